@@ -67,6 +67,30 @@ struct RatioTests {
         }
     }
 
+    /// Story: LMDB's column sum stood in a report as 559 times slower, of which the harness had a good part.
+    @Test("claims nothing of a row with a figure that is another one without the harness, and marks it")
+    func doubtful() throws {
+        var run = RunWithRounds.small
+        let doubted = try #require(run.results.first { $0.test.scenario == "commit" && $0.test.engine == "lmdb" })
+        #expect(try ratio(run, "commit").decision == .ahead)
+        run.header.doubtfulFigures = [DoubtfulFigure(test: doubted.test.id, label: "", ratio: 0.6)]
+        let commit = try ratio(run, "commit")
+        #expect(commit.isDoubtful && commit.decision == .open && commit.decisionWord == "doubtful")
+        #expect(try ratio(run, "point-read").decision == .behind)
+        let headline = try #require(RunDigest(run).headlines.first)
+        #expect(headline.lines.count == 3 && headline.doubtfulCount == 1 && headline.count(.ahead) == 0)
+        #expect(!headline.lines.contains { $0.name.hasPrefix("commit") })
+        #expect(headline.standing().hasSuffix("of 3\u{A0}figures; 1\u{A0}figure is doubtful"))
+        // No further rounds are measured for it.
+        let ids = Set(run.results.filter { $0.test.scenario == "commit" }.map(\.test.id))
+        #expect(Reporting.openFigures(run, of: ids) == 0)
+        #expect(Reporting.terminal(run, width: 140, colour: false).contains("\u{2021} another one without the harness"))
+        #expect(HTMLTests.section("peers", of: Reporting.html(run)).contains("; another one without the harness"))
+        let rows = CSVTests.parse(Reporting.peersCSV(run))
+        let records = rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
+        #expect(records.first { $0["scenario"] == "commit" }?["strata-storage_decision"] == "doubtful")
+    }
+
     @Test("the headline names the best and the worst, and counts every figure once")
     func headline() throws {
         let headline = try #require(RunDigest(RunWithRounds.small).headlines.first)

@@ -209,6 +209,10 @@ struct RunCommand: Command {
         }
         header.cases = cases.map(\.test.id)
         complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
+        let verdicts = try KeptVerdicts.read().figures(build: KeptVerdicts.build(executable), machine: header.machine)
+        header.doubtfulFigures =
+            plan.measures ? FigureDoubts(verdicts, registries.scenarios).figures(of: cases) : []
+        if let warning = FigureDoubts.warning(header.doubtfulFigures, of: cases) { header.warnings.append(warning) }
         return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 

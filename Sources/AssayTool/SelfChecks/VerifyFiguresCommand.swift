@@ -48,10 +48,13 @@ struct VerifyFiguresCommand: Command {
         let verification = FigureVerification(
             assay: { try assay.measure($0, engine: $1, round: $2) },
             control: { try control.measure($0, engine: $1, round: $2) })
-        let isComplete = try measure(
+        let machine = try MachineInspection.inspect(directory: directory + "/assay")
+        let found = try measure(
             chosen, verification, rounds: rounds, seed: Seed(try arguments.unsigned("--seed") ?? 1))
         try FileTree.remove(directory)
-        return isComplete ? 0 : 1
+        try KeptVerdicts.note(found.verdicts, executable, on: machine)
+        if !found.isComplete { return 1 }
+        return found.verdicts.contains(where: \.isOff) ? 2 : 0
     }
 
     private func controlsDirectory(_ checkout: Checkout) throws -> String {
@@ -82,11 +85,11 @@ struct VerifyFiguresCommand: Command {
         }
     }
 
-    /// Prints a row as soon as it is measured. Whether all could be measured.
+    /// Prints a row as soon as it is measured.
     private func measure(
         _ chosen: [(figure: ControlledFigure, engine: String)], _ verification: FigureVerification, rounds: Int,
         seed: Seed
-    ) throws -> Bool {
+    ) throws -> (verdicts: [FigureVerdict], isComplete: Bool) {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
         try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
@@ -95,17 +98,19 @@ struct VerifyFiguresCommand: Command {
         try Output.line()
         try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
         var failures = 0
+        var verdicts: [FigureVerdict] = []
         for (figure, engine) in chosen {
             do {
                 for found in try verification.compare(figure, engine: engine, rounds: rounds, seed: seed) {
                     try Output.line(row(found))
+                    verdicts.append(found.verdict(figure))
                 }
             } catch {
                 failures += 1
                 Output.error("\(figure.name), \(engine): \(error)")
             }
         }
-        return failures == 0
+        return (verdicts, failures == 0)
     }
 
     private func row(_ found: FigureComparison) -> String {

@@ -13,12 +13,12 @@ package struct FigureComparison: Sendable {
         case undecided
     }
 
-    /// A figure of the harness may differ by a tenth from what the engine does without it.
-    package static let bounds = 0.9...1.1
+    package static var bounds: ClosedRange<Double> { FigureVerdict.bounds }
 
     package var name: String
     package var engine: String
     package var metric: String
+    package var label = ""
     package var assayMedian: Double
     package var controlMedian: Double
     /// How many times as good the harness's figure is: the median of the pairs, and an interval of that median; below
@@ -30,6 +30,13 @@ package struct FigureComparison: Sendable {
     package var standing: Standing {
         if Self.bounds.contains(ratio) { return .holds }
         return high < Self.bounds.lowerBound || low > Self.bounds.upperBound ? .off : .undecided
+    }
+
+    /// What is kept of it.
+    package func verdict(_ figure: ControlledFigure) -> FigureVerdict {
+        FigureVerdict(
+            name: figure.name, workload: figure.workload, engine: engine, parameters: figure.parameters,
+            metric: metric, label: label, ratio: ratio)
     }
 
     /// Pairs are measured one right after the other: what the machine does meanwhile meets both. nil without a pair.
@@ -80,9 +87,11 @@ package struct FigureVerification {
             }
         }
         return figure.values.enumerated().compactMap { index, value in
-            FigureComparison(
+            var found = FigureComparison(
                 name: value.label.isEmpty ? figure.name : "\(figure.name) \(value.label)", engine: engine,
                 metric: value.metric, pairs: pairs.map { ($0.assay[index], $0.control[index]) })
+            found?.label = value.label
+            return found
         }
     }
 }

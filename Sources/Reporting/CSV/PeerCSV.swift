@@ -3,8 +3,8 @@ import RunRecords
 /// The peer table for a spreadsheet: a row per figure, a column per engine. RFC 4180.
 ///
 /// Columns of an engine of ours: `_ratio` to the best peer (above 1 is better) with the bounds of its interval,
-/// `_decision` (empty for figures that were measured once), and `_best_peer`. `dead_band` is the factor within which
-/// two sides count as equal, `n` how many rounds the ratio rests on.
+/// `_decision` (empty for figures that were measured once, `doubtful` where a control differs), and `_best_peer`.
+/// `dead_band` is the factor within which two sides count as equal, `n` how many rounds the ratio rests on.
 enum PeerCSV {
     /// Empty where the run has no such table.
     static func text(_ digest: RunDigest) -> String {
@@ -31,7 +31,7 @@ enum PeerCSV {
             for ratio in ratios {
                 fields += [
                     ratio.map { Figure.exact($0.value) } ?? "", (ratio?.low).map(Figure.exact) ?? "",
-                    (ratio?.high).map(Figure.exact) ?? "", ratio?.decision?.rawValue ?? "", ratio?.peer ?? "",
+                    (ratio?.high).map(Figure.exact) ?? "", ratio?.decisionWord ?? "", ratio?.peer ?? "",
                 ]
             }
             let decided = ratios.lazy.compactMap { $0 }.first { $0.decision != nil }

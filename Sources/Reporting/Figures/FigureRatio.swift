@@ -14,6 +14,11 @@ struct FigureRatio {
     var band = DeadBand.narrowest
     /// nil for figures that were measured once: they claim nothing.
     var decision: Decision?
+    /// A figure of the row is another one without the harness: whatever the rounds say, nothing is claimed.
+    var isDoubtful = false
+
+    /// `ahead`, `behind`, `same`, `open`; `doubtful` where a control differs.
+    var decisionWord: String? { isDoubtful && decision != nil ? "doubtful" : decision?.rawValue }
 }
 
 extension FigureRatio {
@@ -21,7 +26,7 @@ extension FigureRatio {
     var words: String {
         var parts = ["\(Figure.ratio(value)) \(peer)"]
         if let low, let high { parts.append("\(Figure.ratio(low)) to \(Figure.ratio(high))") }
-        if let decision { parts.append(decision.rawValue) }
+        if let word = decisionWord { parts.append(word) }
         return parts.joined(separator: ", ")
     }
 
@@ -44,6 +49,24 @@ extension RunDigest {
     ///
     /// - Parameter peers: nil for all other engines but the reference in memory, which is no peer and has no ratio.
     func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
+        guard var ratio = measuredRatio(row, of: engine, among: peers) else { return nil }
+        guard isDoubtful(row) else { return ratio }
+        ratio.isDoubtful = true
+        if ratio.decision != nil { ratio.decision = .open }
+        return ratio
+    }
+
+    /// Whether the control of one of its figures differs: the best peer may then be another one.
+    func isDoubtful(_ row: MeasureRow) -> Bool {
+        row.values.values.contains { isDoubtful($0.result, row.measure) }
+    }
+
+    func isDoubtful(_ result: CaseResult, _ measure: Measure) -> Bool {
+        guard measure.kind == .speed else { return false }
+        return run.header.doubtfulFigures.contains { $0.test == result.test.id && $0.label == measure.label }
+    }
+
+    private func measuredRatio(_ row: MeasureRow, of engine: String, among peers: [String]?) -> FigureRatio? {
         guard engine != Self.reference, let own = row.values[engine], row.measure.isCompared else { return nil }
         let higher = row.measure.metric.direction == .higherIsBetter
         let others = (peers ?? engines.filter { $0 != engine && $0 != Self.reference }).filter {

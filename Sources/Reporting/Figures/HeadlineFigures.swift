@@ -12,11 +12,19 @@ struct HeadlineFigures {
     }
 
     let engine: String
-    /// The best ratio first; never empty.
+    /// The best ratio first; never empty. Without those of which a control differs.
     let lines: [Line]
+    /// How many have a figure whose control differs.
+    let doubtfulCount: Int
 
     func count(_ decision: Decision) -> Int {
         lines.filter { $0.ratio.decision == decision }.count
+    }
+
+    /// `; 2 figures are doubtful`; empty where none is.
+    func doubtfulWords(gap: String = Figure.gap) -> String {
+        if doubtfulCount == 0 { return "" }
+        return "; \(Figure.count(doubtfulCount, "figure", gap: gap)) \(doubtfulCount == 1 ? "is" : "are") doubtful"
     }
 
     /// The middle of all ratios, ahead or behind.
@@ -26,6 +34,7 @@ struct HeadlineFigures {
     func standing(gap: String = Figure.gap) -> String {
         let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
         return parts.joined(separator: ", ") + " of " + Figure.count(lines.count, "figure", gap: gap)
+            + doubtfulWords(gap: gap)
     }
 
     /// Best, median and worst with their names: the worst is said whatever the others are.
@@ -62,11 +71,12 @@ extension RunDigest {
                     name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
                     figures: row, ratio: ratio)
             }
-            if lines.isEmpty { return nil }
-            let sorted = lines.sorted {
+            let claimed = lines.filter { !$0.ratio.isDoubtful }
+            if claimed.isEmpty { return nil }
+            let sorted = claimed.sorted {
                 $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
             }
-            return HeadlineFigures(engine: engine, lines: sorted)
+            return HeadlineFigures(engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count)
         }
     }
 

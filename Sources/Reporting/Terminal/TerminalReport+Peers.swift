@@ -34,7 +34,7 @@ extension TerminalReport {
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
             cells.append(ratioCell(ratio))
-            if hasDecision { cells.append(TextTable.Cell(ratio?.decision?.rawValue ?? "", Self.style(ratio))) }
+            if hasDecision { cells.append(TextTable.Cell(ratio?.decisionWord ?? "", Self.style(ratio))) }
             if hasLimit {
                 let share = engine.flatMap { peers.shareOfLimit(row, of: $0) }
                 cells.append(TextTable.Cell(share.map { Figure.percent($0, gap: " ") } ?? ""))
@@ -65,10 +65,11 @@ extension TerminalReport {
         }
     }
 
-    /// A figure with a dagger where its case was cut.
+    /// A figure with a dagger where its case was cut, with a double one where its control differs.
     func figure(_ row: MeasureRow, _ engine: String) -> TextTable.Cell {
         guard let (sample, result) = row.values[engine] else { return TextTable.Cell("\u{B7}", .faint) }
-        return TextTable.Cell(row.measure.text(sample.value, gap: " ") + (result.isCut ? "\u{2020}" : ""))
+        let marks = (result.isCut ? "\u{2020}" : "") + (digest.isDoubtful(result, row.measure) ? "\u{2021}" : "")
+        return TextTable.Cell(row.measure.text(sample.value, gap: " ") + marks)
     }
 
     /// In colour only where the rounds decide.

@@ -68,7 +68,9 @@ struct TerminalReport {
 
     private var closing: [String] {
         let directory = RunDigest.shellWord(run.directory)
-        var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget", ""] : []
+        var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget"] : []
+        if !header.doubtfulFigures.isEmpty { lines.append("\u{2021} another one without the harness") }
+        if !lines.isEmpty { lines.append("") }
         lines += ["Report   \(run.directory)/report.html", "Numbers  \(run.directory)/results.csv", "Repeat a case"]
         lines += WrappedText.command("assay replay \(directory) CASE [TRIAL]", width: width, indent: 4)
         if !digest.missing.isEmpty {

@@ -182,6 +182,7 @@ package struct ShardUnion: Sendable {
             header.rounds.merge(shard.header.rounds) { $1 }
             header.endedRounds.merge(shard.header.endedRounds) { $1 }
             header.controls.formUnion(shard.header.controls)
+            header.doubtfulFigures += shard.header.doubtfulFigures
             header.notBuilt += shard.header.notBuilt.filter { !header.notBuilt.contains($0) }
         }
         header.warnings = warnings(sources)

@@ -50,6 +50,9 @@ extension RunHeader {
         if !ended.isEmpty { members.append(JSONMember("ended_rounds", .object(ended))) }
         members.append(JSONMember("controls", .strings(cases.filter(controls.contains))))
         members.append(JSONMember("measures", .bool(measures)))
+        if !doubtfulFigures.isEmpty {
+            members.append(JSONMember("doubtful_figures", .array(doubtfulFigures.map(\.json))))
+        }
         if let part { members.append(JSONMember("part", part.json)) }
         if !merged.isEmpty { members.append(JSONMember("merged", .array(merged.map(\.json)))) }
         return .object(members)
@@ -83,6 +86,11 @@ extension RunHeader {
         if json.has("ended_rounds") { endedRounds = try json.integers("ended_rounds") }
         cases = try json.strings("cases")
         budgetSeconds = json.has("budget_seconds") ? try json.real("budget_seconds") : nil
+        if json.has("doubtful_figures") {
+            for figure in try json.objects("doubtful_figures") {
+                doubtfulFigures.append(try DoubtfulFigure(json: figure))
+            }
+        }
         part = json.has("part") ? try PlanPart(json: try json.object("part")) : nil
         if json.has("merged") {
             for shard in try json.objects("merged") { merged.append(try MergedShard(json: shard)) }

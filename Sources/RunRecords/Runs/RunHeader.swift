@@ -122,6 +122,9 @@ package struct RunHeader: Hashable, Sendable {
     package var warnings: [String]
     /// The whole run's budget in seconds; nil where the plan has none.
     package var budgetSeconds: Double?
+    /// Figures of cases of this run that `assay verify-figures` found to be another without the harness, of this build
+    /// on this machine.
+    package var doubtfulFigures: [DoubtfulFigure]
     /// In the run of a shard, whose `cases` are those of the shard alone.
     package var part: PlanPart?
     /// In a run that was merged: the shards that are in it, ascending.
@@ -148,6 +151,7 @@ package struct RunHeader: Hashable, Sendable {
         self.measures = true
         self.warnings = []
         self.budgetSeconds = nil
+        self.doubtfulFigures = []
         self.part = nil
         self.merged = []
     }

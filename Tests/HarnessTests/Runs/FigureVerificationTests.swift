@@ -49,6 +49,15 @@ struct FigureVerificationTests {
         #expect(found.standing == .off)
     }
 
+    @Test("what is kept of a figure says whether it is off")
+    func verdict() throws {
+        let off = try Self.compare({ _ in 80 }, { 100 + Double($0) / 10 }).verdict(Self.figure)
+        #expect(off.isOff && off.workload == "speed" && off.engine == "one" && off.metric == "rows_per_second")
+        // The figure itself lies outside, though the interval reaches inside.
+        #expect(try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0] }, { _ in 100 }).verdict(Self.figure).isOff)
+        #expect(try !Self.compare({ _ in 91 }, { _ in 100 }).verdict(Self.figure).isOff)
+    }
+
     @Test("both sides go first about as often")
     func order() throws {
         var order = ""

@@ -13,6 +13,6 @@ struct DecisionCounts {
             }
             markup.add(decision == Decision.allCases.last ? " " : ", ")
         }
-        markup.add("of \(Figure.count(headline.lines.count, "figure"))")
+        markup.add("of \(Figure.count(headline.lines.count, "figure"))\(headline.doubtfulWords())")
     }
 }

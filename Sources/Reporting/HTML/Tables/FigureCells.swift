@@ -7,10 +7,12 @@ extension ReportPart {
     func figureCell(
         _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, _ line: inout Markup
     ) {
+        let isDoubtful = digest.isDoubtful(result, row.measure)
+        let marks = (result.isCut ? "\u{2020}" : "") + (isDoubtful ? "\u{2021}" : "")
+        let title = exactText(sample, ratio) + (isDoubtful ? "; another one without the harness" : "")
         line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
             cell.element(
-                "a", ["href": place(of: result.test.id), "title": exactText(sample, ratio)],
-                row.measure.text(sample.value) + (result.isCut ? "\u{2020}" : ""))
+                "a", ["href": place(of: result.test.id), "title": title], row.measure.text(sample.value) + marks)
             let spread = Measure.spread(sample)
             if !spread.isEmpty { cell.element("small", ["class": "spread"], spread) }
             if let ratio { cell.element("small", ["class": ratio.style], Figure.ratio(ratio.value)) }

@@ -1,0 +1,36 @@
+import Commands
+import Harness
+import RunRecords
+
+/// What `assay verify-figures` found last, below the working directory.
+enum KeptVerdicts {
+    static func read() throws -> FigureVerdicts {
+        do {
+            return try FigureVerdicts.read(FigureVerdicts.file)
+        } catch {
+            throw HarnessError(
+                "\(FigureVerdicts.file): \(error); remove it, and let `assay verify-figures` make it anew")
+        }
+    }
+
+    /// Of the program with the engines that are in it: those of libraries have no control.
+    static func build(_ executable: String) -> String {
+        BuildIdentity.digest(executable: executable, engines: BuildRegistries.make().engines.engines)
+    }
+
+    static func note(_ found: [FigureVerdict], _ executable: String, on machine: Machine) throws {
+        let build = build(executable)
+        let off = found.filter(\.isOff).count
+        try Output.line()
+        if build.isEmpty || found.isEmpty { return try Output.line("kept: nothing") }
+        var verdicts = try read()
+        verdicts.note(found, build: build, machine: machine)
+        try FileTree.createDirectory("Reports")
+        try verdicts.write(FigureVerdicts.file)
+        try Output.line(
+            "\(found.count - off) of \(found.count) figures lie within the bounds; kept in \(FigureVerdicts.file) "
+                + "for build \(build) on this machine")
+        if off == 0 { return }
+        try Output.line("runs of it that are started here mark the others, and claim nothing of their rows")
+    }
+}

@@ -1,0 +1,44 @@
+import RunRecords
+
+/// Finds the figures of a run that `assay verify-figures` found to be others without the harness.
+package struct FigureDoubts {
+    private let verdicts: [FigureVerdict]
+    private let scenarios: ScenarioRegistry
+
+    /// - Parameter verdicts: of this build on this machine.
+    package init(_ verdicts: [FigureVerdict], _ scenarios: ScenarioRegistry) {
+        self.verdicts = verdicts.filter(\.isOff)
+        self.scenarios = scenarios
+    }
+
+    /// Of each case that was measured as its control was, whatever its sizes are.
+    package func figures(of cases: [PlannedCase]) -> [DoubtfulFigure] {
+        cases.flatMap { planned in
+            verdicts.filter { isAbout(planned.test, $0) }.map {
+                DoubtfulFigure(test: planned.test.id, label: $0.label, ratio: $0.ratio)
+            }
+        }
+    }
+
+    private func isAbout(_ test: Case, _ verdict: FigureVerdict) -> Bool {
+        guard test.scenario == verdict.workload, test.engine == verdict.engine,
+            let scenario = scenarios.scenario(named: test.scenario)
+        else { return false }
+        let sizes = scenario.parameters.filter { $0.role != nil }.map(\.name)
+        return verdict.parameters.allSatisfy { sizes.contains($0.name) || test.parameter($0.name) == $0.value }
+    }
+
+    /// For the head of the run; nil where there is none.
+    package static func warning(_ figures: [DoubtfulFigure], of cases: [PlannedCase]) -> String? {
+        if figures.isEmpty { return nil }
+        var names: [String] = []
+        for figure in figures {
+            guard let test = cases.first(where: { $0.test.id == figure.test })?.test else { continue }
+            let name = "\(test.scenario) of \(test.engine)" + (figure.label.isEmpty ? "" : " \(figure.label)")
+            if !names.contains(name) { names.append(name) }
+        }
+        let shown = names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
+        return "doubtful figures: \(shown), off by more than a tenth from what `assay verify-figures` found without "
+            + "the harness; their rows are marked, and nothing is claimed of them"
+    }
+}
