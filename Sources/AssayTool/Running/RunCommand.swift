@@ -107,8 +107,11 @@ struct RunCommand: Command {
             var (configuration, header) = (prepared.configuration, prepared.header)
             try addCounter(to: &configuration, &header)
             configuration.openFigures = { Reporting.openFigures($0, of: $1) }
+            let rounds = RoundPlan(configuration, header)
+            let progress = TerminalProgress(rounds.lines)
             var runner = Runner(configuration)
-            run = try runner.run(header, observer: TerminalProgress())
+            run = try runner.run(header, observer: progress)
+            try rounds.keep(progress.seconds)
             if !Interruption.isRequested { try prepared.profile?.take(&runner, configuration) }
         } catch {
             do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }

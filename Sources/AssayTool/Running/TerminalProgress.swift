@@ -7,9 +7,17 @@ import RunRecords
 final class TerminalProgress: RunObserver {
     private let isLive: Bool
     private let start = MonotonicClock.now()
+    /// Said behind what the run is.
+    private let plan: [String]
+    /// When the last measurement began, and how many go on.
+    private var begin: UInt64 = 0
+    private var going = 0
+    /// By case the seconds of each measurement that passed, with its preparation, where one ran at a time.
+    private(set) var seconds: [Case: [Double]] = [:]
 
-    init() {
+    init(_ plan: [String]) {
         isLive = Output.isLive
+        self.plan = plan
     }
 
     func runBegins(_ header: RunHeader, measurementCount: Int) {
@@ -18,9 +26,12 @@ final class TerminalProgress: RunObserver {
             "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
                 + "\(header.cases.count) cases, \(measurementCount) measurements\(budget)")
         for warning in header.warnings { Output.error("WARNING  \(warning)") }
+        for line in plan { Output.error(line) }
     }
 
     func measurementBegins(_ test: Case, _ turn: Turn, index: Int, count: Int, secondsLeft: Double?) {
+        begin = MonotonicClock.now()
+        going += 1
         guard isLive else { return }
         var text = "[\(index)/\(count)] \(name(test, turn))"
         let elapsed = Double(MonotonicClock.now() &- start) / 1e9
@@ -33,6 +44,7 @@ final class TerminalProgress: RunObserver {
     }
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
+        note(result)
         // What the machine cannot do is said once, and not in each round.
         let isSkipped = result.message.hasPrefix("skipped: ") && result.turn == Turn()
         let isNews = [Verdict.violation, .harnessError].contains(result.verdict) || isSkipped
@@ -46,6 +58,14 @@ final class TerminalProgress: RunObserver {
         if result.isCut { text += ", cut by the budget" }
         if isNews && !result.message.isEmpty { text += "\n    \(result.message.prefix(300))" }
         Output.error(text)
+    }
+
+    /// The time of one that ran beside others, was cut, or failed, is none of the case's.
+    private func note(_ result: CaseResult) {
+        let isAlone = going == 1
+        going -= 1
+        guard isAlone, result.verdict == .pass, !result.isCut else { return }
+        seconds[result.test, default: []].append(Double(MonotonicClock.now() &- begin) / 1e9)
     }
 
     func lookEnds(_ look: RoundLook) {

@@ -1,0 +1,94 @@
+import RunRecords
+import Statistics
+
+/// In how many rounds the comparisons of a run will be measured within its budget: an estimate, made before the first
+/// of them by how long each took in an earlier run, or by its size where there was none.
+package struct RoundForecast: Sendable {
+    package struct Row: Sendable, Equatable {
+        /// A case of the comparison, without its engine.
+        package var subject: Case
+        package var engines: Int
+        /// Of a round, with its second side.
+        package var seconds: Double
+        /// Some of its cases were not measured here before.
+        package var isGuessed: Bool
+        /// Where every other comparison stays open, and goes on as long as this one.
+        package var least: Int
+        /// Where the others are decided by the first look.
+        package var most: Int
+    }
+
+    package private(set) var rows: [Row] = []
+    /// Rounds of the first look: with fewer nothing is decided.
+    package let firstLook: Int
+    /// Seconds for all that is planned; nil without a bound.
+    package let budget: Double?
+
+    /// - Parameters:
+    ///   - rounds: that the plan asks for at most.
+    ///   - known: how long a measurement of a case took before.
+    package init(
+        _ cases: [PlannedCase], rounds: Int, budget: Double?, known: (Case) -> Double?
+    ) {
+        self.budget = budget
+        let looks = Looks(most: rounds).rounds
+        firstLook = looks.first ?? rounds
+        func seconds(_ planned: PlannedCase) -> Double {
+            (known(planned.test) ?? Self.guess(planned.test)) * (planned.hasControl ? 2 : 1)
+        }
+        for comparison in RunOrder.comparisons(cases) {
+            let members = comparison.map { cases[$0] }
+            var subject = members[0].test
+            subject.engine = ""
+            rows.append(
+                Row(
+                    subject: subject, engines: Set(members.map(\.test.engine)).count,
+                    seconds: members.reduce(0) { $0 + seconds($1) },
+                    isGuessed: members.contains { known($0.test) == nil }, least: rounds, most: rounds))
+        }
+        guard let budget, !rows.isEmpty else { return }
+        let once = cases.filter { !$0.isCompared && $0.verdict == nil }.reduce(0) { $0 + seconds($1) }
+        let round = rows.reduce(0) { $0 + $1.seconds }
+        let first = min(firstLook, Int(budget / max(round, 1e-3)))
+        for place in rows.indices { (rows[place].least, rows[place].most) = (first, first) }
+        if first < firstLook { return }
+        goOn(looks, left: max(0, budget - round * Double(first) - once))
+    }
+
+    /// What of the time that is left further rounds may take: as ``Runner`` plans it.
+    private static let usableShare = 0.9
+
+    private mutating func goOn(_ looks: [Int], left: Double) {
+        for place in rows.indices {
+            rows[place].most = Self.reached(looks, seconds: rows[place].seconds, left: left)
+        }
+        var left = left
+        var going = rows.indices.sorted { rows[$0].seconds < rows[$1].seconds }
+        for (look, next) in zip(looks, looks.dropFirst()) {
+            var usable = left * Self.usableShare
+            going = going.filter { place in
+                let needed = rows[place].seconds * Double(next - look)
+                guard needed <= usable else { return false }
+                usable -= needed
+                left -= needed
+                rows[place].least = next
+                return true
+            }
+        }
+    }
+
+    /// By one comparison alone.
+    private static func reached(_ looks: [Int], seconds: Double, left: Double) -> Int {
+        var (reached, left) = (looks.first ?? 0, left)
+        for (look, next) in zip(looks, looks.dropFirst()) {
+            let needed = seconds * Double(next - look)
+            guard needed <= left * usableShare else { break }
+            left -= needed
+            reached = next
+        }
+        return reached
+    }
+
+    /// A process and what its figures need take about a second; rows are copied, or made, and looked at.
+    private static func guess(_ test: Case) -> Double { 1.2 + Double(test.size) / 1_000_000 }
+}

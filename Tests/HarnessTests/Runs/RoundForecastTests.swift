@@ -1,0 +1,72 @@
+import RunRecords
+import Seeds
+import Testing
+
+@testable import Harness
+
+@Suite("RoundForecast")
+struct RoundForecastTests {
+    private func planned(_ scenario: String, _ engine: String, isHeadline: Bool = true) -> PlannedCase {
+        var planned = PlannedCase(
+            Case(
+                scenario: scenario, family: .workload, engine: engine, dataset: "people", size: 1_000, parameters: [],
+                seed: Seed(1), durability: .full))
+        planned.isHeadline = isHeadline
+        return planned
+    }
+
+    private var cases: [PlannedCase] {
+        var list = ["short", "long"].flatMap { scenario in
+            ["one", "two"].map { planned(scenario, $0) }
+        }
+        list[0].hasControl = true
+        list.append(planned("once", "one", isHeadline: false))
+        return list
+    }
+
+    /// A round: short 1 + 1 + 1, long 5 + 5.
+    private func seconds(_ test: Case) -> Double? {
+        ["short": 1, "long": 5, "once": 20][test.scenario]
+    }
+
+    private func forecast(_ budget: Double?) -> [String: [Int]] {
+        let forecast = RoundForecast(cases, rounds: 24, budget: budget, known: seconds)
+        return Dictionary(uniqueKeysWithValues: forecast.rows.map { ($0.subject.scenario, [$0.least, $0.most]) })
+    }
+
+    @Test("without a bound every comparison has all rounds")
+    func unbounded() {
+        #expect(forecast(nil) == ["short": [24, 24], "long": [24, 24]])
+    }
+
+    @Test("a budget that is smaller than the first look has the rounds that fit, the same of all rows")
+    func short() {
+        #expect(forecast(13 * 4 + 1) == ["short": [4, 4], "long": [4, 4]])
+        #expect(forecast(1) == ["short": [0, 0], "long": [0, 0]])
+    }
+
+    @Test("what is measured once comes before further rounds, which the cheapest comparison gets first")
+    func further() {
+        // The first look and what is measured once take 6 * 13 + 20 s.
+        #expect(forecast(98) == ["short": [6, 6], "long": [6, 6]])
+        // 21 s of which nine in ten may be used: 18 for six rounds of the short one.
+        #expect(forecast(98 + 21) == ["short": [12, 12], "long": [6, 6]])
+        // The long one alone could go on, but not beside the short one.
+        #expect(forecast(98 + 70) == ["short": [24, 24], "long": [6, 12]])
+        #expect(forecast(98 + 10_000) == ["short": [24, 24], "long": [24, 24]])
+    }
+
+    @Test("a row says whether it was measured before, and what a round of it takes")
+    func rows() throws {
+        let known = RoundForecast(cases, rounds: 24, budget: 60, known: seconds)
+        #expect(known.rows.map(\.seconds) == [3, 10] && known.rows.allSatisfy { !$0.isGuessed && $0.engines == 2 })
+        let guessed = RoundForecast(cases, rounds: 24, budget: 60) { $0.engine == "one" ? 1 : nil }
+        #expect(guessed.rows.allSatisfy { $0.isGuessed && $0.seconds > 1 })
+    }
+
+    @Test("a plan that compares nothing has no rows")
+    func none() {
+        let once = RoundForecast([planned("once", "one", isHeadline: false)], rounds: 24, budget: 60, known: seconds)
+        #expect(once.rows.isEmpty)
+    }
+}
