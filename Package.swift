@@ -68,6 +68,8 @@ let engines: [Target] = [
             "Harness", "RunRecords", "Measuring", "PackedRows",
             .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
         ]),
+    // Its library is loaded while the program runs.
+    engine("DuckDBEngine", ["Harness", "RunRecords", "Measuring", "PackedRows", "CDuckDB"]),
     engine(
         "SQLiteEngine", isMeasured: false,
         [
@@ -128,6 +130,7 @@ let package = Package(
             name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.unsafeFlags(["-nostartfiles"], .when(platforms: [.linux]))]),
         .target(name: "CAssayEngine"),
+        .target(name: "CDuckDB"),
         room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),

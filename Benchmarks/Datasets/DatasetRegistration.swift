@@ -6,6 +6,7 @@ package enum DatasetRegistration {
         registry.register(PeopleDataset())
         registry.register(PeopleDataset(name: "people-dogs", dogsPerPerson: 4))
         registry.register(WidePeopleDataset())
+        registry.register(WidePeopleDataset.large)
         registry.register(NumbersDataset())
         registry.register(DamageDataset())
         registry.register(DebianDataset())

@@ -9,21 +9,26 @@
             let environment = try LMDBEnvironment(
                 path: location.mainFile, settings: LMDBSettings(durability: .full, tuning: tuning))
             defer { environment.close() }
-            var status = MDB_stat()
-            try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
-            let counted = status.ms_entries
-            let read = try environment.read { transaction throws(EngineError) in try transaction.readAllEntries() }
-            if read != counted {
-                throw EngineError(.damaged, "the tree counts \(counted) entries, and \(read) came")
+            try environment.read { transaction throws(EngineError) in
+                for (database, status) in try transaction.stands() {
+                    let hasNumbers = database != environment.database
+                    let read = try transaction.readAllEntries(database, hasNumbers: hasNumbers)
+                    if read != status.ms_entries {
+                        throw EngineError(
+                            .damaged, "the tree counts \(status.ms_entries) entries, and \(read) came")
+                    }
+                }
             }
         }
     }
 
     extension LMDBTransaction {
-        /// Goes through every entry and touches each value from end to end.
+        /// Goes through every entry of a database and touches each value from end to end.
+        ///
+        /// - Parameter hasNumbers: whether its keys are in the order of numbers, not of bytes.
         /// Throws: of kind `damaged` where a key does not follow the one before it.
-        func readAllEntries() throws(EngineError) -> Int {
-            let cursor = try openCursor()
+        func readAllEntries(_ database: MDB_dbi, hasNumbers: Bool) throws(EngineError) -> Int {
+            let cursor = try openCursor(database)
             defer { mdb_cursor_close(cursor) }
             var key = MDB_val()
             var value = MDB_val()
@@ -33,7 +38,7 @@
             var status = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
             while status == 0 {
                 let bytes = UnsafeRawBufferPointer(key)
-                let follows = count == 0 || last.lexicographicallyPrecedes(bytes)
+                let follows = count == 0 || Self.precedes(last, bytes, hasNumbers)
                 guard follows else { throw EngineError(.damaged, "entry \(count) does not follow the one before it") }
                 last.replaceSubrange(0..., with: bytes)
                 for byte in UnsafeRawBufferPointer(value) { touched = touched &* 31 &+ UInt64(byte) }
@@ -43,6 +48,12 @@
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
             withExtendedLifetime(touched) {}
             return count
+        }
+
+        private static func precedes(_ last: [UInt8], _ next: UnsafeRawBufferPointer, _ hasNumbers: Bool) -> Bool {
+            guard hasNumbers else { return last.lexicographicallyPrecedes(next) }
+            guard let a = last.withUnsafeBytes(LMDBTables.number), let b = LMDBTables.number(next) else { return false }
+            return a < b
         }
     }
 #endif

@@ -8,8 +8,11 @@
     package struct LMDBEngine: Engine {
         package enum Tuning: Sendable {
             case asItComes
-            /// Without read-ahead, and without clearing memory that is written over.
+            /// Without read-ahead, without clearing memory that is written over, and with a database of integer keys
+            /// for each table.
             case tuned
+            /// Written through the map of the file, `MDB_WRITEMAP`: not what its header advises.
+            case writeMap
         }
 
         package let tuning: Tuning
@@ -22,7 +25,13 @@
             self.tuning = tuning
         }
 
-        package var name: String { tuning == .tuned ? "lmdb-tuned" : "lmdb" }
+        package var name: String {
+            switch tuning {
+            case .asItComes: "lmdb"
+            case .tuned: "lmdb-tuned"
+            case .writeMap: "lmdb-writemap"
+            }
+        }
         package var version: String {
             var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
             mdb_version(&major, &minor, &patch)
@@ -35,11 +44,12 @@
         ]
 
         package let library = "lmdb"
+        package var libraryFunction: String? { "mdb_env_open" }
 
         /// What lmdb.h promises, in its words.
         ///
         /// With MDB_NOSYNC, the class `none`, "a system crash can corrupt the database" unless the file system keeps
-        /// the order of writes.
+        /// the order of writes, and with MDB_WRITEMAP it can in any case.
         ///
         /// Not `detects-damage` and not `survives-damage`: there are no checksums, and what stands in the map is
         /// followed. The "resistance to corruption" of which it speaks is that pages in use are never written over. Not
@@ -112,7 +122,7 @@
     ///
     /// What is left out of the tuning, and why: MDB_WRITEMAP writes through the map, so that a stray pointer of the
     /// application writes into the file, and MDB_MAPASYNC with it acknowledges before anything is on the disk: another
-    /// promise. MDB_INTEGERKEY wants keys of one machine's byte order, without the table's number.
+    /// promise. `lmdb-writemap` shows what it gives, and its settings say where it is not safe.
     struct LMDBSettings: Sendable {
         var durability: DurabilityClass
         var tuning: LMDBEngine.Tuning
@@ -130,7 +140,12 @@
         ]
 
         var flags: UInt32 {
-            let way = MDB_NOSUBDIR | MDB_NOTLS | (tuning == .tuned ? MDB_NORDAHEAD | MDB_NOMEMINIT : 0)
+            var way = MDB_NOSUBDIR | MDB_NOTLS
+            switch tuning {
+            case .asItComes: break
+            case .tuned: way |= MDB_NORDAHEAD | MDB_NOMEMINIT
+            case .writeMap: way |= MDB_WRITEMAP
+            }
             switch durability {
             case .full: return UInt32(way)
             case .periodic: return UInt32(way | MDB_NOMETASYNC)
@@ -142,14 +157,37 @@
             names.filter { flags & UInt32($0.flag) != 0 }.map(\.name).joined(separator: ", ")
         }
 
+        /// What a database written through the map does not survive; nil for one that is not.
+        private var danger: String? {
+            guard tuning == .writeMap else { return nil }
+            let stray = "a stray pointer of the program writes into the file"
+            return durability == .none
+                ? "NOT CRASH-SAFE: with MDB_NOSYNC a system crash can corrupt the database, and \(stray)"
+                : "of a commit that was synced; NOT against the program itself: \(stray)"
+        }
+
         var list: [EngineSetting] {
+            observable + (danger.map { [EngineSetting("crash safety", $0)] } ?? []) + [
+                EngineSetting("databases", layout), EngineSetting("bulk load", "MDB_APPEND, keys in order"),
+                EngineSetting("inserts", "MDB_NOOVERWRITE"),
+            ]
+        }
+
+        private var layout: String {
+            hasIntegerKeys
+                ? "one per table, MDB_INTEGERKEY, key the id in the machine's order, value packed row; lists of links "
+                    + "in the unnamed one"
+                : "one, key (table, id) big-endian, value packed row"
+        }
+
+        /// Whether each table has a database of its own, whose keys the library compares as numbers.
+        var hasIntegerKeys: Bool { tuning == .tuned }
+
+        private var observable: [EngineSetting] {
             [
                 EngineSetting("flags", Self.text(ofFlags: flags)),
                 EngineSetting("mapsize", "\(Self.mapBytes)"), EngineSetting("maxreaders", "\(Self.readers)"),
                 EngineSetting("pagesize", "4096"),
-                EngineSetting("databases", "one, key (table, id) big-endian, value packed row"),
-                EngineSetting("bulk load", "MDB_APPEND, keys in order"),
-                EngineSetting("inserts", "MDB_NOOVERWRITE"),
             ]
         }
     }

@@ -17,6 +17,8 @@
 
         let handle: OpaquePointer
         let database: MDB_dbi
+        /// Of each table, where its keys are integers.
+        let tables: LMDBTables?
         /// Written when one session alone is left.
         private var isClosed = false
 
@@ -32,15 +34,19 @@
             do throws(EngineError) {
                 try Self.check(mdb_env_set_mapsize(raw, LMDBSettings.mapBytes))
                 try Self.check(mdb_env_set_maxreaders(raw, LMDBSettings.readers))
+                if settings.hasIntegerKeys { try Self.check(mdb_env_set_maxdbs(raw, LMDBTables.most)) }
                 try Self.check(mdb_env_open(raw, path, settings.flags, 0o644))
                 var transaction: OpaquePointer?
                 try Self.check(mdb_txn_begin(raw, nil, UInt32(MDB_RDONLY), &transaction))
                 var database: MDB_dbi = 0
-                let status = mdb_dbi_open(transaction, nil, 0, &database)
+                let tables = settings.hasIntegerKeys ? LMDBTables() : nil
+                var status = mdb_dbi_open(transaction, nil, 0, &database)
+                if status == 0, let tables { status = tables.openAll(transaction) }
                 // A handle stays open when the transaction that made it is committed, and only then.
                 if status == 0 { try Self.check(mdb_txn_commit(transaction)) } else { mdb_txn_abort(transaction) }
                 try Self.check(status)
                 self.database = database
+                self.tables = tables
             } catch {
                 mdb_env_close(raw)
                 throw error
@@ -97,10 +103,12 @@
     final class LMDBTransaction {
         private var handle: OpaquePointer?
         private let database: MDB_dbi
+        private let tables: LMDBTables?
 
         init(_ environment: LMDBEnvironment, flags: UInt32) throws(EngineError) {
             try environment.requireOpen()
             database = environment.database
+            tables = environment.tables
             try LMDBEnvironment.check(mdb_txn_begin(environment.handle, nil, flags, &handle))
         }
 
@@ -124,10 +132,34 @@
             handle = nil
         }
 
+        /// Makes the databases of tables that are new, where each has its own.
+        func create(_ numbers: [UInt8]) throws(EngineError) {
+            if let tables { try LMDBEnvironment.check(tables.create(numbers, handle)) }
+        }
+
+        /// Runs the body with the key as its database has it: of 8 bytes in the machine's order where the library
+        /// compares numbers, else as it stands.
+        @inline(__always)
+        private func with<Output>(_ key: KeyBuffer, _ body: (MDB_dbi, inout MDB_val) -> Output) -> Output {
+            guard let tables else {
+                var value = MDB_val(mv_size: PackedKey.byteCount, mv_data: key.start)
+                return body(database, &value)
+            }
+            var number = LMDBTables.key(key)
+            return withUnsafeMutableBytes(of: &number) { bytes in
+                var value = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+                return body(tables.database(of: key), &value)
+            }
+        }
+
         /// The bytes stand until the transaction ends or writes; nil when there is no such key.
         @inline(__always)
         func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? {
-            try get(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount))
+            var value = MDB_val()
+            let status = with(key) { mdb_get(handle, $0, &$1, &value) }
+            if status == MDB_NOTFOUND { return nil }
+            try LMDBEnvironment.check(status)
+            return UnsafeRawBufferPointer(value)
         }
 
         @inline(__always)
@@ -150,14 +182,14 @@
 
         @inline(__always)
         func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
-            try put(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), value, flags: flags)
+            var value = MDB_val(value)
+            try LMDBEnvironment.check(with(key) { mdb_put(handle, $0, &$1, &value, UInt32(flags)) })
         }
 
         /// A key that is not there is passed over.
         @inline(__always)
         func delete(_ key: KeyBuffer) throws(EngineError) {
-            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: key.start)
-            let status = mdb_del(handle, database, &key, nil)
+            let status = with(key) { mdb_del(handle, $0, &$1, nil) }
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
@@ -171,16 +203,20 @@
             _ table: PackedTable, from lowest: Int64 = .min,
             _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
         ) throws(EngineError) {
-            var cursor: OpaquePointer?
-            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
-            defer { mdb_cursor_close(cursor) }
             let first = KeyBuffer()
             first.set(table.number, lowest)
-            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: first.start)
-            var value = MDB_val()
-            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(
+                mdb_cursor_open(handle, tables?.database(of: first) ?? database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            var (key, value) = (MDB_val(), MDB_val())
+            var status = with(first) { _, start in
+                let status = mdb_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
+                key = start
+                return status
+            }
             while status == 0 {
-                guard let number = PackedKey.read(UnsafeRawBufferPointer(key), of: table.number) else { break }
+                guard let number = number(key, of: table) else { break }
                 guard try body(number, UnsafeRawBufferPointer(value)) else { return }
                 status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
@@ -192,43 +228,70 @@
         func scanValues(
             _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
         ) throws(EngineError) {
-            var cursor: OpaquePointer?
-            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
-            defer { mdb_cursor_close(cursor) }
             let first = KeyBuffer()
             first.set(table.number, .min)
-            let number = table.number
-            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: first.start)
-            var value = MDB_val()
-            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-            while status == 0, key.mv_data.load(as: UInt8.self) == number {
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(
+                mdb_cursor_open(handle, tables?.database(of: first) ?? database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            // In a database of its own every key is the table's.
+            let number = tables == nil ? table.number : nil
+            var (key, value) = (MDB_val(), MDB_val())
+            var status = with(first) { _, start in
+                let status = mdb_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
+                key = start
+                return status
+            }
+            while status == 0, number == nil || key.mv_data.load(as: UInt8.self) == number {
                 try body(UnsafeRawBufferPointer(value))
                 status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
             if status != 0 && status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Over the whole database; whoever opened it closes it.
-        func openCursor() throws(EngineError) -> OpaquePointer? {
+        /// nil where the key is another table's.
+        @inline(__always)
+        private func number(_ key: MDB_val, of table: PackedTable) -> Int64? {
+            let bytes = UnsafeRawBufferPointer(key)
+            return tables == nil ? PackedKey.read(bytes, of: table.number) : LMDBTables.number(bytes)
+        }
+
+        /// Over a whole database, the unnamed one unless another is named; whoever opened it closes it.
+        func openCursor(_ other: MDB_dbi? = nil) throws(EngineError) -> OpaquePointer? {
             var cursor: OpaquePointer?
-            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
+            try LMDBEnvironment.check(mdb_cursor_open(handle, other ?? database, &cursor))
             return cursor
+        }
+
+        /// How its databases stand: the unnamed one first, then those of tables.
+        func stands() throws(EngineError) -> [(database: MDB_dbi, status: MDB_stat)] {
+            var found: [(database: MDB_dbi, status: MDB_stat)] = []
+            for place in [database] + (tables?.all ?? []) {
+                var status = MDB_stat()
+                try LMDBEnvironment.check(mdb_stat(handle, place, &status))
+                found.append((place, status))
+            }
+            return found
         }
 
         /// The largest key of a table; nil when it has no row.
         func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
-            var cursor: OpaquePointer?
-            try LMDBEnvironment.check(mdb_cursor_open(handle, database, &cursor))
-            defer { mdb_cursor_close(cursor) }
             let after = KeyBuffer()
-            after.set(table.number + 1, .min)
-            var key = MDB_val(mv_size: PackedKey.byteCount, mv_data: after.start)
-            var value = MDB_val()
-            var status = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            // Of a database of its own the last key is the table's; else the one before the next table's first.
+            after.set(tables == nil ? table.number + 1 : table.number, .min)
+            var cursor: OpaquePointer?
+            try LMDBEnvironment.check(
+                mdb_cursor_open(handle, tables?.database(of: after) ?? database, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            var (key, value) = (MDB_val(), MDB_val())
+            var status: Int32 = MDB_NOTFOUND
+            if tables == nil {
+                status = with(after) { mdb_cursor_get(cursor, &$1, &value, MDB_SET_RANGE) }
+            }
             status = mdb_cursor_get(cursor, &key, &value, status == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
             if status == MDB_NOTFOUND { return nil }
             try LMDBEnvironment.check(status)
-            return PackedKey.read(UnsafeRawBufferPointer(key), of: table.number)
+            return number(key, of: table)
         }
     }
 

@@ -36,11 +36,12 @@
 
         /// All pages but those that the environment counts as free.
         func sizes() throws(EngineError) -> SizePoint {
-            var status = MDB_stat()
-            try environment.requireOpen()
-            try LMDBEnvironment.check(mdb_env_stat(environment.handle, &status))
-            let pages = status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages
-            let live = pages * Int(status.ms_psize)
+            let stands = try environment.read { transaction throws(EngineError) in try transaction.stands() }
+            let live = stands.reduce(0) { sum, stand in
+                let status = stand.status
+                let pages = status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages
+                return sum + pages * Int(status.ms_psize)
+            }
             do {
                 let file = try FileTree.size(path)
                 return SizePoint(fileBytes: file, liveBytes: live, freeBytes: max(0, file - live), logBytes: 0)
@@ -65,6 +66,12 @@
 
         /// The table as the database has it, whoever created it.
         func table(_ name: String) throws(EngineError) -> PackedTable {
+            let table = try entry(name)
+            try environment.tables?.require(table.number, in: environment)
+            return table
+        }
+
+        private func entry(_ name: String) throws(EngineError) -> PackedTable {
             if let catalogue { return try catalogue.table(name) }
             if let known = PackedCatalogue.known(name) { return known }
             let read = try environment.read { transaction throws(EngineError) in
@@ -85,6 +92,7 @@
         private static func write(
             _ catalogue: PackedCatalogue, _ transaction: LMDBTransaction
         ) throws(EngineError) {
+            try transaction.create(catalogue.tables.map(\.number))
             try PackedCatalogue.withKey { key throws(EngineError) in
                 try catalogue.withBytes { bytes throws(EngineError) in
                     try transaction.put(key, bytes, flags: MDB_NOOVERWRITE)

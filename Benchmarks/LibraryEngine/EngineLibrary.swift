@@ -167,6 +167,7 @@ package final class EngineLibrary: @unchecked Sendable {
             return String(cString: pointer)
         }
         var description = LibraryDescription(file: file)
+        description.assertions = LoadedLibrary.asserting(file.path)
         description.name = try text(table.name, "name")
         if let objection = LibraryText.objection(toName: description.name) { throw wrong(objection) }
         description.version = try text(table.version, "version")

@@ -43,6 +43,8 @@ package struct LibraryDescription: Sendable, Hashable {
     package var longestValue: UInt64 = 0
     package var allowsEmptyKey = false
     package var threads = Threads.one
+    /// File names of it and of the libraries that it needs, where assertions are compiled in.
+    package var assertions: [String] = []
     /// Of the classes that it has.
     package var settings: [DurabilityClass: [EngineSetting]] = [:]
 
@@ -61,6 +63,7 @@ package struct LibraryDescription: Sendable, Hashable {
             JSONMember("files", .array(files.map { .strings([$0.role.rawValue, $0.pattern]) })),
             JSONMember("longest_key", .unsigned(longestKey)), JSONMember("longest_value", .unsigned(longestValue)),
             JSONMember("empty_key", .bool(allowsEmptyKey)), JSONMember("threads", .integer(threads.rawValue)),
+            JSONMember("assertions", .strings(assertions)),
             JSONMember(
                 "settings",
                 .object(
@@ -90,6 +93,7 @@ package struct LibraryDescription: Sendable, Hashable {
         longestValue = try json.unsigned("longest_value")
         allowsEmptyKey = try json.bool("empty_key")
         threads = Threads(rawValue: try json.integer("threads")) ?? .one
+        assertions = try Self.texts(json.array("assertions"), json.path)
         let classes = try json.object("settings")
         for durability in DurabilityClass.allCases where classes.has(durability.rawValue) {
             settings[durability] = try Self.rows(classes, durability.rawValue, columns: 2).map {

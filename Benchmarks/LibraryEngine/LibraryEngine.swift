@@ -21,6 +21,7 @@ package struct LibraryEngine: Engine {
     package var name: String { description.name }
     package var version: String { description.version }
     package var file: EngineFile? { description.file }
+    package var assertions: [String] { description.assertions }
 
     package var capabilities: Set<Capability> {
         var capabilities: Set<Capability> = [.tables, .queries, .updates, .deletions, .keyedRows]

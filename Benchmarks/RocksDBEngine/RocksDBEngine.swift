@@ -31,6 +31,7 @@
         ]
 
         package let library = "rocksdb"
+        package var libraryFunction: String? { "rocksdb_open" }
 
         /// What its headers promise, in their words.
         ///

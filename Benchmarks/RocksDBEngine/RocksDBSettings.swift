@@ -1,5 +1,6 @@
 #if RocksDB
     import CRocksDB
+    import Harness
     import RunRecords
 
     /// What is set, and what the library's own defaults are where they matter.
@@ -7,13 +8,13 @@
         var durability: DurabilityClass
         var tuning: RocksDBEngine.Tuning
 
-        /// From the name of the library's file, `librocksdb.so.7.8.3`: its C interface has no call for it.
+        /// From the name of the library's file, `librocksdb.so.7.8.3`, else from the name that programs look for: its C
+        /// interface has no call for it.
         static let version: String = {
-            let maps: String
-            do { maps = try FileTree.readText("/proc/self/maps") } catch { return "unknown" }
-            let mark = "/librocksdb.so."
-            for line in maps.split(separator: "\n") {
-                if let place = line.ranges(of: mark).last { return String(line[place.upperBound...]) }
+            let library = LoadedLibrary.of(function: "rocksdb_open")
+            let mark = "librocksdb.so."
+            for name in [library?.fileName ?? "", library?.object?.name ?? ""] where name.hasPrefix(mark) {
+                return String(name.dropFirst(mark.count))
             }
             return "unknown"
         }()

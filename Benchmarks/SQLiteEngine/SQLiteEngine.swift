@@ -12,7 +12,7 @@
         package enum Tuning: Sendable {
             /// The library's own defaults for cache and memory map.
             case asItComes
-            /// A 2 GiB memory map, a 256 MiB page cache, and a log of 80 MiB.
+            /// A 2 GiB memory map, a 256 MiB page cache, a log of 80 MiB, and no zeros over what is deleted.
             case tuned
         }
 
@@ -35,6 +35,8 @@
         ]
 
         package let library = "sqlite"
+        package var libraryFunction: String? { "sqlite3_open_v2" }
+        package var compiledSettings: [EngineSetting] { SQLiteSettings.compiled }
 
         /// What its documentation promises, in its words.
         ///

@@ -1,4 +1,5 @@
 #if SQLite
+    import CSQLite
     import Harness
     import RunRecords
 
@@ -44,7 +45,18 @@
             if checkpointPages != 1_000 { pragmas.append(EngineSetting("wal_autocheckpoint", "\(checkpointPages)")) }
             if cache != Self.cacheOfSQLite { pragmas.append(EngineSetting("cache_size", cache)) }
             if map != Self.mapOfSQLite { pragmas.append(EngineSetting("mmap_size", map)) }
+            if tuning == .tuned { pragmas.append(Self.plainDelete) }
             return pragmas
+        }
+
+        /// A library that was compiled with SQLITE_SECURE_DELETE, as Debian's is, writes zeros over what is deleted:
+        /// who tunes for speed has no use for that.
+        private static let plainDelete = EngineSetting("secure_delete", "OFF")
+
+        /// What the library does by itself with what is deleted, as it was compiled.
+        static var compiled: [EngineSetting] {
+            let isSecure = sqlite3_compileoption_used("SECURE_DELETE") != 0
+            return [EngineSetting("SQLITE_SECURE_DELETE", isSecure ? "compiled in" : "not compiled in")]
         }
 
         /// What the connection answers when it is asked: each is a pragma without a value.
@@ -61,14 +73,14 @@
                 EngineSetting("auto_vacuum", "NONE"),
                 EngineSetting("foreign_keys", "OFF"),
                 EngineSetting("cell_size_check", "OFF"),
-            ]
+            ] + (tuning == .tuned ? [Self.plainDelete] : [])
         }
 
         /// The numbers that some pragmas answer with, by the words that they are set with.
         static let words: [String: [String]] = [
             "synchronous": ["OFF", "NORMAL", "FULL", "EXTRA"], "temp_store": ["DEFAULT", "FILE", "MEMORY"],
             "auto_vacuum": ["NONE", "FULL", "INCREMENTAL"], "foreign_keys": ["OFF", "ON"],
-            "cell_size_check": ["OFF", "ON"],
+            "cell_size_check": ["OFF", "ON"], "secure_delete": ["OFF", "ON", "FAST"],
         ]
 
         /// All of it, and what is no pragma.

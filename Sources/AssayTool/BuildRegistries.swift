@@ -1,4 +1,5 @@
 import Datasets
+import DuckDBEngine
 import Harness
 import LibraryEngine
 import ModelEngine
@@ -22,7 +23,8 @@ import StrataEngine
 
 /// What this build has.
 enum BuildRegistries {
-    static func make() -> Registries {
+    /// - Parameter hasEveryPeer: also those whose library is not there, for what is said of them without it.
+    static func make(hasEveryPeer: Bool = false) -> Registries {
         var registries = Registries()
         DatasetRegistration.register(into: &registries.datasets)
         registries.fileDataset = { fileDataset($0) }
@@ -30,7 +32,7 @@ enum BuildRegistries {
         ScenarioRegistration.register(into: &registries.scenarios)
         ObjectScenarioRegistration.register(into: &registries.scenarios)
         PlantedScenarios.register(into: &registries.scenarios)
-        registerEngines(into: &registries.engines)
+        registerEngines(into: &registries.engines, hasEveryPeer)
         #if Zoo
             registries.engines = PlantedMistakes.plant(registries.engines)
         #endif
@@ -47,7 +49,7 @@ enum BuildRegistries {
         return DatasetRegistration.source(file: path)
     }
 
-    private static func registerEngines(into engines: inout EngineRegistry) {
+    private static func registerEngines(into engines: inout EngineRegistry, _ hasEveryPeer: Bool) {
         engines.register(StrataEngine())
         engines.register(StorageEngine())
         #if SQLite
@@ -60,8 +62,10 @@ enum BuildRegistries {
         #if LMDB
             engines.register(LMDBEngine())
             engines.register(LMDBEngine(tuning: .tuned))
+            engines.register(LMDBEngine(tuning: .writeMap))
         #else
             engines.registerMissing("lmdb-tuned", remedy: "apt-get install liblmdb-dev")
+            engines.registerMissing("lmdb-writemap", remedy: "apt-get install liblmdb-dev")
             engines.registerMissing("lmdb", remedy: "apt-get install liblmdb-dev")
         #endif
         #if RocksDB
@@ -71,6 +75,11 @@ enum BuildRegistries {
             engines.registerMissing("rocksdb-tuned", remedy: "apt-get install librocksdb-dev")
             engines.registerMissing("rocksdb", remedy: "apt-get install librocksdb-dev")
         #endif
+        if let path = PeerLibraryOption.duckDBPath ?? (hasEveryPeer ? "" : nil) {
+            engines.register(DuckDBEngine(path: path, describe: PeerLibraryOption.duckDBVersion))
+        } else {
+            engines.registerMissing(DuckDBSearch.name, remedy: DuckDBSearch.remedy)
+        }
         engines.register(ModelEngine())
     }
 }

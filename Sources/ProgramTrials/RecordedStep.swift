@@ -36,7 +36,7 @@ package struct RecordedStep {
             task: .runStep, test: context.test, directory: context.directory, fixture: location.directory,
             deadline: context.deadline)
         request.arguments = arguments
-        request.engineFile = context.engine.file
+        request.files = EngineFiles(of: context.engine)
         try FileTree.writeBytes(place + "/request", request.json.bytes)
         let input = try descriptor(place + "/request", O_RDONLY)
         defer { close(input) }

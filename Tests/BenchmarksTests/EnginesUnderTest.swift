@@ -1,3 +1,4 @@
+import DuckDBEngine
 import Harness
 import LMDBEngine
 import ModelEngine
@@ -20,6 +21,7 @@ enum EnginesUnderTest {
         #if LMDB
             engines.append(LMDBEngine())
             engines.append(LMDBEngine(tuning: .tuned))
+            engines.append(LMDBEngine(tuning: .writeMap))
         #endif
         #if RocksDB
             engines.append(RocksDBEngine())
@@ -29,8 +31,14 @@ enum EnginesUnderTest {
             engines.append(SQLiteEngine())
             engines.append(SQLiteEngine(tuning: .tuned))
         #endif
+        if let duckDB { engines.append(duckDB) }
         return engines
     }
+
+    /// Where this machine has its library.
+    static let duckDB: DuckDBEngine? = DuckDBSearch.find(
+        environment: { name in getenv(name).map { String(cString: $0) } }
+    ).map { DuckDBEngine(path: $0) }
 
     static var names: [String] { all.map(\.name) }
 

@@ -11,7 +11,9 @@ import Zoo
 
 @Suite("Databases of many rows")
 struct ScaleTests {
-    static let sources: [any RangedDatasetSource] = [PeopleDataset(), WidePeopleDataset()]
+    static let sources: [any RangedDatasetSource] = [
+        PeopleDataset(), WidePeopleDataset(), WidePeopleDataset.large,
+    ]
 
     @Test("rows that are made in pieces are those of the whole")
     func piecesAreTheWhole() throws {
@@ -28,7 +30,7 @@ struct ScaleTests {
             Issue.record("no names")
             return
         }
-        #expect((0..<100).allSatisfy { names[$0].utf8.count == WidePeopleDataset.nameBytes })
+        #expect((0..<100).allSatisfy { names[$0].utf8.count == WidePeopleDataset().nameBytes })
         #expect(Set((0..<100).map { names[$0].dropFirst(13).prefix(20) }).count == 100)
         #expect(names[7].hasPrefix("person-000007"))
     }

@@ -135,4 +135,24 @@ struct RatioTests {
         let traverse = try #require(records.first { $0["scenario"] == "traverse" })
         #expect(traverse["strata-storage_decision"] == "" && traverse["dead_band"] == "" && traverse["n"] == "1")
     }
+
+    /// Debian's RocksDB has assertions compiled in, and figures beside it were claimed.
+    @Test("beside a library with assertions nothing is claimed of speed, in every form of the report, which says why")
+    func assertions() throws {
+        var run = RunWithRounds.small
+        let index = try #require(run.header.engines.firstIndex { $0.name == "lmdb" })
+        run.header.engines[index].assertions = ["liblmdb.so.0"]
+        run.header.warnings = [try #require(run.header.assertionWarning)]
+        // Its best peer is another: that claim stands.
+        #expect(try ratio(run, "commit").decision == .ahead)
+        let read = try ratio(run, "point-read")
+        #expect(read.peer == "lmdb" && read.decision == nil && read.isWithheld && abs(read.value - 0.5) < 0.03)
+        let lines = RunDigest(run).headlines.map { ($0.lines.count, $0.withheldCount) }
+        #expect(lines.allSatisfy { $0 == (3, 1) }, "\(lines)")
+        let terminal = Reporting.terminal(run, width: 160, colour: false)
+        #expect(terminal.contains("ASSERTIONS COMPILED IN: liblmdb.so.0") && terminal.contains("no claim: assertions"))
+        #expect(Reporting.html(run).contains("no claim in 1\u{A0}figure"))
+        let row = try #require(Reporting.peersCSV(run).split(separator: "\r\n").first { $0.hasPrefix("point-read") })
+        #expect(!row.contains("behind") && !row.contains("ahead") && row.contains("lmdb"))
+    }
 }

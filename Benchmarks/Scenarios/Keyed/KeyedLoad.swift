@@ -23,7 +23,8 @@ final class KeyedLoad {
         self.context = context
         _ = try PeopleRows.oracle(context)
         guard let source = context.source as? any RangedDatasetSource, source.hasMainRowsAlone else {
-            throw HarnessError("\(context.test.scenario) inserts people, and runs on people and people-wide alone")
+            throw HarnessError(
+                "\(context.test.scenario) inserts people, and runs on people, people-wide and people-large alone")
         }
         self.source = source
         people = try context.tables()

@@ -13,6 +13,7 @@ struct MinimizeCommand: Command {
         OptionSpecification("--trials", value: "N", "how many candidates are tried at most"),
         OptionSpecification("--out", value: "FILE", "where the smaller case file is written (FILE.min.case.json)"),
         EngineLibraries.specification,
+        PeerLibraryOption.specification,
     ]
 
     var details: [String] {

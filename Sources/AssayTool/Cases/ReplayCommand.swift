@@ -13,6 +13,7 @@ struct ReplayCommand: Command {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
         OptionSpecification(
             EngineLibraries.option, value: "FILE", "another build of the library that the run had its engine from"),
+        PeerLibraryOption.specification,
     ]
 
     var details: [String] {
@@ -33,6 +34,7 @@ struct ReplayCommand: Command {
         guard arguments.positional.count > 1 else {
             throw UsageError("CASE is missing: assay report \(directory.path) names those that failed", command: name)
         }
+        try PeerLibraryOption.activate(arguments, recorded: try directory.readHeader().engines)
         do {
             let scratch = try RunClaim.scratch(for: directory.path)
             let status: Int32

@@ -26,6 +26,7 @@ struct SoakCommand: Command {
         OptionSpecification("--out", value: "DIR", "where case files are kept: new or empty (Reports/..-soak)"),
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
         EngineLibraries.specification,
+        PeerLibraryOption.specification,
     ]
 
     var details: [String] {

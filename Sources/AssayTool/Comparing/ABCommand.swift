@@ -27,6 +27,7 @@ struct ABCommand: Command {
             OptionSpecification("--a-engine-library", value: "FILE", "an engine's library, on side A"),
             OptionSpecification("--b-engine-library", value: "FILE", "another build of it, on side B"),
             EngineLibraries.specification,
+            PeerLibraryOption.specification,
             OptionSpecification("--scenario", value: "NAME,..", "only these; without a plan, these at their defaults"),
             OptionSpecification("--engine", value: "NAME,..", "only these engines"),
             OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
@@ -114,7 +115,8 @@ struct ABCommand: Command {
         let directory = claim.directory.path
         var header = try header(claim, prepared.plan, prepared.seed, startTime, prepared.a, prepared.b)
         for index in header.engines.indices {
-            header.engines[index].take(registries.engines.engine(named: header.engines[index].name)?.file)
+            guard let engine = registries.engines.engine(named: header.engines[index].name) else { continue }
+            header.engines[index].take(engine)
         }
         header.cases = prepared.kept.map(\.id)
         header.budgetSeconds = budget

@@ -14,9 +14,10 @@ enum EngineLibraries {
     static let specification = OptionSpecification(
         option, value: "FILE", "an engine more, by a shared library (docs/engine-library.md); may be repeated")
 
-    /// What this build has, and what the option names.
-    static func registries(_ arguments: Arguments) throws -> Registries {
-        var registries = BuildRegistries.make()
+    /// What this build has, and what the option names; with the libraries of peers that the command line names.
+    static func registries(_ arguments: Arguments, hasEveryPeer: Bool = false) throws -> Registries {
+        try PeerLibraryOption.activate(arguments)
+        var registries = BuildRegistries.make(hasEveryPeer: hasEveryPeer)
         try add(arguments.all(option), to: &registries, command: arguments.command)
         return registries
     }

@@ -11,11 +11,14 @@ struct ListCommand: Command {
         OptionSpecification("--engines", "which scenarios drive which engines, counted by family and one by one"),
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
         EngineLibraries.specification,
+        PeerLibraryOption.specification,
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
+        if arguments.has("--engines") {
+            return try listCoverage(EngineLibraries.registries(arguments, hasEveryPeer: true))
+        }
         let registries = try EngineLibraries.registries(arguments)
-        if arguments.has("--engines") { return try listCoverage(registries) }
         try listPlans(arguments)
         try listEngines(registries)
         try Output.line("\nData sets")
@@ -62,8 +65,13 @@ struct ListCommand: Command {
                 "  \(engine.name.padded(to: 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
             try Output.line(
                 "  \("".padded(to: 14))can: \(engine.capabilities.map(\.rawValue).sorted().joined(separator: " "))")
-            if let file = engine.file {
+            if let file = engine.file ?? engine.peerLibrary {
                 try Output.line("  \("".padded(to: 14))from \(file.path) (digest \(file.digest))")
+            }
+            if !engine.assertions.isEmpty {
+                let names = engine.assertions.joined(separator: ", ")
+                try Output.line(
+                    "  \("".padded(to: 14))ASSERTIONS COMPILED IN: \(names); nothing is claimed of its speed")
             }
         }
         for missing in registries.engines.notBuilt {

@@ -20,6 +20,7 @@ struct RunCommand: Command {
         OptionSpecification("--scenario", value: "NAME,..", "only these; one that the plan lacks is added"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
         EngineLibraries.specification,
+        PeerLibraryOption.specification,
         OptionSpecification("--dataset", value: "NAME,..", "on these data sets"),
         OptionSpecification("--only", value: "WHAT,..", "only storage, only objects, or families of scenarios"),
         OptionSpecification("--size", value: "N", "rows of the data sets that are generated"),
@@ -253,7 +254,8 @@ struct RunCommand: Command {
     private func values(_ arguments: Arguments, _ option: String) throws -> [String] {
         if option == "--shard" { return try ShardSelection.shard(arguments).map { ["\($0)"] } ?? [] }
         if option == EngineLibraries.option { return EngineLibraries.paths(arguments) }
-        return option == "--param" ? arguments.all(option) : arguments.list(option).sorted()
+        return ["--param", PeerLibraryOption.option].contains(option)
+            ? arguments.all(option) : arguments.list(option).sorted()
     }
 
     private func complete(
@@ -270,11 +272,12 @@ struct RunCommand: Command {
                         EnginePromise(
                             kind: $0.kind.rawValue, sentence: $0.sentence, source: $0.source, level: $0.level)
                     }, library: engine.library)
-                version.take(engine.file)
+                version.take(engine)
                 return version
             }
         header.notBuilt = registries.engines.notBuilt
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
+        if let warning = header.assertionWarning { header.warnings.append(warning) }
         #if Zoo
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
         #endif
@@ -296,6 +299,7 @@ struct RunCommand: Command {
                 "\(path) was merged: finish the shards that it lacks, and merge all of them again", command: name)
         }
         try refuseContradictions(arguments, marker, header, path)
+        try PeerLibraryOption.activate(arguments, recorded: header.engines)
         var registries = BuildRegistries.make()
         try EngineLibraries.add(header.engines.compactMap(\.file), to: &registries, option: path, command: name)
         let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)
@@ -359,9 +363,12 @@ struct RunCommand: Command {
 }
 
 extension EngineVersion {
-    /// Remembers what it was loaded from.
-    mutating func take(_ engineFile: EngineFile?) {
-        file = engineFile?.path
-        fileDigest = engineFile?.digest ?? ""
+    /// Remembers what it was loaded from, and what of it has assertions compiled in.
+    mutating func take(_ engine: any Engine) {
+        file = engine.file?.path
+        fileDigest = engine.file?.digest ?? ""
+        libraryFile = engine.peerLibrary?.path
+        libraryDigest = engine.peerLibrary?.digest ?? ""
+        assertions = engine.assertions
     }
 }

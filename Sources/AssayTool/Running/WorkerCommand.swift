@@ -23,6 +23,8 @@ struct WorkerCommand: Command {
         OptionSpecification(ConformCommand.workerOption, value: "DIR", "try a library by the rules, below DIR"),
         OptionSpecification("--rule", value: "NAME,..", "only these of them"),
         EngineLibraries.specification,
+        OptionSpecification(PeerLibraryAnswer.option, value: "FILE", "load DuckDB's library and print its version"),
+        OptionSpecification(PeerLibraryAnswer.checkOption, "look where the libraries of peers come from"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -38,7 +40,15 @@ struct WorkerCommand: Command {
             }
             return 0
         }
+        if let path = arguments.value(PeerLibraryAnswer.option) {
+            alarm(LibraryAnswer.secondsToAnswer)
+            return try say(PeerLibraryAnswer.version(path))
+        }
         let registries = try EngineLibraries.registries(arguments)
+        if arguments.has(PeerLibraryAnswer.checkOption) {
+            alarm(LibraryAnswer.secondsToAnswer)
+            return try say(PeerLibraryAnswer.check(registries))
+        }
         if arguments.has("--describe") {
             let description = WorkerDescription(
                 registries, build: ProgramBuild.describe(registries), program: ProgramBuild.path)
@@ -47,5 +57,10 @@ struct WorkerCommand: Command {
         }
         let parent = try arguments.unsigned("--parent").map { Int32(truncatingIfNeeded: $0) }
         return Worker(registries: registries).run(parent: parent)
+    }
+
+    private func say(_ answer: (line: String, status: Int32)) throws -> Int32 {
+        try Output.line(answer.line)
+        return answer.status
     }
 }

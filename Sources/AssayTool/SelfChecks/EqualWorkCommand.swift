@@ -22,7 +22,9 @@ struct EqualWorkCommand: Command {
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
-        let engines = BuildRegistries.make().engines.engines.filter { $0.workNote(.readPoints) != nil }
+        let engines = BuildRegistries.make(hasEveryPeer: true).engines.engines.filter {
+            $0.workNote(.readPoints) != nil
+        }
         if arguments.has("--declared") {
             try Output.write(EqualWork.declared(engines))
             return 0
@@ -32,7 +34,9 @@ struct EqualWorkCommand: Command {
         let scratch = try ScratchDirectory.make(in: arguments.value("--directory") ?? ".")
         let observations: [ObservedWork]
         do {
-            observations = try engines.flatMap { try WorkObserver($0, below: scratch.files).observe() }
+            // Of what is declared alone there may be no library here.
+            let there = engines.filter { $0.name != PeerLibraryOption.duckDB || PeerLibraryOption.duckDBPath != nil }
+            observations = try there.flatMap { try WorkObserver($0, below: scratch.files).observe() }
         } catch {
             try scratch.remove()
             throw error

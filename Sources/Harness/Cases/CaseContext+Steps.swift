@@ -21,7 +21,7 @@ extension CaseContext {
         var request = WorkerRequest(
             task: .runStep, test: test, directory: directory, fixture: location.directory, deadline: deadline)
         request.arguments = arguments
-        request.engineFile = engine.file
+        request.files = EngineFiles(of: engine)
         let limits = WorkerLimits(
             hangTime: MonotonicClock.now() &+ UInt64(seconds * 1e9), memoryBytes: 8 << 30)
         let end = try WorkerProcess(executable: executable).run(request, limits: limits, variables: ["LD_BIND_NOW=1"])

@@ -127,12 +127,18 @@ package final class ForkedChild {
 
 /// What a crashed process left on its standard error.
 enum CrashText {
+    /// In front of the line of an assertion that failed: the code gave up by itself, by a check that most builds have
+    /// not, where another crash is an accident.
+    static let assertion = "aborted by an assertion: "
+
     /// The runtime's own line about the failure, shortened; empty where there is none. Other lines hold addresses,
     /// which differ from run to run.
     static func reason(_ standardError: String) -> String {
-        let marks = ["Fatal error", "Precondition failed", "Assertion failed", "Assertion `"]
-        for line in standardError.split(separator: "\n") where marks.contains(where: { line.contains($0) }) {
-            return String(line.prefix(300))
+        let assertions = ["Assertion failed", "Assertion `", "Assertion '"]
+        let others = ["Fatal error", "Precondition failed", "terminate called"]
+        for line in standardError.split(separator: "\n") {
+            if assertions.contains(where: { line.contains($0) }) { return String((assertion + line).prefix(300)) }
+            if others.contains(where: { line.contains($0) }) { return String(line.prefix(300)) }
         }
         return ""
     }

@@ -217,6 +217,14 @@ package protocol Engine: Sendable {
     var version: String { get }
     /// Where its code comes from, if it is no part of this program.
     var file: EngineFile? { get }
+    /// The file of its library that was chosen while the program runs; nil where it is the one that was linked.
+    var peerLibrary: EngineFile? { get }
+    /// A function of its library, by which that is found in the process; nil where it has none of its own.
+    var libraryFunction: String? { get }
+    /// File names of its libraries that have assertions compiled in.
+    var assertions: [String] { get }
+    /// What its library was compiled with, where that matters to figures: it differs from build to build.
+    var compiledSettings: [EngineSetting] { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
     /// Branches of it that are seldom taken, where this build notes each in a file (``BranchCoverage``).
@@ -297,6 +305,9 @@ extension Engine {
     package func workNote(_ work: Work) -> WorkNote? { nil }
     package var library: String { name }
     package var file: EngineFile? { nil }
+    package var peerLibrary: EngineFile? { PeerLibraries.file(of: library) }
+    package var libraryFunction: String? { nil }
+    package var compiledSettings: [EngineSetting] { [] }
     package func inspectionCommands(at location: DatabaseLocation) -> [String] { [] }
     package func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]] {
         [:]

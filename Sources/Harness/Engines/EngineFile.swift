@@ -18,3 +18,20 @@ package struct EngineFile: Sendable, Hashable {
         self.init(path: path, digest: digest)
     }
 }
+
+/// What a worker has to run an engine with, as its runner knew it when it began.
+package struct EngineFiles: Sendable, Hashable {
+    /// What the engine is loaded from, where it is no part of the program.
+    package var own: EngineFile?
+    /// What its library is loaded from, where that was chosen while the program runs.
+    package var library: EngineFile?
+
+    package init(own: EngineFile? = nil, library: EngineFile? = nil) {
+        self.own = own
+        self.library = library
+    }
+
+    package init(of engine: any Engine) {
+        self.init(own: engine.file, library: engine.peerLibrary)
+    }
+}

@@ -16,6 +16,7 @@ package enum BuildIdentity {
         guard let content = digest(file: executable) else { return "" }
         let versions = engines.map { engine in
             "\(engine.name)=\(engine.version)" + (engine.file.map { "@\($0.digest)" } ?? "")
+                + (engine.peerLibrary.map { "@\($0.digest)" } ?? "")
         }.sorted().joined(separator: ";")
         return StableHash.identifier(of: "\(content);\(versions)")
     }
@@ -29,7 +30,8 @@ package enum BuildIdentity {
         let parts =
             [isRelease ? "release" : "debug"]
             + engines.map { engine in
-                "\(engine.name) \(engine.version)" + (engine.file.map { " from \($0.path) (\($0.digest))" } ?? "")
+                "\(engine.name) \(engine.version)"
+                    + ((engine.file ?? engine.peerLibrary).map { " from \($0.path) (\($0.digest))" } ?? "")
             }
         return (digest, "build \(digest) (\(parts.joined(separator: ", ")))")
     }
@@ -83,7 +85,7 @@ extension RunHeader {
         var parts = [isReleaseBuild ? "release" : "debug"]
         if !commit.isEmpty { parts.append("commit \(commit.prefix(7))") }
         parts += engines.map { engine in
-            "\(engine.name) \(engine.version)" + (engine.file.map { " from \($0) (\(engine.fileDigest))" } ?? "")
+            "\(engine.name) \(engine.version)" + (engine.loadedFrom.map { " from \($0)" } ?? "")
         }
         return "build \(buildDigest.isEmpty ? "unknown" : buildDigest) (\(parts.joined(separator: ", ")))"
     }

@@ -82,7 +82,7 @@ package struct CaseRunner {
             let scenario = registries.scenarios.scenario(named: test.scenario)
         else { return RunningCase(ended: MeasuredCase(result: result)) }
         result.engineVersion = engine.version
-        result.settings = engine.settings(for: test.durability).list
+        result.settings = engine.settings(for: test.durability).list + engine.librarySettings
         result.hasFreeSchedule = scenario.schedule == .free
         result.restsOnSyncs = scenario.restsOnSyncs
         if planned.verdict != nil { return RunningCase(ended: MeasuredCase(result: result)) }
@@ -105,7 +105,7 @@ package struct CaseRunner {
             task: .runCase, test: test, directory: place + "/case", fixture: fixture?.directory,
             deadline: MonotonicClock.now() &+ UInt64(seconds * 1e9), onlyTrial: trial)
         request.keepDirectory = keep
-        request.engineFile = engine.file
+        request.files = EngineFiles(of: engine)
         let group = try MemoryGroup.make(for: test, reading: fixture.map(engine.files) ?? [])
         let watch = MachineWatch()
         let process = process(under: counter, behind: front, place)
@@ -145,7 +145,7 @@ package struct CaseRunner {
     ) throws -> Prepared {
         guard let key = fixtureKey(test) else { return Prepared() }
         let built = try fixtures.fixture(
-            key: key, test: test, engineFile: engine.file, limits: workerLimits(seconds: 60))
+            key: key, test: test, files: EngineFiles(of: engine), limits: workerLimits(seconds: 60))
         if let failure = built.failure { return Prepared(failure: failure) }
         let request = scenario.fixture(for: test)
         if readsInPlace && !engine.changesFilesAtOpen && request?.isReadInPlace == true {

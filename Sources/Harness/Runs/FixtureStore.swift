@@ -36,12 +36,13 @@ package struct FixtureStore {
             of: "engine=\(engine.name);version=\(engine.version);settings=\(list);dataset=\(test.dataset);"
                 + "size=\(test.size);seed=\(test.seed);recipe=\(recipe);parameters=\(parameters)"
                 + (buildDigest.isEmpty ? "" : ";build=\(buildDigest)")
-                + (engine.file.map { ";file=\($0.digest)" } ?? ""))
+                + (engine.file.map { ";file=\($0.digest)" } ?? "")
+                + (engine.peerLibrary.map { ";library=\($0.digest)" } ?? ""))
     }
 
     /// The fixture, built on first use.
     package mutating func fixture(
-        key: String, test: Case, engineFile: EngineFile? = nil, limits: WorkerLimits
+        key: String, test: Case, files: EngineFiles = EngineFiles(), limits: WorkerLimits
     ) throws -> Built {
         if let existing = built[key] { return existing }
         let location = DatabaseLocation(directory: "\(directory)/\(key)")
@@ -52,7 +53,7 @@ package struct FixtureStore {
         var request = WorkerRequest(
             task: .buildFixture, test: test, directory: scratch, fixture: location.directory,
             deadline: limits.hangTime)
-        request.engineFile = engineFile
+        request.files = files
         // What is prepared is sound, also where somebody has asked for a mistake by hand.
         let end = try process.run(request, limits: limits, variables: ["\(SelfTest.variable)="])
         try FileTree.remove(scratch)

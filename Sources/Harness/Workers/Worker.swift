@@ -118,13 +118,14 @@ package struct Worker {
         }
     }
 
-    /// One of this build, or what the request's file holds: the very file that the run began with.
+    /// One of this build, or what the request's file holds: the very files that the run began with.
     private func engine(of request: WorkerRequest) throws -> any Engine {
         let name = request.test.engine
-        guard let file = request.engineFile else {
+        guard let file = request.files.own else {
             guard let engine = registries.engines.engine(named: name) else {
                 throw HarnessError("this build has no engine \(name)")
             }
+            try checkLibrary(of: engine, request)
             return engine
         }
         guard let load = registries.engineOfFile else { throw HarnessError("this build loads no engines") }
@@ -135,6 +136,18 @@ package struct Worker {
                     + "\(engine.name), \(engine.file?.digest ?? "")): begin again, or build it elsewhere meanwhile")
         }
         return engine
+    }
+
+    /// The library that the run began with, and no other: a figure belongs to the one that its settings name.
+    private func checkLibrary(of engine: any Engine, _ request: WorkerRequest) throws {
+        let (wanted, found) = (request.files.library, engine.peerLibrary)
+        guard wanted == found else {
+            func text(_ file: EngineFile?) -> String { file.map { "\($0.path), digest \($0.digest)" } ?? "as linked" }
+            throw HarnessError(
+                "the library of \(engine.name) was another one when this began (\(text(wanted)); now it is "
+                    + "\(text(found))): begin again, and leave the file alone meanwhile")
+        }
+        if let objection = PeerLibraries.objection(to: engine) { throw HarnessError(objection) }
     }
 
     /// Tells the preloaded library which files are the case's, and which of them are logs.

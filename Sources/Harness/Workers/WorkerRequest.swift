@@ -25,8 +25,8 @@ package struct WorkerRequest: Sendable, Equatable {
     package var keepDirectory: String?
     /// Of a step: what its scenario told it.
     package var arguments: [String] = []
-    /// What the engine is loaded from, where it is no part of the program.
-    package var engineFile: EngineFile?
+    /// What the engine and its library are loaded from.
+    package var files = EngineFiles()
 
     package init(
         task: Task, test: Case, directory: String, fixture: String?, deadline: UInt64, onlyTrial: FaultAddress? = nil
@@ -49,10 +49,10 @@ package struct WorkerRequest: Sendable, Equatable {
         if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
         if let keepDirectory { members.append(JSONMember("keep", .string(keepDirectory))) }
         if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
-        if let engineFile {
+        for (word, file) in [("engine", files.own), ("library", files.library)] {
+            guard let file else { continue }
             members += [
-                JSONMember("engine_file", .string(engineFile.path)),
-                JSONMember("engine_digest", .string(engineFile.digest)),
+                JSONMember("\(word)_file", .string(file.path)), JSONMember("\(word)_digest", .string(file.digest)),
             ]
         }
         return .object(members)
@@ -70,8 +70,12 @@ package struct WorkerRequest: Sendable, Equatable {
             onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
         keepDirectory = json.has("keep") ? try json.string("keep") : nil
         if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
-        guard json.has("engine_file") else { return }
-        engineFile = EngineFile(path: try json.string("engine_file"), digest: try json.string("engine_digest"))
+        files = EngineFiles(own: try Self.file("engine", json), library: try Self.file("library", json))
+    }
+
+    private static func file(_ word: String, _ json: JSONObjectReader) throws(JSONShapeError) -> EngineFile? {
+        guard json.has("\(word)_file") else { return nil }
+        return EngineFile(path: try json.string("\(word)_file"), digest: try json.string("\(word)_digest"))
     }
 }
 

@@ -3,8 +3,9 @@ import RunRecords
 /// The peer table for a spreadsheet: a row per figure, a column per engine. RFC 4180.
 ///
 /// Columns of an engine of ours: `_ratio` to the best peer (above 1 is better) with the bounds of its interval,
-/// `_decision` (empty for figures that were measured once, `doubtful` where a control differs), and `_best_peer`.
-/// `dead_band` is the factor within which two sides count as equal, `n` how many rounds the ratio rests on.
+/// `_decision` (empty for figures that were measured once, and for those of speed beside a library with assertions
+/// compiled in; `doubtful` where a control differs), and `_best_peer`. `dead_band` is the factor within which two sides
+/// count as equal, `n` how many rounds the ratio rests on.
 enum PeerCSV {
     /// Empty where the run has no such table.
     static func text(_ digest: RunDigest) -> String {
@@ -34,7 +35,7 @@ enum PeerCSV {
                     (ratio?.high).map(Figure.exact) ?? "", ratio?.decisionWord ?? "", ratio?.peer ?? "",
                 ]
             }
-            let decided = ratios.lazy.compactMap { $0 }.first { $0.decision != nil }
+            let decided = ratios.lazy.compactMap { $0 }.first { $0.claim != nil }
             fields += [
                 decided.map { Figure.exact($0.band.factor) } ?? "", decided.map { String($0.pairCount) } ?? "1",
             ]

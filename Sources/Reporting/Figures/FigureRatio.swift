@@ -16,6 +16,8 @@ struct FigureRatio {
     var decision: Decision?
     /// A figure of the row is another one without the harness: whatever the rounds say, nothing is claimed.
     var isDoubtful = false
+    /// Whether the rounds may decide nothing of it: a figure of speed beside an engine with assertions compiled in.
+    var isWithheld = false
 
     /// `ahead`, `behind`, `same`, `open`; `doubtful` where a control differs.
     var decisionWord: String? { isDoubtful && decision != nil ? "doubtful" : decision?.rawValue }
@@ -26,9 +28,14 @@ extension FigureRatio {
     var words: String {
         var parts = ["\(Figure.ratio(value)) \(peer)"]
         if let low, let high { parts.append("\(Figure.ratio(low)) to \(Figure.ratio(high))") }
-        if let word = decisionWord { parts.append(word) }
+        if let claim { parts.append(claim) }
         return parts.joined(separator: ", ")
     }
+
+    /// What the rounds decide, or why they may not; nil for figures that were measured once.
+    var claim: String? { isWithheld ? Self.withheld : decisionWord }
+
+    static let withheld = "no claim: assertions"
 
     /// How a figure of the decision stands out in a table: grey where neither is ahead.
     var style: String? {
@@ -78,10 +85,24 @@ extension RunDigest {
             return a == b ? first < second : (higher ? a > b : a < b)
         }
         guard let best, let other = row.values[best] else { return nil }
-        if let decided = decidedRatio(row, own.result, other.result) { return decided }
+        guard var ratio = decidedRatio(row, own.result, other.result) ?? openRatio(row, own, other) else { return nil }
+        if ratio.decision != nil, row.measure.metric.isSpeed, asserts(engine) || asserts(best) {
+            (ratio.decision, ratio.isWithheld) = (nil, true)
+        }
+        return ratio
+    }
+
+    /// Whether assertions are compiled into its library: it is slower than what its users have.
+    private func asserts(_ engine: String) -> Bool { run.header.assertingEngines.contains(engine) }
+
+    /// Of figures that too few rounds measured, or a single one.
+    private func openRatio(
+        _ row: MeasureRow, _ own: (sample: Sample, result: CaseResult), _ other: (sample: Sample, result: CaseResult)
+    ) -> FigureRatio? {
+        let higher = row.measure.metric.direction == .higherIsBetter
         guard let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher) else { return nil }
         let isHeadline = run.rounds[own.result.test.id] != nil && run.rounds[other.result.test.id] != nil
-        return FigureRatio(value: value, peer: best, decision: isHeadline ? .open : nil)
+        return FigureRatio(value: value, peer: other.result.test.engine, decision: isHeadline ? .open : nil)
     }
 
     private static func plainRatio(_ own: Double, _ other: Double, higher: Bool) -> Double? {

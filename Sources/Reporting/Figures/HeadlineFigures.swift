@@ -16,6 +16,8 @@ struct HeadlineFigures {
     let lines: [Line]
     /// How many have a figure whose control differs.
     let doubtfulCount: Int
+    /// Figures that were measured in rounds beside an engine of whose speed nothing is claimed.
+    let withheldCount: Int
 
     func count(_ decision: Decision) -> Int {
         lines.filter { $0.ratio.decision == decision }.count
@@ -34,7 +36,13 @@ struct HeadlineFigures {
     func standing(gap: String = Figure.gap) -> String {
         let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
         return parts.joined(separator: ", ") + " of " + Figure.count(lines.count, "figure", gap: gap)
-            + doubtfulWords(gap: gap)
+            + doubtfulWords(gap: gap) + withheldWords(gap: gap)
+    }
+
+    /// `; no claim in 4 figures, whose best peer has assertions compiled in`; empty where there are none.
+    func withheldWords(gap: String = Figure.gap) -> String {
+        if withheldCount == 0 { return "" }
+        return "; no claim in \(Figure.count(withheldCount, "figure", gap: gap)) beside a library with assertions"
     }
 
     /// Best, median and worst with their names: the worst is said whatever the others are.
@@ -65,8 +73,11 @@ extension RunDigest {
         let (own, peers) = sides
         let rows = countedRows(own + peers)
         return own.compactMap { engine in
+            var withheldCount = 0
             let lines = rows.compactMap { row -> HeadlineFigures.Line? in
-                guard let ratio = ratio(row, of: engine, among: peers), ratio.decision != nil else { return nil }
+                guard let ratio = ratio(row, of: engine, among: peers) else { return nil }
+                if ratio.isWithheld { withheldCount += 1 }
+                if ratio.decision == nil { return nil }
                 return HeadlineFigures.Line(
                     name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
                     figures: row, ratio: ratio)
@@ -76,7 +87,8 @@ extension RunDigest {
             let sorted = claimed.sorted {
                 $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
             }
-            return HeadlineFigures(engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count)
+            return HeadlineFigures(
+                engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count, withheldCount: withheldCount)
         }
     }
 

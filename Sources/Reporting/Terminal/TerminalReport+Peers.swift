@@ -7,7 +7,7 @@ extension TerminalReport {
         var lines = [" " + styled("Where does Strata stand beside its peers?", .strong)]
         lines += standingLines
         let hasLimit = peers.rows.contains { $0.limit != nil }
-        let hasDecision = !digest.headlines.isEmpty
+        let hasDecision = peers.rows.contains { row in peers.own.contains { peers.ratio(row, of: $0)?.claim != nil } }
         // Names that a column would cut, and with them the sizes in which they differ, stand in a line of their own.
         let hasLines = peers.rows.contains { name($0).count > Self.longestNameInColumn }
         let left = hasLines ? 1 : 2
@@ -34,7 +34,7 @@ extension TerminalReport {
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
             cells.append(ratioCell(ratio))
-            if hasDecision { cells.append(TextTable.Cell(ratio?.decisionWord ?? "", Self.style(ratio))) }
+            if hasDecision { cells.append(TextTable.Cell(ratio?.claim ?? "", Self.style(ratio))) }
             if hasLimit {
                 let share = engine.flatMap { peers.shareOfLimit(row, of: $0) }
                 cells.append(TextTable.Cell(share.map { Figure.percent($0, gap: " ") } ?? ""))

@@ -113,7 +113,7 @@ extension TerminalReport {
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         guard let subject = engines.first else { return nil }
         let hasRatio = rows.contains { digest.ratio($0, of: subject) != nil }
-        let hasDecision = rows.contains { digest.ratio($0, of: subject)?.decision != nil }
+        let hasDecision = rows.contains { digest.ratio($0, of: subject)?.claim != nil }
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         let heads =
             engines + (hasRatio ? ["to best peer"] : []) + (hasDecision ? [""] : []) + (hasLimit ? ["of limit"] : [])
@@ -131,7 +131,7 @@ extension TerminalReport {
             cells += engines.map { figure(row, $0) }
             let ratio = digest.ratio(row, of: subject)
             if hasRatio { cells.append(ratioCell(ratio)) }
-            if hasDecision { cells.append(TextTable.Cell(ratio?.decision?.rawValue ?? "", Self.style(ratio))) }
+            if hasDecision { cells.append(TextTable.Cell(ratio?.claim ?? "", Self.style(ratio))) }
             if hasLimit {
                 let limit = digest.rawLimit(row)
                 let share = row.values[subject].flatMap { value in limit.map { value.sample.value / $0 } }

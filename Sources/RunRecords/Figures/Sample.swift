@@ -24,6 +24,11 @@ package struct Metric: Hashable, Sendable {
         self.kind = kind
     }
 
+    /// Whether it says how long something takes, or how much is done in a time.
+    package var isSpeed: Bool { Self.speedUnits.contains(unit) }
+
+    private static let speedUnits: Set<String> = ["1/s", "GB/s", "ns", "us", "ms", "s", "instructions"]
+
     package static let rowsPerSecond = Metric("rows_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let commitsPerSecond = Metric("commits_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let updatesPerSecond = Metric("updates_per_second", unit: "1/s", .higherIsBetter, .measured)

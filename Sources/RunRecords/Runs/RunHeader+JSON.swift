@@ -129,6 +129,12 @@ extension EngineVersion {
         if let file {
             members += [JSONMember("file", .string(file)), JSONMember("file_digest", .string(fileDigest))]
         }
+        if let libraryFile {
+            members += [
+                JSONMember("library_file", .string(libraryFile)), JSONMember("library_digest", .string(libraryDigest)),
+            ]
+        }
+        if !assertions.isEmpty { members.append(JSONMember("assertions", .strings(assertions))) }
         return .object(members)
     }
 
@@ -141,6 +147,11 @@ extension EngineVersion {
             file = try json.string("file")
             fileDigest = try json.string("file_digest")
         }
+        if json.has("library_file") {
+            libraryFile = try json.string("library_file")
+            libraryDigest = try json.string("library_digest")
+        }
+        if json.has("assertions") { assertions = try json.strings("assertions") }
         guard json.has("promises") else { return }
         for promise in try json.objects("promises") {
             promises.append(

@@ -47,6 +47,11 @@ package struct EngineVersion: Hashable, Sendable {
     /// Of an engine that no build has in itself: the shared library that it was loaded from, and the digest of that.
     package var file: String?
     package var fileDigest = ""
+    /// The file that was chosen for its library, and the digest of that; nil where it had the one that was linked.
+    package var libraryFile: String?
+    package var libraryDigest = ""
+    /// File names of its libraries that have assertions compiled in: nothing is claimed of its speed.
+    package var assertions: [String] = []
 
     /// `library`: nil where it is the name up to its first hyphen.
     package init(name: String, version: String, promises: [EnginePromise] = [], library: String? = nil) {
@@ -157,7 +162,30 @@ package struct RunHeader: Hashable, Sendable {
     }
 }
 
+extension EngineVersion {
+    /// What it was loaded from while the program ran, with the digest in brackets; nil where that is nothing.
+    package var loadedFrom: String? {
+        if let file { return "\(file) (\(fileDigest))" }
+        return libraryFile.map { "\($0) (\(libraryDigest))" }
+    }
+}
+
 extension RunHeader {
+    /// Engines whose library has assertions compiled in, by name.
+    package var assertingEngines: Set<String> {
+        Set(engines.filter { !$0.assertions.isEmpty }.map(\.name))
+    }
+
+    /// What is said of them at the head of the run; nil where there are none.
+    package var assertionWarning: String? {
+        let found = engines.filter { !$0.assertions.isEmpty }
+        if found.isEmpty { return nil }
+        var libraries: [String] = []
+        for library in found.flatMap(\.assertions) where !libraries.contains(library) { libraries.append(library) }
+        return "ASSERTIONS COMPILED IN: \(libraries.joined(separator: ", ")), so that nothing is claimed of the speed "
+            + "beside \(found.map(\.name).joined(separator: ", ")); --peer-library names another build"
+    }
+
     /// How many measurements of a case the plan asks for, or asked for until its comparison was ended.
     package func measurementCount(of id: String) -> Int {
         guard let rounds = endedRounds[id] ?? rounds[id] else { return 1 }

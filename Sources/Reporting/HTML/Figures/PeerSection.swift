@@ -20,6 +20,7 @@ struct PeerSection: ReportPart {
                     + "\(peers.peers.joined(separator: ", ")), all on the same data in this run; in colour where the "
                     + "rounds decide, in grey where they do not, and where there was one measurement alone. The raw "
                     + "limit is what the disk or the memory gives without an engine.", &section)
+            withheld(&section)
             let hasLimit = peers.rows.contains { $0.limit != nil }
             filter("t-peers", &section)
             section.element("div", ["class": "scroll"]) { scroll in
@@ -38,6 +39,12 @@ struct PeerSection: ReportPart {
                 }
             }
         }
+    }
+
+    /// Why rows stand without a claim.
+    private func withheld(_ section: inout Markup) {
+        guard let warning = header.assertionWarning else { return }
+        note("\(FigureRatio.withheld.prefix(1).uppercased() + FigureRatio.withheld.dropFirst()). \(warning).", &section)
     }
 
     private func line(_ row: PeerTable.Row, _ peers: PeerTable, _ hasLimit: Bool, _ body: inout Markup) {

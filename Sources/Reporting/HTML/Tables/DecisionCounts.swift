@@ -13,6 +13,7 @@ struct DecisionCounts {
             }
             markup.add(decision == Decision.allCases.last ? " " : ", ")
         }
-        markup.add("of \(Figure.count(headline.lines.count, "figure"))\(headline.doubtfulWords())")
+        markup.add(
+            "of \(Figure.count(headline.lines.count, "figure"))\(headline.doubtfulWords())\(headline.withheldWords())")
     }
 }

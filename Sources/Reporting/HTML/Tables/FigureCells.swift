@@ -15,7 +15,10 @@ extension ReportPart {
                 "a", ["href": place(of: result.test.id), "title": title], row.measure.text(sample.value) + marks)
             let spread = Measure.spread(sample)
             if !spread.isEmpty { cell.element("small", ["class": "spread"], spread) }
-            if let ratio { cell.element("small", ["class": ratio.style], Figure.ratio(ratio.value)) }
+            if let ratio {
+                cell.element("small", ["class": ratio.style], Figure.ratio(ratio.value))
+                if ratio.isWithheld { cell.element("small", FigureRatio.withheld) }
+            }
         }
     }
 
@@ -34,7 +37,7 @@ extension ReportPart {
             text += ", interval \(Figure.exact(low)) to \(Figure.exact(high))"
         }
         if sample.count > 1 { text += ", n = \(Figure.grouped(sample.count))" }
-        if let ratio { text += "; \(ratio.words)" + (ratio.decision == nil ? ", measured once" : "") }
+        if let ratio { text += "; \(ratio.words)" + (ratio.claim == nil ? ", measured once" : "") }
         return text
     }
 }

@@ -1,0 +1,100 @@
+import Harness
+import RunRecords
+import Synchronization
+
+/// DuckDB through its C interface, from a library that is loaded while the program runs: columns, compressed, read by
+/// one thread. The opponent in scans, filters and sums.
+package struct DuckDBEngine: Engine {
+    private let path: String
+    private let describe: @Sendable (String) -> String
+
+    private static let versions = Mutex<[String: String]>([:])
+
+    /// - Parameters:
+    ///   - path: of the library.
+    ///   - describe: finds out its version, once in a process: where the library must not be loaded, by a child.
+    package init(
+        path: String,
+        describe: @escaping @Sendable (String) -> String = { path in
+            do throws(EngineError) { return try DuckDBLibrary.load(path).version } catch { return "unknown" }
+        }
+    ) {
+        self.path = path
+        self.describe = describe
+    }
+
+    package let name = DuckDBSearch.name
+    package let library = "duckdb"
+
+    package var version: String {
+        Self.versions.withLock { versions in
+            if let version = versions[path] { return version }
+            let version = describe(path)
+            versions[path] = version
+            return version
+        }
+    }
+
+    package var peerLibrary: EngineFile? { PeerLibraries.file(at: path) }
+
+    package var assertions: [String] {
+        let library = LoadedLibrary(file: path)
+        return library.object?.hasAssertions == true ? [library.fileName] : []
+    }
+
+    package let capabilities: Set<Capability> = [
+        .tables, .persistent, .queries, .updates, .deletions, .snapshots, .threads,
+    ]
+
+    /// What its documentation promises, in its words.
+    ///
+    /// With fsync_mode=NONE, the class `none`, its own description says that an operating system crash may corrupt the
+    /// database. Of isolation the page promises no more than that nothing is seen before it is committed.
+    package let promises = [
+        Promise(
+            .durability,
+            sentence: "You can commit a transaction to make it visible to other transactions and to write it to "
+                + "persistent storage (if using DuckDB in persistent mode).",
+            source: "duckdb.org/docs/2.0/sql/statements/transactions"),
+        Promise(
+            .atomicity, sentence: "DuckDB supports ACID database transactions.",
+            source: "duckdb.org/docs/2.0/sql/statements/transactions"
+        ).atPowerLoss(in: [.full]),
+        Promise(
+            isolation: .readCommitted,
+            sentence: "Transactions provide isolation, i.e., changes made by a transaction are not visible from "
+                + "concurrent transactions until it is committed.",
+            source: "duckdb.org/docs/2.0/sql/statements/transactions"),
+    ]
+
+    package func reasonToDecline(_ durability: DurabilityClass) -> String? {
+        durability == .periodic ? "DuckDB syncs its log at every commit or never: it has nothing between" : nil
+    }
+
+    package func inspectionCommands(at location: DatabaseLocation) -> [String] {
+        ["duckdb -readonly \(ShellWord.quoted(location.mainFile))"]
+    }
+
+    package func settings(for durability: DurabilityClass) -> EngineSettings {
+        EngineSettings(durability: durability, list: DuckDBSettings(durability: durability).list)
+    }
+
+    package func open(
+        _ location: DatabaseLocation, settings: EngineSettings
+    ) throws(EngineError) -> any Session {
+        try DuckDBSession(
+            path: location.mainFile, library: try DuckDBLibrary.load(path),
+            settings: DuckDBSettings(durability: settings.durability))
+    }
+
+    package func learn(_ tables: TableSet) { DuckDBLayout.learn(tables) }
+
+    /// A transaction of more than the checkpoint's threshold goes to the data file, and others to the log.
+    package var logPatterns: [String] { ["*.wal", "data"] }
+
+    package func files(at location: DatabaseLocation) -> [DatabaseFile] {
+        let main = location.mainFile
+        return [DatabaseFile(path: main, role: .data), DatabaseFile(path: main + ".wal", role: .log)]
+            .filter { FileTree.exists($0.path) }
+    }
+}

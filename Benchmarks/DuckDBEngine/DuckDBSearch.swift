@@ -1,0 +1,57 @@
+import Harness
+import RunRecords
+
+/// Where the machine has a DuckDB, if nobody names one.
+package enum DuckDBSearch {
+    /// Of the engine.
+    package static let name = "duckdb"
+    /// What brings one.
+    package static let remedy = "pip install duckdb==2.0.1"
+    /// The file of a library that this variable of the environment names.
+    package static let variable = "ASSAY_DUCKDB"
+
+    /// The named file, else what the environment names, else a Python package that is installed, else a library of the
+    /// system. nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - environment: a variable of the process by its name.
+    ///   - names: of what stands in a directory; empty where there is none.
+    package static func find(
+        environment: (String) -> String?, names: (String) -> [String] = DuckDBSearch.names
+    ) -> String? {
+        if let given = environment(variable), !given.isEmpty { return FileTree.absolute(given) ?? given }
+        for directory in packages(environment, names) {
+            if let module = module(in: directory, names) { return module }
+        }
+        return libraries.first(where: FileTree.exists)
+    }
+
+    private static let libraries = ["/usr/local/lib/libduckdb.so", "/usr/lib/libduckdb.so", "/usr/lib64/libduckdb.so"]
+
+    package static func names(_ directory: String) -> [String] {
+        guard FileTree.isDirectory(directory) else { return [] }
+        do { return try FileTree.names(in: directory).sorted() } catch { return [] }
+    }
+
+    /// Directories in which Python packages stand: those of an environment that is active first.
+    private static func packages(_ environment: (String) -> String?, _ names: (String) -> [String]) -> [String] {
+        var roots: [String] = []
+        if let active = environment("VIRTUAL_ENV") { roots.append(active) }
+        if let prefix = environment("CONDA_PREFIX") { roots.append(prefix) }
+        if let home = environment("HOME") { roots.append(home + "/.local") }
+        roots += ["/usr/local", "/usr"]
+        var places = (environment("PYTHONPATH") ?? "").split(separator: ":").map(String.init)
+        for root in roots {
+            let versions = names(root + "/lib").filter { $0.hasPrefix("python3") }
+            for version in versions.sorted().reversed() {
+                places += ["site-packages", "dist-packages"].map { "\(root)/lib/\(version)/\($0)" }
+            }
+        }
+        return places.map { FileTree.absolute($0) ?? $0 }
+    }
+
+    /// Packages from before 1.4 have their module in a folder, and keep the C interface to themselves: they are none.
+    private static func module(in directory: String, _ names: (String) -> [String]) -> String? {
+        names(directory).first { $0.hasPrefix("_duckdb.") && $0.hasSuffix(".so") }.map { "\(directory)/\($0)" }
+    }
+}

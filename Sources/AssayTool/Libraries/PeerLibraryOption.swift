@@ -1,0 +1,195 @@
+import Commands
+import DuckDBEngine
+import Harness
+import RunRecords
+import Seeds
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `--peer-library rocksdb=FILE`: the file that a peer's functions are to come from.
+///
+/// A library that the program was linked with is chosen by the loader, before the first line of the program runs: the
+/// command starts itself anew with the file in front of the loader's own places. DuckDB is no part of the program, and
+/// is loaded where it is opened.
+enum PeerLibraryOption {
+    static let option = "--peer-library"
+
+    static let specification = OptionSpecification(
+        option, value: "NAME=FILE", "a peer's library, another build of it (docs/peers.md); may be repeated")
+
+    static let duckDB = "duckdb"
+    /// Names that it takes: of the libraries of engines, and how their files are called.
+    private static let linked = [("rocksdb", "librocksdb.so"), ("lmdb", "liblmdb.so"), ("sqlite", "libsqlite3.so")]
+
+    /// Comes back where this process has the libraries that the command line names; starts the program anew otherwise.
+    ///
+    /// - Parameter recorded: engines of a run that goes on, or whose cases run again: with the files that it had, where
+    ///   the command line names none.
+    static func activate(_ arguments: Arguments, recorded: [EngineVersion] = []) throws {
+        var choices = try given(arguments)
+        for engine in recorded where !choices.contains(where: { $0.name == engine.library }) {
+            guard let path = engine.libraryFile, FileTree.exists(path) else { continue }
+            // What this process finds by itself needs no choice.
+            if engine.library == duckDB, duckDBPath == path { continue }
+            choices.append(PeerLibraries.Choice(name: engine.library, path: path))
+        }
+        choices.sort { $0.name < $1.name }
+        if choices.isEmpty || choices == PeerLibraries.choices { return }
+        try start(with: choices, arguments.command)
+    }
+
+    private static func given(_ arguments: Arguments) throws -> [PeerLibraries.Choice] {
+        let known = linked.map(\.0) + [duckDB]
+        var choices: [PeerLibraries.Choice] = []
+        for text in arguments.all(option) {
+            func refuse(_ reason: String) -> UsageError {
+                UsageError("\(option) \(text): \(reason)", command: arguments.command)
+            }
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw refuse("name the library and its file: rocksdb=FILE") }
+            guard known.contains(parts[0]) else {
+                throw refuse(NearestName.complaint("library", parts[0], among: known))
+            }
+            guard let path = FileTree.absolute(parts[1]) else { throw refuse("there is no such file") }
+            guard !FileTree.isDirectory(path) else {
+                throw refuse("that is a directory: name the shared library in it")
+            }
+            guard !path.contains("\n") else { throw refuse("its path has a line break") }
+            guard SharedObject(path: path) != nil else {
+                throw refuse("it is no shared library: name a file such as librocksdb.so.9")
+            }
+            guard !choices.contains(where: { $0.name == parts[0] }) else {
+                throw refuse("\(parts[0]) is named twice, and has one library in a run")
+            }
+            choices.append(PeerLibraries.Choice(name: parts[0], path: path))
+        }
+        return choices
+    }
+
+    // MARK: DuckDB
+
+    /// What is chosen, else what the machine has.
+    static var duckDBPath: String? {
+        PeerLibraries.choices.first { $0.name == duckDB }?.path
+            ?? DuckDBSearch.find(environment: { name in getenv(name).map { String(cString: $0) } })
+    }
+
+    /// By a child that loads it; `unknown` where that fails, which the cases of the engine then say.
+    @Sendable static func duckDBVersion(_ path: String) -> String {
+        do {
+            let said = try ask(["worker", PeerLibraryAnswer.option, path], WorkerEnvironment.inherited())
+            return said.isFine ? said.text : "unknown"
+        } catch { return "unknown" }
+    }
+
+    // MARK: The program anew
+
+    private static func start(with choices: [PeerLibraries.Choice], _ command: String) throws {
+        var places: [String] = []
+        for choice in choices where choice.name != duckDB { places.append(try place(of: choice, command)) }
+        let environment = environment(choices, places)
+        // Before the program is replaced: what a library does to a process ends a child alone.
+        let said = try ask(["worker", PeerLibraryAnswer.checkOption], environment + ["LD_BIND_NOW=1"])
+        guard said.isFine else {
+            let names = choices.map { "\($0.name)=\($0.path)" }.joined(separator: ", ")
+            throw UsageError("\(option) \(names): it cannot be used: \(said.text)", command: command)
+        }
+        CommandVector.with([ProgramBuild.path] + CommandLine.arguments.dropFirst()) { words in
+            CommandVector.with(environment) { variables in _ = execve(ProgramBuild.path, words, variables) }
+        }
+        throw HarnessError("cannot start \(ProgramBuild.path) anew: \(String(cString: strerror(errno)))")
+    }
+
+    private static let searchVariable = {
+        #if canImport(Glibc)
+            "LD_LIBRARY_PATH"
+        #else
+            "DYLD_LIBRARY_PATH"
+        #endif
+    }()
+
+    private static func environment(_ choices: [PeerLibraries.Choice], _ places: [String]) -> [String] {
+        let (search, chosen) = (searchVariable + "=", PeerLibraries.variable + "=")
+        let inherited = WorkerEnvironment.inherited()
+        let before = inherited.first { $0.hasPrefix(search) }.map { String($0.dropFirst(search.count)) } ?? ""
+        let all = places + (before.isEmpty ? [] : [before])
+        return inherited.filter { !$0.hasPrefix(search) && !$0.hasPrefix(chosen) }
+            + [chosen + PeerLibraries.text(choices)]
+            + (all.isEmpty ? [] : [search + all.joined(separator: ":")])
+    }
+
+    /// A directory in which the loader finds the file under the name that this program was linked with, whatever its
+    /// own name is: so there is one such library in the process and not two. It is made once, and stays.
+    private static func place(of choice: PeerLibraries.Choice, _ command: String) throws -> String {
+        let file = linked.first { $0.0 == choice.name }?.1 ?? ""
+        guard let program = SharedObject(path: ProgramBuild.path),
+            let name = program.needed.first(where: { $0.hasPrefix(file) })
+        else {
+            throw UsageError(
+                "\(option) \(choice.name)=\(choice.path): this program is not linked with \(file): build it with that "
+                    + "library (Tools/traits says how)", command: command)
+        }
+        let directory = "\(cache)/assay/peer-libraries/\(StableHash.identifier(of: "\(name) \(choice.path)"))"
+        try FileTree.createDirectory(directory)
+        let link = "\(directory)/\(name)"
+        if symlink(choice.path, link) != 0, errno != EEXIST {
+            throw HarnessError("cannot make the link \(link): \(String(cString: strerror(errno)))")
+        }
+        guard FileTree.absolute(link) == choice.path else {
+            throw HarnessError("\(link) leads elsewhere than to \(choice.path): remove it, and try again")
+        }
+        return directory
+    }
+
+    private static var cache: String {
+        if let given = getenv("XDG_CACHE_HOME"), given.pointee != 0 { return String(cString: given) }
+        if let home = getenv("HOME"), home.pointee != 0 { return String(cString: home) + "/.cache" }
+        return "\(P_tmpdir)/cache-\(getuid())"
+    }
+
+    /// What a child of this program prints, and whether it ended with status 0.
+    private static func ask(_ words: [String], _ environment: [String]) throws -> (isFine: Bool, text: String) {
+        try ComparisonOptions.withScratch { scratch in
+            let (output, errors) = (scratch + "/output", scratch + "/errors")
+            var child = ChildProgram([ProgramBuild.path] + words, outputFile: output, errorFile: errors)
+            child.environment = environment
+            let end = try child.run()
+            func last(_ path: String) throws -> String {
+                try FileTree.readText(path).split(separator: "\n").last.map { String($0.suffix(400)) } ?? ""
+            }
+            if end == .exited(0) { return (true, try last(output)) }
+            let said = try [output, errors].map(last).filter { !$0.isEmpty }
+            return (false, said.isEmpty ? "the process that loaded it ended so: \(end)" : said.joined(separator: "; "))
+        }
+    }
+}
+
+/// What a worker prints that was asked about libraries of peers: one line, and status 0 where all is well.
+enum PeerLibraryAnswer {
+    /// The version of the DuckDB in a file.
+    static let option = "--describe-duckdb"
+    /// Whether the functions of the engines come from the files that were chosen.
+    static let checkOption = "--check-peer-libraries"
+
+    static func version(_ path: String) -> (line: String, status: Int32) {
+        do throws(EngineError) { return (try DuckDBLibrary.load(path).version, 0) } catch { return (error.message, 1) }
+    }
+
+    static func check(_ registries: Registries) -> (line: String, status: Int32) {
+        for choice in PeerLibraries.choices {
+            if choice.name == PeerLibraryOption.duckDB {
+                let said = version(choice.path)
+                if said.status != 0 { return said }
+                continue
+            }
+            for engine in registries.engines.engines where engine.library == choice.name {
+                if let objection = PeerLibraries.objection(to: engine) { return (objection, 1) }
+            }
+        }
+        return ("fine", 0)
+    }
+}

@@ -1,0 +1,94 @@
+import Measuring
+import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A shared library that stands in this process, found by a function that comes from it.
+package struct LoadedLibrary: Sendable, Equatable {
+    /// From the root, links resolved.
+    package var path: String
+    /// What its file says; nil where it is no ELF file, as on other systems.
+    package var object: SharedObject?
+
+    /// The last part of its path: `librocksdb.so.7.8.3`.
+    package var fileName: String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
+
+    private static let known = Mutex<[String: LoadedLibrary?]>([:])
+
+    /// The library that the process takes the function from; nil where there is none. Looked for once.
+    package static func of(function: String) -> LoadedLibrary? {
+        known.withLock { known in
+            if let library = known[function] { return library }
+            let library = find(function)
+            known[function] = library
+            return library
+        }
+    }
+
+    private static func find(_ function: String) -> LoadedLibrary? {
+        // The one that the loader bound the program's own calls to.
+        let address = dlsym(everything, function)
+        guard let address, let symbol = dlsym(everything, "dladdr") else { return nil }
+        // Not in the module of the C library: it fills in four pointers, the name of the file first.
+        typealias Look = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> Int32
+        var information = [UnsafePointer<CChar>?](repeating: nil, count: 4)
+        guard unsafeBitCast(symbol, to: Look.self)(address, &information) != 0, let name = information[0] else {
+            return nil
+        }
+        return LoadedLibrary(file: String(cString: name))
+    }
+
+    /// All that the loader bound for the program.
+    private static var everything: UnsafeMutableRawPointer? {
+        #if canImport(Glibc)
+            nil
+        #else
+            UnsafeMutableRawPointer(bitPattern: -2)
+        #endif
+    }
+
+    package init(file: String) {
+        path = FileTree.absolute(file) ?? file
+        object = SharedObject(path: path)
+    }
+
+    // MARK: Assertions
+
+    /// Libraries of the language and the system, which bring assertions of their own: they belong to every program.
+    private static let runtimes = ["libstdc++", "libc++", "libgcc_s", "libc.", "libm.", "libpthread", "libdl", "ld-"]
+
+    /// File names of those that have assertions compiled in: of the file, and of the libraries that it names itself,
+    /// as they stand in this process.
+    package static func asserting(_ path: String) -> [String] {
+        let own = LoadedLibrary(file: path)
+        var names = own.object?.hasAssertions == true ? [own.fileName] : []
+        let needed = (own.object?.needed ?? []).filter { name in !runtimes.contains { name.hasPrefix($0) } }
+        if needed.isEmpty { return names }
+        for library in mapped where library.object?.hasAssertions == true {
+            guard let name = library.object?.name, needed.contains(name) || needed.contains(library.fileName) else {
+                continue
+            }
+            names.append(library.fileName)
+        }
+        return names
+    }
+
+    /// The shared libraries that stand in this process.
+    private static var mapped: [LoadedLibrary] {
+        let lines = ProcessFile.text("/proc/self/maps").split(separator: "\n")
+        var paths: [String] = []
+        for line in lines where line.contains(".so") {
+            guard let start = line.firstIndex(of: "/") else { continue }
+            let path = String(line[start...])
+            if !paths.contains(path) { paths.append(path) }
+        }
+        return paths.map { LoadedLibrary(file: $0) }
+    }
+}

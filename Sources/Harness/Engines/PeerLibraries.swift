@@ -1,0 +1,100 @@
+import RunRecords
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The files that the user chose for libraries of engines, in place of those that the program was linked with.
+///
+/// A process hears of them by its environment, as its children do: workers, steps and the sides of a comparison.
+package enum PeerLibraries {
+    /// Names of libraries and their files, a line each: `rocksdb=/opt/lib/librocksdb.so.9`.
+    package static let variable = "ASSAY_PEER_LIBRARIES"
+
+    package struct Choice: Sendable, Hashable {
+        /// Such as `rocksdb`: ``Engine/library`` of the engines that it is for.
+        package var name: String
+        /// From the root.
+        package var path: String
+
+        package init(name: String, path: String) {
+            self.name = name
+            self.path = path
+        }
+    }
+
+    /// As this process was told, by name.
+    package static let choices: [Choice] = {
+        guard let text = getenv(variable) else { return [] }
+        return read(String(cString: text))
+    }()
+
+    package static func read(_ text: String) -> [Choice] {
+        text.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+            return parts.count == 2 ? Choice(name: parts[0], path: parts[1]) : nil
+        }.sorted { $0.name < $1.name }
+    }
+
+    package static func text(_ choices: [Choice]) -> String {
+        choices.sorted { $0.name < $1.name }.map { "\($0.name)=\($0.path)" }.joined(separator: "\n")
+    }
+
+    private static let files = Mutex<[String: EngineFile?]>([:])
+
+    /// The file that was chosen for a library, with its digest; nil where none was, or it cannot be read any more.
+    package static func file(of library: String) -> EngineFile? {
+        guard let choice = choices.first(where: { $0.name == library }) else { return nil }
+        return file(at: choice.path)
+    }
+
+    /// The file with its digest, which is worked out once in a process. nil where it cannot be read.
+    package static func file(at path: String) -> EngineFile? {
+        files.withLock { files in
+            if let file = files[path] { return file }
+            let file = EngineFile(path: path)
+            files[path] = file
+            return file
+        }
+    }
+
+    /// Why the engine's functions do not come from the file that was chosen for it; nil where they do, and where none
+    /// was chosen.
+    package static func objection(to engine: any Engine) -> String? {
+        guard let chosen = engine.peerLibrary, let function = engine.libraryFunction else { return nil }
+        let wanted = FileTree.absolute(chosen.path) ?? chosen.path
+        guard let loaded = LoadedLibrary.of(function: function) else {
+            return "\(chosen.path) was chosen for \(engine.library), and no library of this process has \(function)"
+        }
+        if loaded.path == wanted { return nil }
+        return "\(function) comes from \(loaded.path), not from \(chosen.path), which was chosen for \(engine.library)"
+    }
+}
+
+extension Engine {
+    /// File names of the libraries of the engine that have assertions compiled in: figures of their speed are not
+    /// those that its users get.
+    package var assertions: [String] {
+        guard let function = libraryFunction, let library = LoadedLibrary.of(function: function),
+            library.object?.hasAssertions == true
+        else { return [] }
+        return [library.fileName]
+    }
+
+    /// What the report says of the engine's libraries beside its settings.
+    package var librarySettings: [EngineSetting] {
+        var list = compiledSettings
+        if let peerLibrary {
+            list.append(EngineSetting("library", "\(peerLibrary.path) (digest \(peerLibrary.digest))"))
+        }
+        if !assertions.isEmpty {
+            list.append(EngineSetting(Self.assertionSetting, "COMPILED IN: \(assertions.joined(separator: ", "))"))
+        }
+        return list
+    }
+
+    private static var assertionSetting: String { "ASSERTIONS" }
+}
