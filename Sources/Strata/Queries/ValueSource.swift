@@ -84,10 +84,11 @@ final class ValueSource {
         for value in values {
             switch CollectionValues.comparable(value, tag) {
             case .null: sort.append(.null)
+            case let value where tag.type == .any: sort.append(.other(value))
             case .integer(let value), .link(let value): sort.append(.integer(value))
             case .double(let value): sort.append(.double(value))
             case .text(let text) where tag.type == .string: Array(text.utf8).withUnsafeBytes { sort.append(.bytes($0)) }
-            case .bytes(let bytes) where tag.type != .any: bytes.withUnsafeBytes { sort.append(.bytes($0)) }
+            case .bytes(let bytes): bytes.withUnsafeBytes { sort.append(.bytes($0)) }
             case let other: sort.append(.other(other))
             }
         }

@@ -53,10 +53,11 @@ struct ColumnReader {
         for key in keys {
             switch try evaluator.single(path, of: key, view) ?? .null {
             case .null: body(.null)
+            case let value where tag?.type == .any: body(.other(value))
             case .integer(let value), .link(let value): body(.integer(value))
             case .double(let value): body(.double(value))
             case .text(let text) where tag?.type == .string: Array(text.utf8).withUnsafeBytes { body(.bytes($0)) }
-            case .bytes(let bytes) where tag?.type != .any: bytes.withUnsafeBytes { body(.bytes($0)) }
+            case .bytes(let bytes): bytes.withUnsafeBytes { body(.bytes($0)) }
             case let other: body(.other(other))
             }
         }

@@ -140,14 +140,16 @@ struct SortColumn {
         places = ascending ? nulls + others : others + nulls
     }
 
-    /// Values of several types: numbers, text, data, objects, and each by its own order.
+    /// Values of several types: booleans, numbers, text, and each of the others by its type and its own order.
     private func sortOthers(_ places: inout [UInt32], _ ascending: Bool) {
+        let notANumber = 1
         func rank(_ value: _StoredValue) -> Int {
-            if let number = value.number { return number.isNaN ? 0 : 1 }
+            if let number = value.number { return number.isNaN ? notANumber : 2 }
             switch value {
-            case .text: return 2
-            case .bytes: return 3
-            default: return 4
+            case .bytes(let bytes) where bytes.first == PropertyType.bool.rawValue: return 0
+            case .text: return 3
+            case .bytes: return 4
+            default: return 5
             }
         }
         let others = others + Array(repeating: .null, count: max(0, words.count - others.count))
@@ -156,8 +158,8 @@ struct SortColumn {
             let second = others[Int(b.element)]
             let ranks = (rank(first), rank(second))
             if ranks.0 != ranks.1 { return (ranks.0 < ranks.1) == ascending }
-            if ranks.0 > 0, _StoredValue.precedes(first, second) { return ascending }
-            if ranks.0 > 0, _StoredValue.precedes(second, first) { return !ascending }
+            if ranks.0 != notANumber, _StoredValue.precedes(first, second) { return ascending }
+            if ranks.0 != notANumber, _StoredValue.precedes(second, first) { return !ascending }
             return a.offset < b.offset
         }
         places = ordered.map(\.element)
