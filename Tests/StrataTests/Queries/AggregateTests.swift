@@ -62,7 +62,17 @@ import Testing
         #expect(mixed.list.sum() == .decimal128(5) && mixed.set.sum() == .decimal128(5))
         #expect(mixed.set.max() == .int(3) && mixed.map.min() == .double(0.5) && mixed.map.sum() == .decimal128(5))
         #expect(mixed.map.average() == .decimal128(Decimal128(5) / 3) && Mixed().list.average() == nil)
-        #expect(Mixed().set.min() == nil && Mixed().map.sum() == .decimal128(0))
+        #expect(Mixed().set.min() == nil)
+    }
+
+    @Test func `no values of any type add up to the integer 0, in managed lists and sets to a decimal`() throws {
+        let realm = try makeRealm([Mixed.self])
+        let alone = Mixed(), mixed = Mixed()
+        try realm.write { realm.add(mixed) }
+        for sum in [alone.list.sum(), alone.set.sum(), alone.map.sum(), mixed.map.sum()] { #expect(sum.intValue == 0) }
+        for sum in [mixed.list.sum(), mixed.set.sum()] { #expect(sum.decimal128Value == 0) }
+        alone.list.append(.string("x"))
+        #expect(alone.list.sum() == .decimal128(0) && List<Decimal128>().sum() == 0)
     }
 
     @Test(arguments: [false, true]) func `dates among values of any type stand behind its numbers`(

@@ -10,7 +10,14 @@ extension RealmCollectionValue {
         return value.isNull ? nil : _decodeElement(value, .unmanaged)
     }
 
-    fileprivate static func sum(_ elements: some Sequence<Self>) -> Self {
+    /// Of values of any type a sum is a decimal, but of none at all the integer 0, as RealmSwift has it of maps, and of
+    /// what nothing manages.
+    fileprivate static func sum(_ elements: some Collection<Self>, isManagedElements: Bool) -> Self {
+        if Self.self == AnyRealmValue.self, !isManagedElements, elements.isEmpty,
+            let zero = AnyRealmValue.int(0) as? Self
+        {
+            return zero
+        }
         if let sum = total(.sum, elements) ?? _number(.integer(0)) { return sum }
         fatalError("\(Self.self) has no value for a sum")
     }
@@ -54,7 +61,7 @@ extension RealmCollection where Element.PersistedType: AddableType {
     /// The sum of what the values that are not null are stored as; 0 when there is none. Integers wrap around at 64
     /// bits. Stops the program where a custom type refuses it.
     @_disfavoredOverload
-    public func sum() -> Element { Element.sum(self) }
+    public func sum() -> Element { Element.sum(self, isManagedElements: realm != nil) }
 
     /// The mean of the values that are not null, as a number of the wanted type; nil when there is none. A type without
     /// fractions gets it rounded towards zero.
@@ -75,7 +82,7 @@ extension Map where Value.PersistedType: MinMaxType {
 
 extension Map where Value.PersistedType: AddableType {
     /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
-    public func sum() -> Value { Value.sum(values) }
+    public func sum() -> Value { Value.sum(values, isManagedElements: false) }
 
     /// The mean of the values that are not null, as a number of the wanted type; nil when there is none.
     @_disfavoredOverload
