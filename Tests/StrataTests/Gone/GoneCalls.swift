@@ -125,6 +125,7 @@ struct GoneCalls {
         each("value(forKeyPath:)") { dogs, _ in
             _ = (dogs.value(forKeyPath: "mother.name"), dogs.value(forKeyPath: "@sum.age"))
         }
+        each("isEqual(_:)") { dogs, world in _ = (dogs.isEqual(dogs), dogs.isEqual(world.dog)) }
         each("setValue(_:forKey:)") { dogs, world in world.change { dogs.setValue("x", forKey: "name") } }
         each("sectioned(by:ascending:)*2") { dogs, _ in _ = dogs.sectioned(by: \.name)[7][7].name }
         each("sectioned(sortDescriptors:_:)") { dogs, _ in

@@ -10,6 +10,8 @@ extension GoneCalls {
         call("List.isInvalidated") { _ = ($0.friends.isInvalidated, $0.nested.isInvalidated) }
         call("List.realm") { _ = $0.friends.realm }
         call("List.projectTo") { _ = $0.friends.projectTo.age[7] }
+        call("List.value(forKey:)") { _ = ($0.friends.value(forKey: "name") as [AnyObject]).count }
+        call("List.value(forKeyPath:)") { _ = ($0.friends.value(forKeyPath: "@sum.age") as [AnyObject]).count }
         call("List.makeIterator()") { for note in $0.notes { _ = note } }
         call("List.subscript(_:)*2") { world in
             for place in GoneWorld.places {
@@ -75,6 +77,8 @@ extension GoneCalls {
         call("MutableSet.description") { _ = $0.pals.description }
         call("MutableSet.encode(to:)") { _ = try? JSONEncoder().encode($0.colours) }
         call("MutableSet.isInvalidated") { _ = $0.pals.isInvalidated }
+        call("MutableSet.value(forKey:)") { _ = ($0.pals.value(forKey: "name") as [AnyObject]).count }
+        call("MutableSet.value(forKeyPath:)") { _ = ($0.pals.value(forKeyPath: "@sum.age") as [AnyObject]).count }
         call("MutableSet.realm") { _ = $0.pals.realm }
         call("MutableSet.projectTo") { _ = $0.pals.projectTo.name[7] }
         call("MutableSet.makeIterator()") { for pal in $0.pals { _ = pal.name } }

@@ -20,8 +20,15 @@ enum GoneMapCalls {
         calls.call("Map.contains(key:)") { _ = $0.counts.contains(key: "x") }
         calls.call("Map.subscript(_:)") { _ = ($0.kennels["k0"] as Any, $0.counts["nope"] as Any) }
         calls.call("Map.subscript(_:default:)") { _ = $0.counts["nope", default: 3] }
-        calls.call("Map.value(forKey:)") { _ = $0.counts.value(forKey: "x") }
-        calls.call("Map.object(forKey:)") { _ = $0.counts.object(forKey: "x") }
+        calls.call("Map.value(forKey:)*2") { world in
+            let boxed: AnyObject? = world.counts.value(forKey: "x")
+            _ = (world.counts.value(forKey: "x"), boxed)
+        }
+        calls.call("Map.object(forKey:)*2") { world in
+            let boxed: AnyObject? = world.counts.object(forKey: "x" as AnyObject)
+            _ = (world.counts.object(forKey: "x"), boxed)
+        }
+        calls.call("Map.isEqual(_:)") { _ = $0.kennels.isEqual($0.kennels) }
         calls.call("Map.freeze()") { world in
             let frozen = world.kennels.freeze()
             _ = (frozen.count, frozen["k0"] as Any, frozen.isInvalidated, frozen.where { $0.age > 1 }.count)
@@ -33,7 +40,10 @@ enum GoneMapCalls {
             _ = ($0.kennels.filter("age > %@", argumentArray: [1]).count, $0.counts.filter("SELF > 1")[7])
         }
         calls.call("Map.filter(_:)") { _ = $0.kennels.filter(FormatPredicate(format: "age > 1")).count }
-        calls.call("Map.value(forKeyPath:)") { _ = $0.counts.value(forKeyPath: "@sum.self") }
+        calls.call("Map.value(forKeyPath:)*2") { world in
+            let boxed: AnyObject? = world.counts.value(forKeyPath: "@sum.self")
+            _ = (world.counts.value(forKeyPath: "@sum.self"), boxed)
+        }
         calls.call("Map.sorted(ascending:)") { _ = $0.counts.sorted()[7] }
         calls.call("Map.sorted(by:)") { _ = $0.kennels.sorted(by: [SortDescriptor(keyPath: "name")])[7]?.name }
         calls.call("Map.sorted(by:ascending:)") { _ = $0.kennels.sorted(by: \GoneDog.name).count }

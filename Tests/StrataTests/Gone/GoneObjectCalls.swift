@@ -10,6 +10,7 @@ enum GoneObjectCalls {
         calls.call("ObjectBase.isFrozen") { _ = $0.dog.isFrozen }
         calls.call("ObjectBase.isInvalidated") { _ = $0.dog.isInvalidated }
         calls.call("ObjectBase.isSameObject(as:)") { _ = $0.dog.isSameObject(as: $0.other) || $0.dog == $0.dog }
+        calls.call("ObjectBase.isEqual(_:)") { _ = $0.dog.isEqual($0.other) || $0.dog.isEqual($0.dog) }
         calls.call("ObjectBase.objectSchema") { _ = $0.dog.objectSchema.properties.count }
         calls.call("ObjectBase.realm") { _ = $0.dog.realm }
         calls.call("ObjectKeyIdentifiable.id") { _ = $0.dog.id }

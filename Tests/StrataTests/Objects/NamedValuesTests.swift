@@ -16,6 +16,11 @@ import Testing
         }
     }
 
+    final class Bag: Object {
+        @Persisted var sizes: MutableSet<Int>
+        @Persisted var marks: List<String?>
+    }
+
     @Test func `a property of every object of a collection is read and written by name`() throws {
         let realm = try makeRealm([Tool.self])
         let saw = Tool("saw", 3)
@@ -86,6 +91,54 @@ import Testing
         #expect(tool.spares.value(forKey: "self") as? Tool == tool && tool.prices.value(forKey: "c") == nil)
         try change { tool.prices.setValue(nil, forKey: "a") }
         #expect(tool.prices.keys == ["b"])
+    }
+
+    @Test(arguments: [false, true]) func `a caller that asks for objects gets each value as one`(
+        managed: Bool
+    ) throws {
+        let realm = try makeRealm([Tool.self, Bag.self])
+        let saw = Tool("saw", 3)
+        saw.parts.append(objectsIn: [Tool("blade", 1), Tool("grip", 2)])
+        saw.parts[0].maker = saw
+        saw.prices["a"] = 3
+        let bag = Bag()
+        bag.sizes.insert(objectsIn: [1, 2])
+        bag.marks.append(objectsIn: [nil, "x"])
+        if managed { try realm.write { realm.add([saw, bag]) } }
+        let names: [AnyObject] = saw.parts.value(forKey: "name")
+        #expect(names as? [String] == ["blade", "grip"])
+        let makers: [AnyObject] = saw.parts.value(forKeyPath: "maker.name")
+        #expect(makers.map { $0 as? String } == ["saw", nil])
+        #expect(saw.parts.value(forKey: "weight").map { $0 as? Int } == [1, 2])
+        let marks: [AnyObject] = bag.marks.value(forKey: "self")
+        #expect(marks.map { $0 as? String } == [nil, "x"])
+        let sum: [AnyObject] = saw.parts.value(forKeyPath: "@sum.weight")
+        #expect(sum as? [Int] == [3])
+        let sizes: [AnyObject] = bag.sizes.value(forKey: "self"),
+            count: [AnyObject] = bag.sizes.value(forKeyPath: "@count")
+        #expect(Set(sizes.compactMap { $0 as? Int }) == [1, 2] && count as? [Int] == [2])
+        #expect(bag.sizes.value(forKey: "self") as? Set<Int> == [1, 2])
+        let price: AnyObject? = saw.prices.value(forKey: "a"), none: AnyObject? = saw.prices.value(forKeyPath: "b")
+        let total: AnyObject? = saw.prices.value(forKeyPath: "@sum.self")
+        #expect(price as? Int == 3 && none == nil && total as? Int == 3)
+        let byObject: AnyObject? = saw.prices.object(forKey: "a" as AnyObject)
+        #expect(byObject as? Int == 3 && saw.prices.object(forKey: 5 as AnyObject) == nil)
+    }
+
+    @Test func `equality is a method, too, and asks what the operator asks`() throws {
+        let realm = try makeRealm([Tool.self, Bag.self])
+        let saw = Tool("saw"), bag = Bag()
+        let first = List([1, 2]), second = List([1, 2])
+        #expect(
+            first.isEqual(second) && !first.isEqual(List([2, 1])) && !first.isEqual([1, 2]) && !first.isEqual(nil))
+        let prices: Map<String, Int> = Map()
+        prices["a"] = 1
+        saw.prices["a"] = 1
+        #expect(saw.prices.isEqual(prices) && saw.isEqual(saw) && !saw.isEqual(Tool("saw")) && !saw.isEqual(bag))
+        try realm.write { realm.add([saw, bag]) }
+        let again = realm.objects(Tool.self)[0]
+        #expect(again.isEqual(saw) && !again.isEqual(bag) && again.parts.isEqual(saw.parts))
+        #expect(!saw.prices.isEqual(prices) && bag.sizes.isEqual(bag.sizes) && !bag.sizes.isEqual(MutableSet<Int>()))
     }
 
     @Test func `a collection of a known element type stands for any kind of collection`() throws {

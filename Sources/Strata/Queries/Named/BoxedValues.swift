@@ -1,0 +1,82 @@
+// The forms in which code that was written for RealmSwift asks for values by name: each value as an object, and equality
+// by a method. A caller that names no type gets the forms of NamedValues.swift.
+
+extension List {
+    /// The property of each element as an object: `as? String`, `as? Int` and the like give the value back. Empty where
+    /// the elements have no property of that name, which is reported.
+    ///
+    ///     let names: [AnyObject] = people.value(forKey: "name")
+    @_disfavoredOverload
+    public func value(forKey key: String) -> [AnyObject] { Box.elements(value(forKey: key) as Any?) }
+
+    /// The values that a path of names leads to, each as an object; a single value of an operator, `"@count"`, stands
+    /// alone in the array.
+    @_disfavoredOverload
+    public func value(forKeyPath keyPath: String) -> [AnyObject] { Box.elements(value(forKeyPath: keyPath) as Any?) }
+}
+
+extension MutableSet {
+    /// The different values of the property, each as an object, in no order.
+    @_disfavoredOverload
+    public func value(forKey key: String) -> [AnyObject] { Box.elements(value(forKey: key) as Any?) }
+
+    /// The values that a path of names leads to, each as an object; a single value of an operator, `"@count"`, stands
+    /// alone in the array.
+    @_disfavoredOverload
+    public func value(forKeyPath keyPath: String) -> [AnyObject] { Box.elements(value(forKeyPath: keyPath) as Any?) }
+}
+
+extension Map {
+    /// The value of a key as an object; nil when the map does not have the key. A null in the map is an object that
+    /// casts to an optional alone.
+    @_disfavoredOverload
+    public func value(forKey key: String) -> AnyObject? {
+        if key.hasPrefix("@") { return value(forKeyPath: key) }
+        return Key._from(mapKey: key).flatMap { self[$0] }.map { Box.object($0) }
+    }
+
+    /// The value that a path of names leads to, as an object.
+    @_disfavoredOverload
+    public func value(forKeyPath keyPath: String) -> AnyObject? {
+        (value(forKeyPath: keyPath) as Any?).map { Box.object($0) }
+    }
+
+    /// The value of a key that is given as an object, as an object; nil for what is no key of the map.
+    @_disfavoredOverload
+    public func object(forKey key: AnyObject) -> AnyObject? {
+        (key as? Key).flatMap { self[$0] }.map { Box.object($0) }
+    }
+
+    /// Whether the other value is an equal map, as `==` tells.
+    public func isEqual(_ other: Any?) -> Bool { (other as? Self).map { $0 == self } ?? false }
+}
+
+extension RealmCollection {
+    /// Whether the other value is an equal collection of this type, as `==` tells.
+    public func isEqual(_ other: Any?) -> Bool { (other as? Self).map { $0 == self } ?? false }
+}
+
+extension ObjectBase {
+    /// Whether the other value is an object of the same row, or the same object, as `==` tells.
+    ///
+    /// A class cannot override it: `==` would not ask.
+    public final func isEqual(_ other: Any?) -> Bool { (other as? ObjectBase).map { $0 == self } ?? false }
+}
+
+/// Values as objects.
+private enum Box {
+    /// Each element of a collection, or the one value that is none.
+    static func elements(_ value: Any?) -> [AnyObject] {
+        guard let value else { return [] }
+        guard let elements = NamedElements(of: value) else { return [object(value)] }
+        return elements.all.map { object($0 as Any) }
+    }
+
+    /// What Foundation has for the value, if the program has Foundation: a cast of an object to `Int` looks for its
+    /// numbers, and finds no other object.
+    static func object(_ value: Any) -> AnyObject {
+        guard let content = _flatten(value) else { return value as AnyObject }
+        if let content = content as? any _ObjectiveCBridgeable { return content._bridgeToObjectiveC() }
+        return content as AnyObject
+    }
+}
