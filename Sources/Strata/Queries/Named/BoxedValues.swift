@@ -48,23 +48,30 @@ extension Map {
     }
 
     /// Whether the other value is an equal map, as `==` tells.
-    public func isEqual(_ other: Any?) -> Bool { (other as? Self).map { $0 == self } ?? false }
+    public func isEqual(_ other: Any?) -> Bool { Box.value(other, as: Self.self).map { $0 == self } ?? false }
 }
 
 extension RealmCollection {
     /// Whether the other value is an equal collection of this type, as `==` tells.
-    public func isEqual(_ other: Any?) -> Bool { (other as? Self).map { $0 == self } ?? false }
+    public func isEqual(_ other: Any?) -> Bool { Box.value(other, as: Self.self).map { $0 == self } ?? false }
 }
 
 extension ObjectBase {
     /// Whether the other value is an object of the same row, or the same object, as `==` tells.
     ///
     /// A class cannot override it: `==` would not ask.
-    public final func isEqual(_ other: Any?) -> Bool { (other as? ObjectBase).map { $0 == self } ?? false }
+    public final func isEqual(_ other: Any?) -> Bool { _object(in: other).map { $0 == self } ?? false }
 }
 
 /// Values as objects.
 private enum Box {
+    /// What another value is of one type. Its own type is asked first: the cast of a dictionary to a class would make
+    /// an object of all that stands in it.
+    static func value<Wanted>(_ other: Any?, as wanted: Wanted.Type) -> Wanted? {
+        guard let other = _flatten(other), type(of: other) is Wanted.Type else { return nil }
+        return other as? Wanted
+    }
+
     /// Each element of a collection, or the one value that is none.
     static func elements(_ value: Any?) -> [AnyObject] {
         guard let value else { return [] }
@@ -75,7 +82,8 @@ private enum Box {
     /// What Foundation has for the value, if the program has Foundation: a cast of an object to `Int` looks for its
     /// numbers, and finds no other object.
     static func object(_ value: Any) -> AnyObject {
-        guard let content = _flatten(value) else { return value as AnyObject }
+        let plain = (value as? AnyRealmValue).map { $0.content as Any } ?? value
+        guard let content = _flatten(plain) else { return value as AnyObject }
         if let content = content as? any _ObjectiveCBridgeable { return content._bridgeToObjectiveC() }
         return content as AnyObject
     }
