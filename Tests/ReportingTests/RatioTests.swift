@@ -80,7 +80,7 @@ struct RatioTests {
         let headline = try #require(RunDigest(run).headlines.first)
         #expect(headline.lines.count == 3 && headline.doubtfulCount == 1 && headline.count(.ahead) == 0)
         #expect(!headline.lines.contains { $0.name.hasPrefix("commit") })
-        #expect(headline.standing().hasSuffix("of 3\u{A0}figures; 1\u{A0}figure is doubtful"))
+        #expect(headline.standing().hasSuffix("of 3 figures; 1 figure is doubtful"))
         // No further rounds are measured for it.
         let ids = Set(run.results.filter { $0.test.scenario == "commit" }.map(\.test.id))
         #expect(Reporting.openFigures(run, of: ids) == 0)
@@ -151,7 +151,7 @@ struct RatioTests {
         #expect(lines.allSatisfy { $0 == (3, 1) }, "\(lines)")
         let terminal = Reporting.terminal(run, width: 160, colour: false)
         #expect(terminal.contains("ASSERTIONS COMPILED IN: liblmdb.so.0") && terminal.contains("no claim: assertions"))
-        #expect(Reporting.html(run).contains("no claim in 1\u{A0}figure"))
+        #expect(Reporting.html(run).contains("no claim in 1 figure"))
         let row = try #require(Reporting.peersCSV(run).split(separator: "\r\n").first { $0.hasPrefix("point-read") })
         #expect(!row.contains("behind") && !row.contains("ahead") && row.contains("lmdb"))
     }

@@ -84,7 +84,7 @@ struct SuspectedHarnessTests {
         }
         let shared = ["strata", "sqlite", "rocksdb"].map { lost($0, logs[$0] ?? "", role: "log") }
         #expect(verdicts(shared) == Array(repeating: .suspectedHarness, count: 3))
-        #expect(shared[0].causes[0].text == "lost: operation #, which writes # bytes of data.log")
+        #expect(shared[0].causes[0].text == "handles: lost: operation #, which writes # bytes of data.log")
         let apart = zip(shared, ["log", "data", "lock"]).map { result, role in
             lost(result.test.engine, logs[result.test.engine] ?? "", role: role)
         }

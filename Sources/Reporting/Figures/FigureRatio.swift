@@ -85,7 +85,9 @@ extension RunDigest {
             return a == b ? first < second : (higher ? a > b : a < b)
         }
         guard let best, let other = row.values[best] else { return nil }
-        guard var ratio = decidedRatio(row, own.result, other.result) ?? openRatio(row, own, other) else { return nil }
+        guard var ratio = decidedRatio(row, own.result, other.result) ?? openRatio(row, own, beside: best) else {
+            return nil
+        }
         if ratio.decision != nil, row.measure.metric.isSpeed, asserts(engine) || asserts(best) {
             (ratio.decision, ratio.isWithheld) = (nil, true)
         }
@@ -97,12 +99,14 @@ extension RunDigest {
 
     /// Of figures that too few rounds measured, or a single one.
     private func openRatio(
-        _ row: MeasureRow, _ own: (sample: Sample, result: CaseResult), _ other: (sample: Sample, result: CaseResult)
+        _ row: MeasureRow, _ own: (sample: Sample, result: CaseResult), beside peer: String
     ) -> FigureRatio? {
         let higher = row.measure.metric.direction == .higherIsBetter
-        guard let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher) else { return nil }
+        guard let other = row.values[peer],
+            let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher)
+        else { return nil }
         let isHeadline = run.rounds[own.result.test.id] != nil && run.rounds[other.result.test.id] != nil
-        return FigureRatio(value: value, peer: other.result.test.engine, decision: isHeadline ? .open : nil)
+        return FigureRatio(value: value, peer: peer, decision: isHeadline ? .open : nil)
     }
 
     private static func plainRatio(_ own: Double, _ other: Double, higher: Bool) -> Double? {

@@ -18,7 +18,7 @@
                 directory.path + "/plans/looks.json5",
                 """
                 { engines: ["strata", "sqlite"], rounds: \(most), cases: [
-                  { scenario: "lost-update", datasets: "people", sizes: 50, parameters: { threads: 2, increments: 10 } },
+                  { scenario: "lost-update", sizes: 50, parameters: { threads: 2, increments: 10 } },
                   { scenario: "point-read", datasets: "people", sizes: 500, headline: true },
                   { scenario: "commit", datasets: "people", sizes: 50, parameters: { commits: 20 }, headline: true },
                 ] }
