@@ -5,18 +5,21 @@ import Synchronization
 /// DuckDB through its C interface, from a library that is loaded while the program runs: columns, compressed, read by
 /// one thread. The opponent in scans, filters and sums.
 package struct DuckDBEngine: Engine {
-    private let path: String
-    private let describe: @Sendable (String) -> String
+    /// The version of the library in a file, or why it cannot be used.
+    package typealias Answer = Result<String, EngineError>
 
-    private static let versions = Mutex<[String: String]>([:])
+    private let path: String
+    private let describe: @Sendable (String) -> Answer
+
+    private static let answers = Mutex<[String: Answer]>([:])
 
     /// - Parameters:
     ///   - path: of the library.
     ///   - describe: finds out its version, once in a process: where the library must not be loaded, by a child.
     package init(
         path: String,
-        describe: @escaping @Sendable (String) -> String = { path in
-            do throws(EngineError) { return try DuckDBLibrary.load(path).version } catch { return "unknown" }
+        describe: @escaping @Sendable (String) -> Answer = { path in
+            Answer { () throws(EngineError) in try DuckDBLibrary.load(path).version }
         }
     ) {
         self.path = path
@@ -26,13 +29,28 @@ package struct DuckDBEngine: Engine {
     package let name = DuckDBSearch.name
     package let library = "duckdb"
 
-    package var version: String {
-        Self.versions.withLock { versions in
-            if let version = versions[path] { return version }
-            let version = describe(path)
-            versions[path] = version
-            return version
+    private var answer: Answer {
+        Self.answers.withLock { answers in
+            if let answer = answers[path] { return answer }
+            let answer = describe(path)
+            answers[path] = answer
+            return answer
         }
+    }
+
+    package var version: String {
+        switch answer {
+        case .success(let version): version
+        case .failure: "unknown"
+        }
+    }
+
+    /// In this process, which is to open a database with it.
+    package var libraryObjection: String? {
+        do throws(EngineError) {
+            _ = try DuckDBLibrary.load(path)
+            return nil
+        } catch { return error.message }
     }
 
     package var peerLibrary: EngineFile? { PeerLibraries.file(at: path) }
@@ -68,7 +86,8 @@ package struct DuckDBEngine: Engine {
     ]
 
     package func reasonToDecline(_ durability: DurabilityClass) -> String? {
-        durability == .periodic ? "DuckDB syncs its log at every commit or never: it has nothing between" : nil
+        if case .failure(let error) = answer { return error.message }
+        return durability == .periodic ? "DuckDB syncs its log at every commit or never: it has nothing between" : nil
     }
 
     package func inspectionCommands(at location: DatabaseLocation) -> [String] {

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Where the machine has a DuckDB, if nobody names one.
+/// Where the machine has a DuckDB, if the command line names none.
 package enum DuckDBSearch {
     /// Of the engine.
     package static let name = "duckdb"
@@ -43,12 +43,15 @@ package enum DuckDBSearch {
         var places = (environment("PYTHONPATH") ?? "").split(separator: ":").map(String.init)
         for root in roots {
             let versions = names(root + "/lib").filter { $0.hasPrefix("python3") }
-            for version in versions.sorted().reversed() {
+            for version in versions.sorted(by: { minor($0) > minor($1) }) {
                 places += ["site-packages", "dist-packages"].map { "\(root)/lib/\(version)/\($0)" }
             }
         }
         return places.map { FileTree.absolute($0) ?? $0 }
     }
+
+    /// 12 of `python3.12`: the newest Python is asked first, and as text 3.9 would be newer.
+    private static func minor(_ name: String) -> Int { Int(name.dropFirst("python3.".count)) ?? 0 }
 
     /// Packages from before 1.4 have their module in a folder, and keep the C interface to themselves: they are none.
     private static func module(in directory: String, _ names: (String) -> [String]) -> String? {

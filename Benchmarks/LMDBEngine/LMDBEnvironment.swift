@@ -256,7 +256,7 @@
             return tables == nil ? PackedKey.read(bytes, of: table.number) : LMDBTables.number(bytes)
         }
 
-        /// Over a whole database, the unnamed one unless another is named; whoever opened it closes it.
+        /// Over a whole database, the unnamed one unless another is named. The caller closes it.
         func openCursor(_ other: MDB_dbi? = nil) throws(EngineError) -> OpaquePointer? {
             var cursor: OpaquePointer?
             try LMDBEnvironment.check(mdb_cursor_open(handle, other ?? database, &cursor))

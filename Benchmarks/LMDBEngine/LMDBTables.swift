@@ -9,8 +9,8 @@
     /// A key is the row's with its sign turned round, 8 bytes in the machine's order: `MDB_INTEGERKEY` compares it as a
     /// number without a sign, and never looks at its bytes one by one.
     ///
-    /// `@unchecked Sendable`: a place is written once, under the lock, from 0 to what it stays, by who opens the table:
-    /// before any thread can have heard of it.
+    /// `@unchecked Sendable`: a place is written under the lock, from 0 to the handle that it keeps, by the thread that
+    /// opens the table, before another thread can have been given that table.
     final class LMDBTables: @unchecked Sendable {
         /// Databases that an environment may have: each costs its transactions some bytes.
         static let most: MDB_dbi = 64

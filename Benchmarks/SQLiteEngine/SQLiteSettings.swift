@@ -49,8 +49,8 @@
             return pragmas
         }
 
-        /// A library that was compiled with SQLITE_SECURE_DELETE, as Debian's is, writes zeros over what is deleted:
-        /// who tunes for speed has no use for that.
+        /// A library that was compiled with SQLITE_SECURE_DELETE, as Debian's is, writes zeros over what is deleted: a
+        /// user who tunes for speed turns that off.
         private static let plainDelete = EngineSetting("secure_delete", "OFF")
 
         /// What the library does by itself with what is deleted, as it was compiled.

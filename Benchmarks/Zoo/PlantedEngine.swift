@@ -19,6 +19,11 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
 
     package var name: String { base.name }
     package var library: String { base.library }
+    package var peerLibrary: EngineFile? { base.peerLibrary }
+    package var libraryFunction: String? { base.libraryFunction }
+    package var assertions: [String] { base.assertions }
+    package var libraryObjection: String? { base.libraryObjection }
+    package var compiledSettings: [EngineSetting] { base.compiledSettings }
     package var constantPatterns: [String] { base.constantPatterns }
     package var changesFilesAtOpen: Bool { base.changesFilesAtOpen }
     package var version: String { base.version }

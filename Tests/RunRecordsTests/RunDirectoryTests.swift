@@ -45,6 +45,9 @@ struct RunDirectoryTests {
         header.cases = cases.map(\.id)
         let promise = EnginePromise(kind: "isolation", sentence: "s", source: "d", level: .snapshot)
         header.engines = [EngineVersion(name: "strata", version: "0.1", promises: [promise], library: "l")]
+        header.engines[0].libraryFile = "/opt/l.so"
+        header.engines[0].libraryDigest = "0123"
+        header.engines[0].assertions = ["l.so.3"]
         header.notBuilt = [NotBuilt(name: "rocksdb", remedy: "apt-get install librocksdb-dev")]
         header.warnings = ["busy"]
         header.budgetSeconds = 90

@@ -78,12 +78,13 @@ enum PeerLibraryOption {
             ?? DuckDBSearch.find(environment: { name in getenv(name).map { String(cString: $0) } })
     }
 
-    /// By a child that loads it; `unknown` where that fails, which the cases of the engine then say.
-    @Sendable static func duckDBVersion(_ path: String) -> String {
+    /// By a child that loads it. Where that fails the cases of the engine are left out with the reason.
+    @Sendable static func duckDBVersion(_ path: String) -> DuckDBEngine.Answer {
+        let said: (isFine: Bool, text: String)
         do {
-            let said = try ask(["worker", PeerLibraryAnswer.option, path], WorkerEnvironment.inherited())
-            return said.isFine ? said.text : "unknown"
-        } catch { return "unknown" }
+            said = try ask(["worker", PeerLibraryAnswer.option, path], WorkerEnvironment.inherited())
+        } catch { said = (false, "no process could load \(path): \(error)") }
+        return said.isFine ? .success(said.text) : .failure(EngineError(.refused, said.text))
     }
 
     // MARK: The program anew
@@ -187,7 +188,7 @@ enum PeerLibraryAnswer {
                 continue
             }
             for engine in registries.engines.engines where engine.library == choice.name {
-                if let objection = PeerLibraries.objection(to: engine) { return (objection, 1) }
+                if let objection = engine.libraryObjection { return (objection, 1) }
             }
         }
         return ("fine", 0)

@@ -223,6 +223,8 @@ package protocol Engine: Sendable {
     var libraryFunction: String? { get }
     /// File names of its libraries that have assertions compiled in.
     var assertions: [String] { get }
+    /// Why its library cannot be used in this process; nil where it can. Asked by a worker before anything is opened.
+    var libraryObjection: String? { get }
     /// What its library was compiled with, where that matters to figures: it differs from build to build.
     var compiledSettings: [EngineSetting] { get }
     var capabilities: Set<Capability> { get }
@@ -308,6 +310,7 @@ extension Engine {
     package var peerLibrary: EngineFile? { PeerLibraries.file(of: library) }
     package var libraryFunction: String? { nil }
     package var compiledSettings: [EngineSetting] { [] }
+    package var libraryObjection: String? { PeerLibraries.objection(to: self) }
     package func inspectionCommands(at location: DatabaseLocation) -> [String] { [] }
     package func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]] {
         [:]

@@ -147,7 +147,7 @@ package struct Worker {
                 "the library of \(engine.name) was another one when this began (\(text(wanted)); now it is "
                     + "\(text(found))): begin again, and leave the file alone meanwhile")
         }
-        if let objection = PeerLibraries.objection(to: engine) { throw HarnessError(objection) }
+        if let objection = engine.libraryObjection { throw HarnessError(objection) }
     }
 
     /// Tells the preloaded library which files are the case's, and which of them are logs.

@@ -45,6 +45,14 @@ struct DuckDBTests {
         }
     }
 
+    /// A package without its library of Python once made violations of the promises of DuckDB.
+    @Test("a library that cannot be loaded leaves the engine's cases out, with the remedy")
+    func declined() {
+        let engine = DuckDBEngine(path: "/nowhere/libduckdb.so")
+        #expect(engine.reasonToDecline(.full)?.contains("pip install duckdb") == true)
+        #expect(engine.libraryObjection?.contains("cannot be loaded") == true && engine.version == "unknown")
+    }
+
     /// Two commits to one row: the first has it, and the other has to come again, or an update is lost.
     @Test(
         "an update that another connection was faster with is done again",
