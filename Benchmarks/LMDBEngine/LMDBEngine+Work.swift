@@ -4,10 +4,7 @@
     extension LMDBEngine {
         package func workNote(_ work: Work) -> WorkNote? {
             let cache = tuning == .tuned ? "the map, without read-ahead" : "the map"
-            let done =
-                tuning == .writeMap
-                ? "inside: the pages are written in the map, and a commit has the system write them where they stay"
-                : "inside: a commit writes the pages where they stay"
+            let done = "inside: a commit writes the pages where they stay"
             return switch work {
             case .open:
                 WorkNote(

@@ -11,8 +11,6 @@
             /// Without read-ahead, without clearing memory that is written over, and with a database of integer keys
             /// for each table.
             case tuned
-            /// Written through the map of the file, `MDB_WRITEMAP`: not what its header advises.
-            case writeMap
         }
 
         package let tuning: Tuning
@@ -29,7 +27,6 @@
             switch tuning {
             case .asItComes: "lmdb"
             case .tuned: "lmdb-tuned"
-            case .writeMap: "lmdb-writemap"
             }
         }
         package var version: String {
@@ -49,7 +46,7 @@
         /// What lmdb.h promises, in its words.
         ///
         /// With MDB_NOSYNC, the class `none`, "a system crash can corrupt the database" unless the file system keeps
-        /// the order of writes, and with MDB_WRITEMAP it can in any case.
+        /// the order of writes.
         ///
         /// Not `detects-damage` and not `survives-damage`: there are no checksums, and what stands in the map is
         /// followed. The "resistance to corruption" of which it speaks is that pages in use are never written over. Not
@@ -122,7 +119,7 @@
     ///
     /// What is left out of the tuning, and why: MDB_WRITEMAP writes through the map, so that a stray pointer of the
     /// application writes into the file, and MDB_MAPASYNC with it acknowledges before anything is on the disk: another
-    /// promise. `lmdb-writemap` shows what it gives, and its settings say where it is not safe.
+    /// promise. It also makes the file as long as the map, which scenarios that copy or damage files would read.
     struct LMDBSettings: Sendable {
         var durability: DurabilityClass
         var tuning: LMDBEngine.Tuning
@@ -144,7 +141,6 @@
             switch tuning {
             case .asItComes: break
             case .tuned: way |= MDB_NORDAHEAD | MDB_NOMEMINIT
-            case .writeMap: way |= MDB_WRITEMAP
             }
             switch durability {
             case .full: return UInt32(way)
@@ -157,17 +153,8 @@
             names.filter { flags & UInt32($0.flag) != 0 }.map(\.name).joined(separator: ", ")
         }
 
-        /// What a database written through the map does not survive; nil for one that is not.
-        private var danger: String? {
-            guard tuning == .writeMap else { return nil }
-            let stray = "a stray pointer of the program writes into the file"
-            return durability == .none
-                ? "NOT CRASH-SAFE: with MDB_NOSYNC a system crash can corrupt the database, and \(stray)"
-                : "of a commit that was synced; NOT against the program itself: \(stray)"
-        }
-
         var list: [EngineSetting] {
-            observable + (danger.map { [EngineSetting("crash safety", $0)] } ?? []) + [
+            observable + [
                 EngineSetting("databases", layout), EngineSetting("bulk load", "MDB_APPEND, keys in order"),
                 EngineSetting("inserts", "MDB_NOOVERWRITE"),
             ]

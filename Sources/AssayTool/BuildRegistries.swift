@@ -62,10 +62,8 @@ enum BuildRegistries {
         #if LMDB
             engines.register(LMDBEngine())
             engines.register(LMDBEngine(tuning: .tuned))
-            engines.register(LMDBEngine(tuning: .writeMap))
         #else
             engines.registerMissing("lmdb-tuned", remedy: "apt-get install liblmdb-dev")
-            engines.registerMissing("lmdb-writemap", remedy: "apt-get install liblmdb-dev")
             engines.registerMissing("lmdb", remedy: "apt-get install liblmdb-dev")
         #endif
         #if RocksDB

@@ -21,7 +21,6 @@ enum EnginesUnderTest {
         #if LMDB
             engines.append(LMDBEngine())
             engines.append(LMDBEngine(tuning: .tuned))
-            engines.append(LMDBEngine(tuning: .writeMap))
         #endif
         #if RocksDB
             engines.append(RocksDBEngine())

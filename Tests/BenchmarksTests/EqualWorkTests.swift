@@ -162,8 +162,8 @@ struct EqualWorkTests {
     @Test("the page about equal work says what the adapters declare")
     func page() throws {
         let order = [
-            "strata", "strata-storage", "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "lmdb-writemap", "rocksdb",
-            "rocksdb-tuned", "duckdb",
+            "strata", "strata-storage", "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned",
+            "duckdb",
         ]
         // What DuckDB's adapter declares needs no library.
         let all = EnginesUnderTest.all.filter { $0.name != "duckdb" } + [DuckDBEngine(path: "")]

@@ -1,5 +1,5 @@
-// The forms in which code that was written for RealmSwift asks for values by name: each value as an object, and equality
-// by a method. A caller that names no type gets the forms of NamedValues.swift.
+// The forms in which code that was written for RealmSwift asks for values by name: each value as an object, and
+// equality by a method. A caller that names no type gets the forms of NamedValues.swift.
 
 extension List {
     /// The property of each element as an object: `as? String`, `as? Int` and the like give the value back. Empty where
