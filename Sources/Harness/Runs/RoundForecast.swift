@@ -89,6 +89,6 @@ package struct RoundForecast: Sendable {
         return reached
     }
 
-    /// A process and what its figures need take about a second; rows are copied, or made, and looked at.
-    private static func guess(_ test: Case) -> Double { 1.2 + Double(test.size) / 1_000_000 }
+    /// A process and what its figures need take half a second and more; rows are copied, or made, and looked at.
+    private static func guess(_ test: Case) -> Double { 0.6 + Double(test.size) / 1_000_000 }
 }
