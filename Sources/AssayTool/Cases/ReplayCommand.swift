@@ -34,7 +34,7 @@ struct ReplayCommand: Command {
         guard arguments.positional.count > 1 else {
             throw UsageError("CASE is missing: assay report \(directory.path) names those that failed", command: name)
         }
-        try PeerLibraryOption.activate(arguments, recorded: try directory.readHeader().engines)
+        try PeerLibraryOption.activate(arguments, recorded: recordedEngines(directory))
         do {
             let scratch = try RunClaim.scratch(for: directory.path)
             let status: Int32
@@ -49,6 +49,11 @@ struct ReplayCommand: Command {
         } catch let error as RunClaimError {
             throw UsageError(error.description, command: name)
         }
+    }
+
+    /// None of a directory whose header cannot be read: what is wrong with it is said where it is claimed.
+    private func recordedEngines(_ directory: RunDirectory) -> [EngineVersion] {
+        do { return try directory.readHeader().engines } catch { return [] }
     }
 
     private func replayFile(_ arguments: Arguments) throws -> Int32 {
