@@ -11,7 +11,7 @@ import Testing
     func zeroedPages() throws {
         var compared = 0
         for seed in 1...24 where try isCompared(seed) { compared += 1 }
-        #expect(compared >= 18, "few seeds leave schema, slot and free map: nothing is compared without them")
+        #expect(compared >= 12, "few seeds leave schema, slot and free map: nothing is compared without them")
     }
 
     /// - Returns: false where what names the rest was lost, so that nothing is certain.

@@ -124,7 +124,7 @@ import Testing
                 while !isOver.current {
                     try writer.transaction("here, transaction \(ownCommits.current), seed \(seed)")
                     ownCommits.with { $0 += 1 }
-                    usleep(1000)
+                    usleep(20_000)
                 }
                 // What the other process committed last.
                 try writer.transaction("here, the last transaction, seed \(seed)")
