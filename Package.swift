@@ -181,12 +181,12 @@ let package = Package(
             "StrataStorageTests",
             [
                 "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "Seeds",
-                "StoreWorker",
+                "Measuring", "StoreWorker",
             ]),
         // Its stores, and what damages them, are those of StrataStorageTests.
         tests(
             "StrataRepairTests",
-            ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+            ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),

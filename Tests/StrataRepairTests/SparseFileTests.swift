@@ -1,3 +1,4 @@
+import Measuring
 import StrataFiles
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
                 let cipher: (any Cipher)? = isSealed ? TestCipher(key: 5) : nil
                 let path = directory + "/store"
                 try Self.make(path, cipher)
-                let (before, memory) = (Self.taken(path), PeakMemory.bytes())
+                let (before, memory) = (Self.taken(path), ResourceUsage.now().peakResidentBytes)
                 var settings = SalvageOptions()
                 settings.cipher = cipher
                 let found = try Salvage.examine(path, options: settings)
@@ -92,7 +93,7 @@ import Testing
                 try #require(try store.snapshot().view.rowCount(0) == 400)
                 try store.close()
                 try #require(Self.taken(path + ".damaged-1") <= before + 1 << 20)
-                try #require(memory > 0 && PeakMemory.bytes() - memory < 150 << 20)
+                try #require(memory > 0 && ResourceUsage.now().peakResidentBytes - memory < 150 << 20)
                 let kept = try POSIXFileSystem().status(path + ".damaged-1")
                 try #require(kept?.size == Self.length)
             }
@@ -108,7 +109,7 @@ import Testing
                 let directory = holder.path
                 let path = directory + "/store"
                 try Self.make(path, nil, keepsSlots: true)
-                let (before, memory) = (Self.taken(path), PeakMemory.bytes())
+                let (before, memory) = (Self.taken(path), ResourceUsage.now().peakResidentBytes)
                 var options = StoreOptions(readOnly: true)
                 options.cipher = nil
                 let store = try Store.open(path: path, options: options)
@@ -117,7 +118,7 @@ import Testing
                 try store.close()
                 _ = try Salvage.run(from: path, to: directory + "/new")
                 try #require(Self.taken(path) <= before + 1 << 20)
-                try #require(memory > 0 && PeakMemory.bytes() - memory < 150 << 20)
+                try #require(memory > 0 && ResourceUsage.now().peakResidentBytes - memory < 150 << 20)
             }
         }
     }

@@ -58,13 +58,16 @@ struct RoundPlan {
         return lines
     }
 
+    /// What cannot be written costs the next run's estimate, and not this run.
     /// - Parameter seconds: of each measurement of the run, by case.
-    func keep(_ seconds: [Case: [Double]]) throws {
+    func keep(_ seconds: [Case: [Double]]) {
         if !isKept || seconds.isEmpty || forecast.rows.isEmpty { return }
         var durations = Self.read()
         for (test, values) in seconds { durations.note(MedianInterval.median(values), of: test, on: machine) }
-        try FileTree.createDirectory("Reports")
-        try durations.write(CaseDurations.file)
+        do {
+            try FileTree.createDirectory("Reports")
+            try durations.write(CaseDurations.file)
+        } catch { Output.error("\(CaseDurations.file): \(error); the next run estimates its rounds by sizes") }
     }
 
     private static func name(_ test: Case) -> String {

@@ -112,7 +112,7 @@ struct RunCommand: Command {
             let progress = TerminalProgress(rounds.lines)
             var runner = Runner(configuration)
             run = try runner.run(header, observer: progress)
-            try rounds.keep(progress.seconds)
+            rounds.keep(progress.seconds)
             if !Interruption.isRequested { try prepared.profile?.take(&runner, configuration) }
         } catch {
             do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }

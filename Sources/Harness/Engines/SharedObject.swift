@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// What the file of a shared library (ELF, 64 bits, little-endian) says to the loader: its own name, the libraries that
 /// it needs, and the functions that it takes from others.
 ///
@@ -24,17 +18,8 @@ package struct SharedObject: Sendable, Equatable {
 
     /// nil where there is no such file.
     package init?(path: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
-        let count = Int(status.st_size)
-        guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
-            return nil
-        }
-        defer { munmap(address, count) }
-        self.init(bytes: UnsafeRawBufferPointer(start: address, count: count))
+        guard let object = MappedFile.read(path, { SharedObject(bytes: $0) }) else { return nil }
+        self = object
     }
 
     /// nil where the bytes are no such file.

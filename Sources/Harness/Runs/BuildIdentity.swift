@@ -1,12 +1,6 @@
 import RunRecords
 import Seeds
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Tells builds apart: a digest of the program's file and of the versions of the libraries that it loaded.
 ///
 /// Figures of two builds do not belong into one run, and a case that is replayed by another build may end otherwise.
@@ -43,17 +37,7 @@ package enum BuildIdentity {
 
     /// Of the file's length and its words of 64 bits in four chains. nil when it cannot be mapped.
     static func digest(file path: String) -> UInt64? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
-        let count = Int(status.st_size)
-        guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
-            return nil
-        }
-        defer { munmap(address, count) }
-        return digest(UnsafeRawBufferPointer(start: address, count: count))
+        MappedFile.read(path) { digest($0) }
     }
 
     static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {

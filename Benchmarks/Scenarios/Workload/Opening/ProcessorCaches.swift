@@ -8,9 +8,9 @@ import Harness
 
 /// What the caches of the processor hold when an open is timed: nothing of the database, and nothing of the library.
 ///
-/// A process that was just started has them full of whatever it did until then. A large one like this drives out what a
-/// small program finds there, since the one before it ran the same code a moment ago: an open of LMDB takes 105 us here
-/// and 75 there, with the same steps. The control programs begin in the same way.
+/// A process that was just started has them full of what it did until then. A small control program finds its own code
+/// and file there, since the run before it used them a moment ago; a large process like this one has driven them out.
+/// So that both sides do equal work, the control programs begin in the same way.
 enum ProcessorCaches {
     private static let bytes = 32 << 20
 
