@@ -26,7 +26,7 @@ GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release smoke gate baseline self-test self-test-once plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -57,11 +57,11 @@ test-deb: $(if $(wildcard $(BUILD)/assay),,build) ## install and use that packag
 controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
-test: deps lint test-release smoke gate self-test-once test-client ## install what is missing, and run everything that CI runs
+test: deps lint test-and-self-test smoke gate test-client ## install what is missing, and run everything that CI runs
 	@echo "make test: all green"
 
 lint: ## the format of every source file
-	$(SWIFT) format lint --strict -r $(LINTED)
+	$(SWIFT) format lint --strict --parallel -r $(LINTED)
 
 test-build: deps ## build tests and tool as `make test` does: all traits that are there and Zoo, release
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
@@ -69,11 +69,18 @@ test-build: deps ## build tests and tool as `make test` does: all traits that ar
 
 # Hundreds of children end by a trap, as they should, and each would look up the names of every function of its program:
 # seconds of a core. To see where the tests themselves crash: SWIFT_BACKTRACE=enable=yes make test-release
-test-build test-release smoke gate baseline self-test self-test-once soak: export SWIFT_BACKTRACE ?= enable=no
+test-build test-release test-and-self-test smoke gate baseline self-test self-test-once soak: export SWIFT_BACKTRACE ?= enable=no
+
+RUN_TESTS = Tools/with-failures-last .build/test.log $(SWIFT) test --skip-build $(IN_TEST) $(TESTS)
+SELF_TEST_ONCE = .build/test/release/assay self-test --one-engine --csv .build/self-test.csv
 
 test-release: test-build ## unit, architecture and simulation tests
+	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; $(RUN_TESTS) --traits "$$traits"
+
+# Tests wait for children and disks a third of their time.
+test-and-self-test: test-build ## the tests, and beside them the self-test
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
-	Tools/with-failures-last .build/test.log $(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits"
+	Tools/beside .build/self-test.log "nice -n 5 $(SELF_TEST_ONCE) --lanes 1" $(RUN_TESTS) --traits "$$traits"
 
 smoke: test-build ## the smoke plan, by the tool that was built with the tests
 	rm -rf $(SMOKE)
@@ -93,7 +100,7 @@ self-test: test-build ## plant mistakes under every scenario: one that finds non
 	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)
 
 self-test-once: test-build
-	.build/test/release/assay self-test --one-engine --csv .build/self-test.csv
+	$(SELF_TEST_ONCE)
 
 # Before a release: hours on two cores. What it finds is what no plan of a minute does.
 plans: build ## every plan of Benchmarks/Plans by the release build, a line each; PLANS="migration quick" only these, BUDGET=2m each, SOAK_MINUTES (30)
@@ -171,7 +178,7 @@ test-exports: build ## write a small run in every format of `assay export`, and 
 	Tools/read-exports .build/run/release/assay $(EXPORTED)
 
 format: ## bring every source file into the format that lint wants
-	$(SWIFT) format -i -r $(LINTED)
+	$(SWIFT) format -i --parallel -r $(LINTED)
 
 deps: ## install the packages that are missing (apt-get), nothing when all is there
 	@Tools/deps

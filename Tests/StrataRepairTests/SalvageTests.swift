@@ -99,14 +99,16 @@ import Testing
         #expect(report.isWhole && report.damage.isEmpty && report.start == .slot)
     }
 
-    @Test("with 5 % of its pages zeroed, every row whose pages survive comes back, and no other", arguments: 1...40)
-    func zeroedPages(seed: Int) throws {
+    @Test(
+        "with 5 % of its pages zeroed, every row whose pages survive comes back, and no other",
+        arguments: TestSettings.seeds(24, of: 80))
+    func zeroedPages(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
-        let history = try Self.makeStore(path, seed: UInt64(seed))
+        let history = try Self.makeStore(path, seed: seed)
         let oracle = try SalvageOracle(path: path, model: history.model)
         var bytes = try FileBytes(path)
-        var random = SplitMix64(seed: UInt64(seed) &* 977)
+        var random = SplitMix64(seed: seed &* 977)
         var lost: Set<Int> = []
         while lost.count < max(1, bytes.pageCount / 20) { lost.insert(Int(random.below(UInt64(bytes.pageCount)))) }
         for page in lost { bytes.zero(page) }
@@ -332,13 +334,13 @@ import Testing
         #expect(try FileBytes(path).bytes == before)
     }
 
-    @Test("any flipped bytes end in a report or an error", arguments: 1...30)
-    func flips(seed: Int) throws {
+    @Test("any flipped bytes end in a report or an error", arguments: TestSettings.seeds(16, of: 60))
+    func flips(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
-        _ = try Self.makeStore(path, seed: UInt64(seed), steps: 120)
+        _ = try Self.makeStore(path, seed: seed, steps: 120)
         let sound = try FileBytes(path)
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SplitMix64(seed: seed)
         for _ in 0..<8 {
             var bytes = sound
             for _ in 0..<(1 + random.below(60)) {

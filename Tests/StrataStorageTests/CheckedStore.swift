@@ -46,7 +46,12 @@ enum CheckedStore {
         static let map: [UInt8] = [UInt8(keys.count), 0, 0, 0] + keys + [1, 0, 2, 0, 0, 0, 121, 122]
     }
 
-    static func make() throws -> CraftedFile {
+    /// The same each time; it is made once.
+    static func make() throws -> CraftedFile { try made.get() }
+
+    private static let made = Result { try build() }
+
+    private static func build() throws -> CraftedFile {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk

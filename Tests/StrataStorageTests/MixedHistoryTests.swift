@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         "a history of everything is what arrays make of it, also rolled back, replayed and opened again",
-        arguments: 0..<3, Array(UInt64(1)...2))
+        arguments: 0..<3, TestSettings.seeds(2, of: 6))
     func history(limits: Int, seed: UInt64) throws {
         let disk = FileImages.Disk(capacity: 1 << 27)
         var options = Self.options(Self.limits[limits])
@@ -88,7 +88,7 @@ import Testing
         try recovered.close()
     }
 
-    @Test("what a guest does in any order is what its owner commits", arguments: Array(UInt64(1)...3))
+    @Test("what a guest does in any order is what its owner commits", arguments: TestSettings.seeds(2, of: 8))
     func guest(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var options = Self.options(.tiny)

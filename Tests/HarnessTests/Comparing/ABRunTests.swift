@@ -88,12 +88,12 @@ struct ABRunTests {
         }
         let end = try run(
             program, other,
-            ["--scenario", "point-read,column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
+            ["--scenario", "iterate,column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
                 + Self.allowed)
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
         #expect(end.output.contains("Left out"))
         #expect(end.output.contains("side B has no scenario column-sum"))
-        #expect(end.output.contains("operations/s"))
+        #expect(end.output.contains("objects/s"))
     }
 
     @Test("a parameter that one side does not know is named with its side, and the rest is compared")
@@ -157,15 +157,15 @@ struct ABRunTests {
         }
         let end = try run(
             program, other,
-            ["--scenario", "point-read", "--engine", "strata", "--size", "100", "--pairs", "10"] + Self.allowed
+            ["--scenario", "iterate", "--engine", "strata", "--size", "100", "--pairs", "10"] + Self.allowed
                 + ["--no-confirm"])
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
-        #expect(end.output.contains("operations/s") && !end.output.contains("Left out"), "\(end.output)")
+        #expect(end.output.contains("objects/s") && !end.output.contains("Left out"), "\(end.output)")
         // A version that is not its build's is another engine.
         let odd = try program("odd") { text in
             text.replace("\"name\":\"strata\",\"version\":\"0.1\"", with: "\"name\":\"strata\",\"version\":\"0.2\"")
         }
-        let refused = try run(program, odd, ["--scenario", "point-read", "--engine", "strata"] + Self.allowed)
+        let refused = try run(program, odd, ["--scenario", "iterate", "--engine", "strata"] + Self.allowed)
         #expect(refused.status == .exited(64), "\(refused.output)")
         #expect(refused.output.contains("strata is 0.1 on side A and 0.2 on side B"), "\(refused.output)")
     }

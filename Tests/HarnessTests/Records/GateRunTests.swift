@@ -29,7 +29,7 @@ struct GateRunTests {
             """
             { summary: 'p', rounds: 2, engines: 'strata-storage', budgets: { \(budgets) }, cases: [
               { scenario: 'commit', datasets: 'people', sizes: 100, parameters: { commits: 10 }, headline: true },
-              { scenario: 'point-read', datasets: 'people', sizes: 300, headline: true },
+              { scenario: 'iterate', datasets: 'people', sizes: 300, headline: true },
             ] }
             """)
     }
@@ -165,7 +165,8 @@ struct GateRunTests {
 
         let results = directory.path + "/run/results.jsonl"
         let lines = try FileTree.readText(results).split(separator: "\n")
-        try FileTree.writeText(results, lines.dropLast(2).joined(separator: "\n") + "\n")
+        // A round that was disturbed stands there twice.
+        try FileTree.writeText(results, lines.prefix(2).joined(separator: "\n") + "\n")
         try expect("assay gate run --baseline ci", 64, "is not finished", "assay run --resume run")
         try expect("assay baseline save run --name new", 64, "is not finished")
         #expect(!FileTree.exists(directory.path + "/Benchmarks/Baselines/new.json"))

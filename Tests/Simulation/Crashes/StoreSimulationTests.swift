@@ -16,7 +16,7 @@ import Testing
     /// The rules of the fault model in full; else smaller ones, for more histories in a short time.
     private static let isFull = environment["SIMULATION_FULL"] != nil
     /// For each of the tests below.
-    private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2
+    private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
 
     private func simulation<Program: SimulatedProgram>(
         _ type: Program.Type, _ seed: UInt64, _ deadline: ContinuousClock.Instant

@@ -14,7 +14,7 @@ import Testing
 /// `SIMULATION_SCHEDULE='12.1,30.2,7' swift test --filter ScheduleTests/NAME` (exhaustive), or `SIMULATION_SEED=77`.
 @Suite(.serialized) struct ScheduleTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2
+    private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
     /// All schedules, however long that takes.
     private static let isFull = environment["SIMULATION_SCHEDULES"] == "all"
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1

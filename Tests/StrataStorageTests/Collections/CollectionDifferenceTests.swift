@@ -121,7 +121,7 @@ import Testing
 
     @Test(
         "applied to the collection of one version it gives that of another, whichever is the older",
-        arguments: 1...3 as ClosedRange<UInt64>, [false, true])
+        arguments: TestSettings.seeds(2, of: 6), [false, true])
     func histories(seed: UInt64, usualLimits: Bool) throws {
         let store = try open(disk, usualLimits: usualLimits)
         var history = CollectionHistory(seed: seed)
@@ -155,7 +155,7 @@ import Testing
 
     @Test(
         "what was moved by a compaction, or repeated by a replay, is no change",
-        arguments: 1...4 as ClosedRange<UInt64>)
+        arguments: TestSettings.seeds(2, of: 8))
     func movedAndRepeated(seed: UInt64) throws {
         let store = try open(disk)
         var history = CollectionHistory(seed: seed)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "batches, totals and searches agree with what is read one by one", arguments: 1...4 as ClosedRange<UInt64>,
+        "batches, totals and searches agree with what is read one by one", arguments: TestSettings.seeds(2, of: 8),
         [false, true])
     func scans(seed: UInt64, usualLimits: Bool) throws {
         let store = try Self.open(usualLimits: usualLimits)

@@ -104,7 +104,7 @@ extension CheckedCollection {
     /// Repeat one with the case and the seed of its name alone in `arguments`.
     @Test(
         "a random history holds what an array holds, and changes no older node", arguments: CollectionCase.all,
-        [UInt64(1), 2])
+        TestSettings.seeds(1, of: 4))
     func randomHistory(_ example: CollectionCase, seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var tree = try CheckedCollection(example)

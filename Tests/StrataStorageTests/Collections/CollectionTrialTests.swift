@@ -15,7 +15,7 @@ import Testing
 
     @Test(
         "leaves that are full by their bytes, in a store with limits as they are",
-        arguments: 1...3 as ClosedRange<UInt64>)
+        arguments: TestSettings.seeds(2, of: 6))
     func large(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 300) { options in
             options.limits = StoreLimits()
@@ -29,7 +29,7 @@ import Testing
 
     @Test(
         "a session that writes pages early and a replay that does not make the same trees",
-        arguments: 1...6 as ClosedRange<UInt64>)
+        arguments: TestSettings.seeds(3, of: 12))
     func budgets(seed: UInt64) throws {
         var opened = 0
         let trial = try CollectionTrial(seed + 400) { options in
@@ -41,7 +41,7 @@ import Testing
         try trial.run(transactions: 40, Self.mixed)
     }
 
-    @Test("more collections than stay open, each changed in turn", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test("more collections than stay open, each changed in turn", arguments: TestSettings.seeds(2, of: 8))
     func manyOpen(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 500) { options in
             options.limits.memoryBudget = seed % 2 == 0 ? 200 << 12 : 4 << 20
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("sealed, periodic, and without a log", arguments: 1...6 as ClosedRange<UInt64>)
+    @Test("sealed, periodic, and without a log", arguments: TestSettings.seeds(3, of: 12))
     func kinds(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 600) { options in
             if seed % 3 == 0 { options.cipher = TestCipher(key: 4) }
@@ -67,7 +67,7 @@ import Testing
         try trial.run(transactions: 30, Self.mixed)
     }
 
-    @Test("a column of today whose elements change becomes a tree of its own", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a column of today whose elements change becomes a tree of its own", arguments: TestSettings.seeds(2, of: 10))
     func adopted(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 700) { _ in }
         var isAdopted = false
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: Schema
 
-    @Test("the schema changes while collections are open, and they go on", arguments: 1...6 as ClosedRange<UInt64>)
+    @Test("the schema changes while collections are open, and they go on", arguments: TestSettings.seeds(3, of: 12))
     func schemaChanges(seed: UInt64) throws {
         let disk = FileImages.Disk()
         var options = FileImages.options

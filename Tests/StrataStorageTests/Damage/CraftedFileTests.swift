@@ -18,7 +18,7 @@ import Testing
     @Test("damage that checksums believe is an error, never a crash or a hang")
     func believed() async {
         let first = TestSettings.number("CRAFTED_SEED") ?? 1
-        let count = TestSettings.number("CRAFTED_TRIALS") ?? 1000
+        let count = TestSettings.number("CRAFTED_TRIALS") ?? UInt64(TestSettings.trials(600, of: 4000))
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) { [first = first as UInt64, count = count as UInt64] in
@@ -134,6 +134,18 @@ enum TestSettings {
         guard let text = getenv(name) else { return nil }
         return UInt64(String(cString: text))
     }
+
+    /// Whether all seeds and trials are run, not only those that `make test` has time for.
+    static let isFull = getenv("TESTS_FULL") != nil
+
+    /// Seeds from 1 on.
+    /// - Parameters:
+    ///   - few: their number in `make test`.
+    ///   - all: with TESTS_FULL=1.
+    static func seeds(_ few: UInt64, of all: UInt64) -> ClosedRange<UInt64> { 1...(isFull ? all : few) }
+
+    /// How many trials of a random sweep there are, of so many with TESTS_FULL=1.
+    static func trials(_ few: Int, of all: Int) -> Int { isFull ? all : few }
 
     /// To the standard error at once: what a process says before it dies.
     static func say(_ text: String) {

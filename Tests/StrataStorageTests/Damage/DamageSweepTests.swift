@@ -53,8 +53,8 @@ import Testing
         var sweep = DamageSweep(image)
         let seed = TestSettings.number("DAMAGE_SEED") ?? 1
         var random = SplitMix64(seed: seed)
-        let share = shape.isEncrypted ? 8 : 1
-        for bit in Self.places(image.data.count * 8, sample: 1500 / share, &random) {
+        let sample = TestSettings.trials(900, of: 4000) / (shape.isEncrypted ? 8 : 1)
+        for bit in Self.places(image.data.count * 8, sample: sample, &random) {
             sweep.flip(bit: bit, ofLog: false)
         }
         // Slots and directories, which a sample of the whole seldom meets.
@@ -64,7 +64,7 @@ import Testing
             }
         }
         if let log = image.log {
-            for bit in Self.places(log.count * 8, sample: 1500 / share, &random) { sweep.flip(bit: bit, ofLog: true) }
+            for bit in Self.places(log.count * 8, sample: sample, &random) { sweep.flip(bit: bit, ofLog: true) }
             for bit in Self.places(128 * 8, sample: 400, &random) {
                 sweep.flip(bit: sweep.lastGroup * 8 + bit, ofLog: true)
             }

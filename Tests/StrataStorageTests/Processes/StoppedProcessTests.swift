@@ -59,7 +59,7 @@ struct StoppedProcessTests {
     {
         let owner = try worker("increment", "1", "times=3", "stay", name: "owner")
         try owner.waitFor("s")
-        owner.signal(SIGSTOP)
+        try owner.pause()
         let store = try Store.open(path: path, options: options())
         #expect(try values(store.snapshot().view)[1] == 3, "readers go on")
         let stopped = StorageError.silent(path: path, [owner.processID])
@@ -76,7 +76,7 @@ struct StoppedProcessTests {
         try holder.waitFor("h")
         let store = try Store.open(path: path, options: options(silence: 300_000, timeout: 1_500_000))
         #expect(throws: StorageError.busy(path: path)) { try store.beginWrite() }
-        holder.signal(SIGSTOP)
+        try holder.pause()
         #expect(throws: StorageError.silent(path: path, [holder.processID])) { try store.beginWrite() }
         holder.signal(SIGCONT)
         #expect(end(holder) == 0, "\(holder.errors)")
@@ -94,7 +94,7 @@ struct StoppedProcessTests {
         try increment(store, 2)
         let guest = try worker("hold", "3", "short", name: "guest")
         try guest.waitFor("h")
-        guest.signal(SIGSTOP)
+        try guest.pause()
         // Enough for the pages of what it was lent to be used again, were they not kept for it.
         for _ in 0..<200 { try increment(store, 4) }
         let other = try worker("increment", "5", "times=3", "short", name: "other")
@@ -132,7 +132,7 @@ struct StoppedProcessTests {
         let transaction = try store.beginWrite()
         try transaction.set(0, RowKey(2), 0, .integer(1))
         try transaction.set(0, RowKey(0), 0, .integer(6))
-        owner.signal(SIGSTOP)
+        try owner.pause()
         #expect(throws: StorageError.commitOutcomeUnknown(TransactionID(store.newestVersion.rawValue + 1))) {
             try transaction.commit()
         }

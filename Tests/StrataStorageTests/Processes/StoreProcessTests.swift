@@ -120,7 +120,7 @@ struct StoreProcessTests {
     func stoppedWriter() throws {
         let holder = try worker("hold", "1", name: "holder")
         try holder.waitFor("h")
-        holder.signal(SIGSTOP)
+        try holder.pause()
         let store = try Store.open(path: path, options: options(timeout: 50_000))
         #expect(try values(store.snapshot().view) == Array(repeating: 0, count: Self.rows))
         #expect(throws: StorageError.busy(path: path)) { try store.beginWrite() }

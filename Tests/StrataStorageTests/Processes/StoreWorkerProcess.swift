@@ -73,6 +73,13 @@ final class StoreWorkerProcess {
 
     func signal(_ number: Int32) { kill(processID, number) }
 
+    /// Stops it, and waits until all its threads stand still. `kill` returns before that: one thread takes the signal
+    /// and stops the others once it runs, and on a busy machine another thread may serve a request first.
+    func pause() throws {
+        signal(SIGSTOP)
+        try waitForStop(seconds: 60)
+    }
+
     /// Sends a signal and waits for the end.
     func end(_ number: Int32) {
         signal(number)
@@ -124,7 +131,7 @@ final class StoreWorkerProcess {
         return !isReaped
     }
 
-    /// Waits until it has stopped itself.
+    /// Waits until it stands still.
     func waitForStop(seconds: Int) throws {
         var word: Int32 = 0
         try poll(seconds) { waitpid(processID, &word, WNOHANG | WUNTRACED) == processID }

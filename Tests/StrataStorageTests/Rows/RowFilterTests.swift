@@ -4,7 +4,7 @@ import Testing
 @testable import StrataStorage
 
 @Suite struct RowFilterTests {
-    private static let seeds = Array(UInt64(1)...5)
+    private static let seeds = TestSettings.seeds(3, of: 10)
 
     private static func repeatCommand(_ seed: UInt64, _ filter: RowFilter? = nil) -> Comment {
         "seed \(seed): swift test --filter RowFilterTests\(filter.map { ", \($0)" } ?? "")"
