@@ -29,7 +29,7 @@ struct GateRunTests {
             """
             { summary: 'p', rounds: 2, engines: 'strata-storage', budgets: { \(budgets) }, cases: [
               { scenario: 'commit', datasets: 'people', sizes: 100, parameters: { commits: 10 }, headline: true },
-              { scenario: 'iterate', datasets: 'people', sizes: 300, headline: true },
+              { scenario: 'point-read', datasets: 'people', sizes: 300, headline: true },
             ] }
             """)
     }
