@@ -55,6 +55,12 @@ package struct ReadDigest: Hashable, Sendable {
         text.withUTF8 { add(utf8: $0) }
     }
 
+    /// Adds all that another one has counted.
+    package mutating func add(_ other: ReadDigest) {
+        count &+= other.count
+        sum &+= other.sum
+    }
+
     @usableFromInline
     package mutating func add(_ value: Value) {
         switch value {

@@ -20,11 +20,19 @@ package struct ExactOracle: Sendable {
         var digest = ReadDigest()
         guard let table = tables[reads.table] else { return digest }
         let columns = reads.columns.compactMap { table.content.columnIndex($0) }
+        // Of few rows each is read many times: what it adds is worked out once.
+        let rows = table.content.rowCount
+        var known = [ReadDigest?](repeating: nil, count: reads.keys.count > rows ? rows : 0)
         for key in reads.keys {
             guard let row = table.row(key: key) else { continue }
-            for column in columns {
-                digest.add(table.value(row: row, column: column))
+            if row < known.count, let one = known[row] {
+                digest.add(one)
+                continue
             }
+            var one = ReadDigest()
+            for column in columns { one.add(table.value(row: row, column: column)) }
+            if row < known.count { known[row] = one }
+            digest.add(one)
         }
         return digest
     }
