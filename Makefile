@@ -77,7 +77,7 @@ SELF_TEST_ONCE = .build/test/release/assay self-test --one-engine --csv .build/s
 test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; $(RUN_TESTS) --traits "$$traits"
 
-# Tests wait for children and disks a third of their time.
+# Tests wait for their children and for disks; the self-test fills the gaps (docs/decisions/0050).
 test-and-self-test: test-build ## the tests, and beside them the self-test
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
 	Tools/beside .build/self-test.log "nice -n 5 $(SELF_TEST_ONCE) --lanes 1" $(RUN_TESTS) --traits "$$traits"

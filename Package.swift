@@ -9,13 +9,13 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Without optimization, and the interface of a module together with its code: by itself, as the driver makes it, it
-/// has every declaration checked twice, a tenth of the compiler's time.
-let quick = ["-Onone", "-no-emit-module-separately-wmo"]
+/// No optimization, and one process of the compiler for a module. The driver would start a second one for the module's
+/// interface, which checks all declarations once more.
+let unoptimized = ["-Onone", "-no-emit-module-separately-wmo"]
 
 /// For what neither measures nor is measured: the build for tests, which alone has the trait Zoo, compiles it without
 /// optimization, in a fifth of the time.
-let unmeasured = settings + [.unsafeFlags(quick, .when(configuration: .release, traits: ["Zoo"]))]
+let unmeasured = settings + [.unsafeFlags(unoptimized, .when(configuration: .release, traits: ["Zoo"]))]
 
 func room(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: isMeasured ? settings : unmeasured)
@@ -40,7 +40,7 @@ func tests(
 ) -> Target {
     .testTarget(
         name: name, dependencies: dependencies, path: path ?? "Tests/\(name)",
-        swiftSettings: settings + (isOptimized ? [] : [.unsafeFlags(quick, .when(configuration: .release))]))
+        swiftSettings: settings + (isOptimized ? [] : [.unsafeFlags(unoptimized, .when(configuration: .release))]))
 }
 
 func library(_ name: String, pkgConfig: String, apt: String) -> Target {

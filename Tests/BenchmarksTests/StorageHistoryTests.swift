@@ -8,9 +8,16 @@ import Zoo
 
 @testable import Scenarios
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite("Storage histories")
 struct StorageHistoryTests {
     private static let scenario = StorageHistory()
+    private static let seeds: ClosedRange<UInt64> = getenv("TESTS_FULL") == nil ? 1...2 : 1...8
 
     private static func test(_ parameters: [String: String], seed: UInt64 = 1) -> Case {
         Case(
@@ -32,7 +39,7 @@ struct StorageHistoryTests {
         }
     }
 
-    @Test("any part of a history is a history, and a sound engine keeps it", arguments: 1...2 as ClosedRange<UInt64>)
+    @Test("any part of a history is a history, and a sound engine keeps it", arguments: seeds)
     func parts(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let drawn = Self.test(["operations": "16", "states": "4", "keys": "6"], seed: seed)

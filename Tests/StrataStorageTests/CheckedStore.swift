@@ -46,7 +46,7 @@ enum CheckedStore {
         static let map: [UInt8] = [UInt8(keys.count), 0, 0, 0] + keys + [1, 0, 2, 0, 0, 0, 121, 122]
     }
 
-    /// The same each time; it is made once.
+    /// The same store for every caller in a process: making it takes longer than most checks of it.
     static func make() throws -> CraftedFile { try made.get() }
 
     private static let made = Result { try build() }

@@ -127,29 +127,3 @@ import Testing
         file.resealSlot(0)
     }
 }
-
-/// What the environment asks of tests.
-enum TestSettings {
-    static func number(_ name: String) -> UInt64? {
-        guard let text = getenv(name) else { return nil }
-        return UInt64(String(cString: text))
-    }
-
-    /// Whether all seeds and trials are run, not only those that `make test` has time for.
-    static let isFull = getenv("TESTS_FULL") != nil
-
-    /// Seeds from 1 on.
-    /// - Parameters:
-    ///   - few: their number in `make test`.
-    ///   - all: with TESTS_FULL=1.
-    static func seeds(_ few: UInt64, of all: UInt64) -> ClosedRange<UInt64> { 1...(isFull ? all : few) }
-
-    /// How many trials of a random sweep there are, of so many with TESTS_FULL=1.
-    static func trials(_ few: Int, of all: Int) -> Int { isFull ? all : few }
-
-    /// To the standard error at once: what a process says before it dies.
-    static func say(_ text: String) {
-        var line = text + "\n"
-        line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
-    }
-}
