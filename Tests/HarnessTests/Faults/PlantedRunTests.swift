@@ -107,8 +107,8 @@ struct PlantedRunTests {
         #expect(resident?.count == 7)
         #expect(resident?.low != nil)
 
-        // Nine lines, and one that no reader understands: the other rounds are made again, and it is named. A round that
-        // was disturbed has two lines more.
+        // Nine lines, and one that no reader understands: the other rounds are made again, and it is named. A round
+        // that was disturbed has two lines more.
         let lines = try FileTree.readText(runPath + "/results.jsonl").split(separator: "\n")
         try FileTree.writeText(
             runPath + "/results.jsonl", lines.prefix(9).joined(separator: "\n") + "\n{\"case\": broken\n")
