@@ -40,7 +40,8 @@ package struct POSIXFileSystem: FileSystem {
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
         var found = strata_status()
-        let result = strata_get_status(-1, path, &found)
+        // Without the copy that a string as an argument of C is: commits ask.
+        let result = path.withCString { strata_get_status(-1, $0, &found) }
         if result == 0 { return FileStatus(found) }
         if result == -ENOENT || result == -ENOTDIR { return nil }
         throw FileError(.status, path: path, errno: -result)

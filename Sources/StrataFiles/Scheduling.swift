@@ -62,6 +62,8 @@ extension Monitor {
 
 extension Monitor {
     /// Runs `body` with the lock held.
+    // Inlinable: every commit takes some twenty locks, and other modules would look up the metadata of both types.
+    @inlinable
     package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         lock()
         defer { unlock() }

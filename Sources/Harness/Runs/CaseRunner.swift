@@ -196,6 +196,10 @@ package struct CaseRunner {
     package mutating func discardFixture(_ key: String) throws {
         try fixtures.discard(key: key)
     }
+
+    package mutating func discardFixtures() throws {
+        for key in fixtures.keys { try fixtures.discard(key: key) }
+    }
 }
 
 /// What came of one measurement of a case.

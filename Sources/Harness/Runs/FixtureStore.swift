@@ -85,6 +85,9 @@ package struct FixtureStore {
         }
     }
 
+    /// Of the fixtures that are built.
+    package var keys: [String] { built.keys.sorted() }
+
     /// Frees the disk space of a fixture that no later case asks for.
     package mutating func discard(key: String) throws {
         guard let fixture = built.removeValue(forKey: key) else { return }

@@ -118,6 +118,8 @@ package struct Runner {
             going = try self.look(after: done, next: next, going, of: all.count, observer)
         }
         try end(header)
+        // A case that is watched afterwards has its fixture built anew.
+        try cases.discardFixtures()
         try FileTree.remove(directory.workDirectory)
         return try directory.load()
     }

@@ -2,33 +2,47 @@ import StrataStorage
 
 /// Walks the elements that a list or a set has at the moment when the walk begins.
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of a managed collection.
+    /// Of a managed collection that is not decoded at once.
     private let walk: ElementWalk?
     private let context: _ElementContext
+    /// Of a short managed collection, all that it has; its owner keeps the Realm alive.
+    private var values: [_StoredValue] = []
+    private let owner: ObjectBase?
     private var unmanaged: [Element] = []
     private var place = 0
 
     init(_ column: _CollectionColumn) {
-        walk = ElementWalk(column)
         context = column.context
+        switch ElementWalk.start(column) {
+        case .short(let all): (walk, owner, values) = (nil, column.owner, all)
+        case .long: (walk, owner) = (ElementWalk(column), nil)
+        }
     }
 
     init(_ unmanaged: [Element]) {
-        walk = nil
+        (walk, owner) = (nil, nil)
         context = .unmanaged
         self.unmanaged = unmanaged
     }
 
     public mutating func next() -> Element? {
+        // An object that cannot be read is passed over: what materializes it has reported it.
+        if owner != nil {
+            while place < values.count {
+                let value = values[place]
+                place += 1
+                let element = Element._element(value, context)
+                if !context.isLost(value) { return element }
+            }
+            return nil
+        }
         guard let walk else {
             defer { place += 1 }
             return place < unmanaged.count ? unmanaged[place] : nil
         }
         while let value = walk.next() {
             let element: Element = walk.decoded(value, context)
-            // An object that cannot be read is passed over; the walk has reported it.
-            if context.isLost(value) { continue }
-            return element
+            if !context.isLost(value) { return element }
         }
         return nil
     }
@@ -65,6 +79,31 @@ final class ElementWalk: CollectionWalk {
     private static let mostAtOnce = 4096
     /// So few are decoded when the walk begins.
     private static let mostAtStart = 64
+
+    /// What a walk begins with.
+    enum Start {
+        /// All elements of a collection that has few, none of them a collection; none where its owner is gone.
+        case short([_StoredValue])
+        /// An ``ElementWalk`` has to find them, and reports what cannot be read.
+        case long
+    }
+
+    /// Decodes a short collection without an object for the walk.
+    static func start(_ column: _CollectionColumn) -> Start {
+        column.read(.short([])) { (contents) throws(StorageError) in
+            if contents.count == 0 { return .short([]) }
+            if contents.count > mostAtStart || contents.tag.takesNested || contents.tag.isSetOfAny { return .long }
+            var all = StoredCollection()
+            do throws(StorageError) {
+                while all.values.count < contents.count {
+                    try contents.append(from: all.values.count, atMost: mostAtOnce, to: &all, isWhole: false)
+                }
+            } catch {
+                return .long
+            }
+            return .short(all.values)
+        }
+    }
 
     init(_ column: _CollectionColumn) {
         self.column = column

@@ -84,6 +84,7 @@ extension _PlacedCollection {
     // MARK: Walks
 
     /// Walks the elements of this moment, whatever `transform` removes.
+    @inlinable
     public func map<Made, Failure: Error>(_ transform: (Element) throws(Failure) -> Made) throws(Failure) -> [Made] {
         var made: [Made] = []
         for element in self { made.append(try transform(element)) }
@@ -98,6 +99,7 @@ extension _PlacedCollection {
     public func enumerated() -> EnumeratedSequence<_Walk<Self>> { _Walk(self).enumerated() }
 
     /// The place of the first element that matches, among those of this moment.
+    @inlinable
     public func firstIndex(where matches: (Element) throws -> Bool) rethrows -> Int? {
         var place = startIndex
         for element in self {

@@ -50,4 +50,25 @@ struct InstructionCounterTests {
         let saved = try shell.run("assay baseline save run --name ./b.json && assay gate run --baseline ./b.json")
         #expect(saved.status == .exited(0), "\(saved.output)")
     }
+
+    @Test(
+        "the case of a run whose comparison was decided is profiled with a fixture of its own: the run has removed its",
+        .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"), .timeLimit(.minutes(5)))
+    func profiled() throws {
+        let directory = try TestDirectory()
+        let shell = try ShellProcess(directory)
+        guard InstructionCounter.find("valgrind") != nil, InstructionCounter.find("strip") != nil else {
+            print("SKIPPED a profile: \(InstructionCounter.remedy)")
+            return
+        }
+        try FileTree.writeText(
+            directory.path + "/plan.json5",
+            """
+            { summary: 'p', rounds: 6, engines: 'strata',
+              cases: [{ scenario: 'iterate', datasets: 'people', sizes: 100, headline: true }] }
+            """)
+        let end = try shell.run("assay run ./plan.json5 --plans . --out run --profile callgrind")
+        #expect(end.status == .exited(0), "\(end.output)")
+        #expect(end.output.contains("Profile  "), "\(end.output)")
+    }
 }

@@ -5,21 +5,14 @@ struct ObjectAdder {
     private let write: RunningWrite
     private let encoder: _RowEncoder
     private let policy: Realm.UpdatePolicy
-    private let merges = Merges()
 
-    /// Objects whose fields are still to be written over those of a row: embedded ones inside one another, of any
-    /// depth.
-    private final class Merges {
-        struct Merge {
-            let object: ObjectBase
-            let access: ClassAccess
-            let plan: ClassPlan
-            let known: ObjectBase
-            let values: [Any?]
-        }
-
-        var waiting: [Merge] = []
-        var isRunning = false
+    /// An object whose fields are still to be written over those of a row.
+    private struct Merge {
+        let object: ObjectBase
+        let access: ClassAccess
+        let plan: ClassPlan
+        let known: ObjectBase
+        let values: [Any?]
     }
 
     init(_ write: RunningWrite, _ policy: Realm.UpdatePolicy) {
@@ -141,7 +134,8 @@ struct ObjectAdder {
         return RowKey(key)
     }
 
-    /// Writes an object over the row that has its primary key, if the policy allows it.
+    /// Writes an object over the row that has its primary key, if the policy allows it, and embedded ones inside one
+    /// another, of any depth, over theirs.
     private func merge(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey) {
         if policy == .error {
             let value = plan.primary.flatMap { $0.field.getAny(object._field($0.offset)) } ?? key.rawValue
@@ -150,30 +144,34 @@ struct ObjectAdder {
                     .duplicateKey,
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }
+        var waiting: [Merge] = []
+        beginMerge(object, access, plan, key, &waiting)
+        while let next = waiting.popLast() { writeFields(of: next, &waiting) }
+    }
+
+    /// Makes an object that of a row, whose fields are still to be written.
+    private func beginMerge(
+        _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey, _ waiting: inout [Merge]
+    ) {
         guard let known = write.instance.materialize(access, key) else {
             return write.fail(write.instance.failures.refusal(key, access))
         }
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
         // From here on links that lead back to the object find its row.
         write.instance.bind(object, access, key, creation: known._creation)
-        merges.waiting.append(
-            Merges.Merge(object: object, access: access, plan: plan, known: known, values: values))
-        if merges.isRunning { return }
-        merges.isRunning = true
-        defer { merges.isRunning = false }
-        while let next = merges.waiting.popLast() { writeFields(of: next) }
+        waiting.append(Merge(object: object, access: access, plan: plan, known: known, values: values))
     }
 
     /// Writes the fields of an object over those of its row.
-    private func writeFields(of merge: Merges.Merge) {
+    private func writeFields(of merge: Merge, _ waiting: inout [Merge]) {
         let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
         let values = merge.values
         write.skippingEqual(policy == .modified) {
             for (index, field) in plan.fields.enumerated()
             where access.properties[index].column >= 0 && !field.isPrimary {
                 let property = access.properties[index]
-                if policy == .modified, mergeChild(values[index], into: known, property) { continue }
-                if policy == .modified { mergeChildren(values[index], into: known, property) }
+                if policy == .modified, mergeChild(values[index], into: known, property, &waiting) { continue }
+                if policy == .modified { mergeChildren(values[index], into: known, property, &waiting) }
                 if isWaiting(values[index]) {
                     let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
                     write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
@@ -185,25 +183,29 @@ struct ObjectAdder {
         bindFields(object, plan)
     }
 
-    /// Writes an unmanaged embedded object over the one that is there, so that only what differs changes.
-    private func mergeChild(_ value: Any?, into owner: ObjectBase, _ property: BoundProperty) -> Bool {
+    /// Has an unmanaged embedded object written over the one that is there, so that only what differs changes.
+    private func mergeChild(
+        _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
+    ) -> Bool {
         guard property.isParental, !property.isCollection, let new = _object(in: value), new._frame == nil,
             let target = write.instance.access(for: type(of: new)), let plan = target.plan,
             let key = write.children(owner, property).first
         else { return false }
-        merge(new, target, plan, RowKey(key))
+        beginMerge(new, target, plan, RowKey(key), &waiting)
         return true
     }
 
-    /// Writes the embedded objects of an unmanaged list over those that stand in their places. The list itself is
-    /// written afterwards, and is then as long as it is to be.
-    private func mergeChildren(_ value: Any?, into owner: ObjectBase, _ property: BoundProperty) {
+    /// Has the embedded objects of an unmanaged list written over those that stand in their places. The list itself is
+    /// written first, and is then as long as it is to be.
+    private func mergeChildren(
+        _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
+    ) {
         guard property.isParental, property.isList, let list = _flatten(value) as? any _ColumnCollection,
             list._column == nil
         else { return }
         for (new, key) in zip(list._unmanagedObjects, write.children(owner, property)) where new._frame == nil {
             guard let target = write.instance.access(for: type(of: new)), let plan = target.plan else { continue }
-            merge(new, target, plan, RowKey(key))
+            beginMerge(new, target, plan, RowKey(key), &waiting)
         }
     }
 
