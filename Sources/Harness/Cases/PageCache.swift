@@ -75,17 +75,19 @@ package struct ColdFiles {
     package static let mostResident = 0.01
 
     private let context: CaseContext
-    private let paths: [String]
+    private let location: DatabaseLocation
     private var shares: [Double] = []
 
     /// - Parameter location: of a database that no process has open.
     package init(_ context: CaseContext, at location: DatabaseLocation) {
         self.context = context
-        paths = context.engine.files(at: location).map(\.path)
+        self.location = location
     }
 
-    /// To be called before each clock starts, while nobody has the files open.
+    /// To be called before each clock starts, while no process has the files open.
     package mutating func drop() throws {
+        // Listed anew: an engine that was opened since, as RocksDB, has written others and removed some.
+        let paths = context.engine.files(at: location).map(\.path)
         if !ConditionMistake.cacheKept.isPlanted { try SlowDisk.ownWork { try PageCache.drop(paths) } }
         shares.append(try PageCache.residentShare(paths))
     }

@@ -151,4 +151,20 @@ struct MemoryGroupTests {
         #expect(killed.verdict == .inconclusive && killed.message.hasPrefix("MEMORY LIMIT"))
         #expect(killed.samples.map(\.value) == [9])
     }
+
+    #if RocksDB
+        @Test("files that an engine replaced when it was opened are no more to be made cold")
+        func replacedFiles() throws {
+            let directory = try TestDirectory()
+            let path = directory.path + "/run"
+            let end = try AssayProcess.run(
+                [
+                    "run", "--scenario", "open", "--engine", "rocksdb", "--dataset", "people", "--size", "100",
+                    "--param",
+                    "cache=cold", "--param", "opens=3", "--out", path,
+                ], in: directory)
+            let results = try RunDirectory(path: path).readResults().results
+            #expect(!results.isEmpty && !results.contains { $0.verdict == .harnessError }, "\(end.output)")
+        }
+    #endif
 }
