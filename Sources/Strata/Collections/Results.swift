@@ -65,7 +65,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: that of the query, once per version.
     public var first: Element? {
         guard case .objects(let source) = content else { return isEmpty ? nil : self[0] }
-        return source.readable(at: 0) { Element._decodeElement(.link($0), source.context) }
+        return Self.element(of: source, at: 0)
     }
 
     /// The object at a place.
@@ -75,10 +75,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     public subscript(position: Int) -> Element {
         switch content {
         case .objects(let source):
-            let context = source.context
-            if let element = source.readable(at: position, { Element._decodeElement(.link($0), context) }) {
-                return element
-            }
+            if let element = Self.element(of: source, at: position) { return element }
         case .values(let source):
             let values = source.values
             if values.indices.contains(position),
@@ -88,6 +85,14 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
             }
         }
         return _goneElement(position, 0..<count)
+    }
+
+    /// The object at a place. Where it cannot be read, the one that has the place without it.
+    private static func element(of source: ObjectSource, at place: Int) -> Element? {
+        guard let key = source.key(at: place) else { return nil }
+        let context = source.context
+        if let element = Element._decodeElement(.link(key), context) { return element }
+        return source.key(at: place, past: key).flatMap { Element._decodeElement(.link($0), context) }
     }
 
     public var _gone: _GoneAccess {

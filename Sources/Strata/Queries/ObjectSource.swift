@@ -204,13 +204,11 @@ public final class ObjectSource {
         return place < keys.count ? keys[place] : nil
     }
 
-    /// What `decode` makes of the key at a place. Where it meets a row that cannot be read, places are counted anew
-    /// without it.
-    func readable<Element>(at place: Int, _ decode: (Int64) -> Element?) -> Element? {
-        guard let key = key(at: place) else { return nil }
-        if let element = decode(key) { return element }
+    /// The key at a place once it is known that the row of `key`, which stood there, cannot be read: places are counted
+    /// anew without it.
+    func key(at place: Int, past key: Int64) -> Int64? {
         guard instance.knowsDamage, let other = self.key(at: place), other != key else { return nil }
-        return decode(other)
+        return other
     }
 
     func index(of key: Int64) -> Int? {
