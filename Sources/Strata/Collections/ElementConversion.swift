@@ -5,7 +5,11 @@ enum ElementConversion {
             return type._fromAny(nil) as? Element
         }
         if let same = value as? Element { return same }
-        if let type = Element.self as? any _Persistable.Type { return type._fromAny(value) as? Element }
+        if let type = Element.self as? any _Persistable.Type {
+            // Unwrapped before the cast, which makes a null of what an optional type refuses.
+            guard let made = type._fromAny(value) else { return nil }
+            return made as? Element
+        }
         if let type = Element.self as? ObjectBase.Type { return type._wrappedFromAny(value) as? Element }
         return nil
     }

@@ -18,8 +18,9 @@ extension DynamicObject {
     public func value<Value>(_ path: String, as type: Value.Type = Value.self) throws -> Value {
         let found = _flatten(try follow(path))
         if let value = found as? Value { return value }
+        // Unwrapped before the cast, which makes nil of what an optional type refuses.
         if let persistable = type as? any _Persistable.Type, found != nil || type is any _AnyOptional.Type,
-            let value = persistable._fromAny(found) as? Value
+            let made = persistable._fromAny(found), let value = made as? Value
         {
             return value
         }

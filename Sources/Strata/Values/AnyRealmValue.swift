@@ -99,7 +99,8 @@ public enum AnyRealmValue: Hashable {
     }
 
     /// A value of one of the types that the cases have, and of sequences and dictionaries of those; nil for others, and
-    /// where more of these stand inside one another than may.
+    /// where more of these stand inside one another than may. A set is refused: there is no case for it, and as a list
+    /// it would get an order, and take an element twice.
     /// - Parameter depth: in how many collections it stands.
     init?(any value: Any?, depth: Int = 0) {
         switch _flatten(value) {
@@ -143,9 +144,9 @@ public enum AnyRealmValue: Hashable {
     }
 
     private static func collection(_ value: Any, _ depth: Int) -> AnyRealmValue? {
-        let known = _instance(in: value, as: (any _ColumnCollection).self)
-        let isOrdered = known.map { type(of: $0)._kind != .map } ?? false
-        if !isOrdered, let entries = ElementConversion.entries(value) {
+        let kind = _instance(in: value, as: (any _ColumnCollection).self).map { type(of: $0)._kind }
+        if kind == .set || value is any SetAlgebra { return nil }
+        if kind == nil || kind == .map, let entries = ElementConversion.entries(value) {
             let map = Map<String, AnyRealmValue>()
             for (key, value) in entries {
                 guard let value = AnyRealmValue(any: value, depth: depth) else { return nil }

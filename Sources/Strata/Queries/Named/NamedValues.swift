@@ -83,13 +83,15 @@ extension Map {
     /// The value of a key; nil when the map does not have it.
     public func object(forKey key: Key) -> Any? { self[key].flatMap { _flatten($0) } }
 
-    /// Gives a key a value of any type that fits; nil takes the key out.
+    /// Gives a key a value of any type that fits; nil takes the key out. A null that is a value itself, such as an
+    /// optional that generic code hands on, is kept where the values may be null.
     ///
     /// A value that does not fit fails the write, or ends the program where nothing manages the map.
     public func setValue(_ value: Any?, forKey key: String) {
         guard let key = Key._from(mapKey: key) else { return refuseChange("'\(key)' is no key of the map") }
-        guard let value = _flatten(value) else { return removeObject(for: key) }
+        guard let value else { return removeObject(for: key) }
         guard let element = ElementConversion.element(Value.self, value) else {
+            if _flatten(value) == nil { return removeObject(for: key) }
             return refuseChange("a map to \(Value.self) holds no \(type(of: value))")
         }
         self[key] = element
