@@ -62,7 +62,7 @@ extension Monitor {
 
 extension Monitor {
     /// Runs `body` with the lock held.
-    // Inlinable: every commit takes some twenty locks, and other modules would look up the metadata of both types.
+    // Inlinable: other modules would look up the metadata of both types at each call, several times in a commit.
     @inlinable
     package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         lock()

@@ -197,6 +197,7 @@ package struct CaseRunner {
         try fixtures.discard(key: key)
     }
 
+    /// Frees the disk space of all fixtures: a case that asks for one has it built anew.
     package mutating func discardFixtures() throws {
         for key in fixtures.keys { try fixtures.discard(key: key) }
     }

@@ -85,7 +85,7 @@ package struct FixtureStore {
         }
     }
 
-    /// Of the fixtures that are built.
+    /// The keys of the fixtures that are built, in order.
     package var keys: [String] { built.keys.sorted() }
 
     /// Frees the disk space of a fixture that no later case asks for.
