@@ -91,6 +91,9 @@ enum StyleRules {
         func violation(_ rule: String) -> Violation { Violation(path: path, line: number, rule: rule) }
         var violations: [Violation] = []
         if line.has("try!") { violations.append(violation("try!")) }
+        if line.has(".timeLimit(") {
+            violations.append(violation("a limit of a test, whose clock runs while it waits for a thread"))
+        }
         if isTest { return violations }
         if line.has("try?"), line.contains(/^\s*(?:_\s*=\s*)?try\?/) {
             violations.append(violation("an error thrown away by try?"))

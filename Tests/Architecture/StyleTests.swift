@@ -84,7 +84,8 @@ struct StyleTests {
         "a broken rule is seen",
         arguments: [
             "let a = try! read()", "_ = try? write()", "    try? write()", "let a = b!", "let a = c as! D",
-            "public struct A {}", "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
+            "@Test(.timeLimit(.minutes(1))) func a() {}", "public struct A {}",
+            "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
             "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/somebody/x\"",
             "func a() {\n" + String(repeating: "    b()\n", count: 60) + "}",
             String(repeating: "let a = 1\n", count: 401),

@@ -25,6 +25,8 @@ package struct PlanEntry: Sendable {
     package var scenario: PlanName
     /// nil: the plan's.
     package var engines: [PlanName]?
+    /// Engines of the plan that it does not run on, where it names no engines of its own.
+    package var except: [PlanName] = []
     /// nil: the scenario's own data set.
     package var datasets: [PlanName]?
     /// nil: the data set's own size.
@@ -127,8 +129,8 @@ package struct Plan: Sendable {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a case",
             known: [
-                "scenario", "engines", "datasets", "sizes", "durability", "seeds", "parameters", "weight", "headline",
-                "required",
+                "scenario", "engines", "except", "datasets", "sizes", "durability", "seeds", "parameters", "weight",
+                "headline", "required",
             ])
         try reader.checkNames()
         guard let scenario = reader.member("scenario") else {
@@ -136,6 +138,10 @@ package struct Plan: Sendable {
         }
         var entry = PlanEntry(scenario: try scenario.value.name(file))
         entry.engines = try reader.names("engines")
+        entry.except = try reader.names("except") ?? []
+        if entry.engines != nil, let except = reader.member("except") {
+            throw PlanError(file: file, "a case has either engines, or all of the plan except some", at: except.namePosition)
+        }
         entry.datasets = try reader.names("datasets")
         entry.durability = try reader.durability("durability")
         entry.weight = try reader.positive("weight") ?? 1

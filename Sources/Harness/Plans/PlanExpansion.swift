@@ -163,10 +163,10 @@ package struct PlanExpansion {
         }
         var names = entry.engines ?? plan.engines
         if names.isEmpty { names = registry.engines.map { PlanName($0.name) } }
-        for name in names where !known.contains(name.text) {
+        for name in names + entry.except where !known.contains(name.text) {
             throw error("engine", name, among: known)
         }
-        return names.map(\.text)
+        return names.filter { !entry.except.contains($0) }.map(\.text)
     }
 
     /// The engines of an entry that the command line leaves. A scenario that is asked for by name runs on an engine

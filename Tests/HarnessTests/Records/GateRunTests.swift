@@ -59,7 +59,7 @@ struct GateRunTests {
         for part in parts { #expect(end.output.contains(part), "line \(line): \(script): \(end.output)") }
     }
 
-    @Test("a build passes against itself, and one sync more per commit is named", .timeLimit(.minutes(5)))
+    @Test("a build passes against itself, and one sync more per commit is named")
     func oneSyncMore() throws {
         try expect("assay run guard --out first", 0)
         try expect("assay gate first --baseline ci", 64, "there is no baseline", "assay baseline save RUN --name N")
@@ -86,7 +86,7 @@ struct GateRunTests {
     }
 
     #if Zoo
-        @Test("one allocation more per read, and one percent of instructions more, are named", .timeLimit(.minutes(10)))
+        @Test("one allocation more per read, and one percent of instructions more, are named")
         func moreWork() throws {
             let variable = SelfTest.variable
             // Under valgrind a case takes seconds, so instructions are counted of one alone, in one round.
@@ -130,7 +130,7 @@ struct GateRunTests {
         }
     #endif
 
-    @Test("bad input ends with 64, and says what helps", .timeLimit(.minutes(5)))
+    @Test("bad input ends with 64, and says what helps")
     func badInput() throws {
         try expect("assay run guard --out run", 0)
         try expect("assay baseline save run --name ci", 0)

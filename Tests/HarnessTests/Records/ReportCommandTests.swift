@@ -6,7 +6,7 @@ import Testing
 /// What a report tells its reader to type has to work.
 @Suite("Commands of a report")
 struct ReportCommandTests {
-    @Test("every command that a real report prints runs", .timeLimit(.minutes(10)))
+    @Test("every command that a real report prints runs")
     func commands() throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)

@@ -25,7 +25,7 @@ struct InstructionCounterTests {
 
     @Test(
         "a plan that asks for instructions gets them in each round, or is told what is missing",
-        .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"), .timeLimit(.minutes(5)))
+        .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"))
     func counted() throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)
@@ -53,7 +53,7 @@ struct InstructionCounterTests {
 
     @Test(
         "the case of a run whose comparison was decided is profiled with a fixture of its own: the run has removed its",
-        .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"), .timeLimit(.minutes(5)))
+        .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"))
     func profiled() throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)

@@ -86,6 +86,20 @@ struct PlanTests {
         #expect(cases.last?.test.size == 10)
     }
 
+    @Test("a case of all engines except some, which are names like others, and not beside a list of engines")
+    func except() throws {
+        let engines = try expand(
+            "{ engines: ['one', 'two'], cases: [{ scenario: 'alone', except: 'one' }, { scenario: 'on-rows' }] }"
+        ).map { "\($0.test.scenario) \($0.test.engine)" }
+        #expect(engines == ["alone two", "on-rows one", "on-rows two"])
+        for (entry, expected) in [
+            ("except: 'ones'", "did you mean one?"), ("engines: 'two', except: 'one'", "either engines, or"),
+        ] {
+            let error = #expect(throws: PlanError.self) { try expand("{ cases: [{ scenario: 'alone', \(entry) }] }") }
+            #expect(error?.message.contains(expected) == true && error?.position?.line == 1)
+        }
+    }
+
     @Test("an engine that was not built, or lacks what is needed, is listed and does not run")
     func notRunning() throws {
         let cases = try expand("{ engines: ['one', 'three'], cases: [{ scenario: 'needs-links' }] }")

@@ -1,21 +1,24 @@
+import Measuring
 import Strata
 import Testing
 
 /// A table each of whose rows observes its object took ten seconds to appear with 8 000 rows, and asking for each
 /// section by its key twelve with 4 000 sections: each step looked at all steps before it.
 @Suite struct ManyObserverTests {
-    private let file = TemporaryFile()
-
-    private func realm(_ count: Int) throws -> Realm {
+    private func realm(_ count: Int, in file: TemporaryFile) throws -> Realm {
         let realm = try Realm(configuration: file.configuration([Counter.self]))
         try realm.write { for id in 0..<count { realm.add(Counter(id, "name \(id)")) } }
         return realm
     }
 
-    @Test("as many observers as objects, some of which go again, each told of its own", .timeLimit(.minutes(1)))
-    func observers() throws {
-        let count = 4_000
-        let realm = try realm(count)
+    @Test("as many observers as objects, some of which go again, each told of its own") func observers() throws {
+        let growth = try ProcessorTime.growth(from: 1_000, to: 8_000, observe)
+        #expect(growth < 3, "an observer among 8 000 costs \(growth) times what one among 1 000 does")
+    }
+
+    private func observe(count: Int) throws {
+        let file = TemporaryFile()
+        let realm = try realm(count, in: file)
         var told = 0
         var tokens: [NotificationToken] = []
         for counter in realm.objects(Counter.self) {
@@ -30,10 +33,14 @@ import Testing
         #expect(told == 20)
     }
 
-    @Test("each section by its key", .timeLimit(.minutes(1)))
-    func sections() throws {
-        let count = 20_000
-        let realm = try realm(count)
+    @Test("each section by its key") func sections() throws {
+        let growth = try ProcessorTime.growth(from: 1_000, to: 8_000, lookUpSections)
+        #expect(growth < 3, "a section among 8 000 costs \(growth) times what one among 1 000 does")
+    }
+
+    private func lookUpSections(count: Int) throws {
+        let file = TemporaryFile()
+        let realm = try realm(count, in: file)
         let sections = realm.objects(Counter.self).sectioned(by: \.name)
         for id in 0..<count {
             let section = try #require(sections.section(for: "name \(id)"))

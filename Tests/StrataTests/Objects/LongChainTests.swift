@@ -38,8 +38,7 @@ private final class OldChainLink: Object {
         { $0.any = .object($1) }, { $0.any = .list(List([.object($1)])) },
     ]
 
-    @Test("a chain of each kind of link is let go of on a small stack", .timeLimit(.minutes(2)))
-    func chains() {
+    @Test("a chain of each kind of link is let go of on a small stack") func chains() {
         for (kind, link) in Self.links.enumerated() {
             onSmallStack {
                 var head: ChainLink? = ChainLink()
