@@ -58,7 +58,7 @@ let engines: [Target] = [
         "StrataEngine",
         [
             "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataRepair",
-            "StrataStorage", "StrataFiles",
+            "StrataStorage", "StrataFiles", "StrataCrypto",
         ]),
     engine(
         "LMDBEngine", isMeasured: false,

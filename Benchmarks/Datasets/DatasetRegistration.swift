@@ -9,6 +9,7 @@ package enum DatasetRegistration {
         registry.register(WidePeopleDataset.large)
         registry.register(NumbersDataset())
         registry.register(DamageDataset())
+        registry.register(DamageDataset.longTexts)
         registry.register(DebianDataset())
     }
 

@@ -86,6 +86,7 @@
                             try cursor.removeGapped(at: place, of: owner)
                         }
                     }
+                case .move: throw EngineError(.unsupported, "no lists of its own")
                 }
                 beforeCommit()
             }

@@ -77,6 +77,7 @@
                         }
                     }
                 case .remove(let places): for place in places { try remove(at: place, of: owner) }
+                case .move: throw EngineError(.unsupported, "no lists of its own")
                 }
                 beforeCommit()
             }

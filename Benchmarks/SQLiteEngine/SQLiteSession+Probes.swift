@@ -7,10 +7,11 @@
         private func createProbes() throws(EngineError) {
             for statement in [
                 "CREATE TABLE IF NOT EXISTS probe (id INTEGER PRIMARY KEY, number INTEGER, indexedNumber INTEGER, "
-                    + "real REAL, text TEXT, indexedText TEXT, friend INTEGER)",
+                    + "real REAL, text TEXT, indexedText TEXT, friend INTEGER, indexedReal REAL)",
                 "CREATE TABLE IF NOT EXISTS probe_friends (owner INTEGER, place INTEGER, target INTEGER, "
                     + "PRIMARY KEY (owner, place)) WITHOUT ROWID",
                 "CREATE INDEX IF NOT EXISTS probe_number ON probe (indexedNumber)",
+                "CREATE INDEX IF NOT EXISTS probe_real ON probe (indexedReal)",
                 "CREATE INDEX IF NOT EXISTS probe_text ON probe (indexedText)",
                 "CREATE INDEX IF NOT EXISTS probe_friend ON probe (friend)",
                 "CREATE INDEX IF NOT EXISTS probe_target ON probe_friends (target)",
@@ -23,7 +24,7 @@
         func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError) {
             try createProbes()
             if !hasClusters { hasClusters = rows.contains { $0.text.map(Self.hasCluster) ?? false } }
-            let insert = try connection.statement("INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?)")
+            let insert = try connection.statement("INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
             let forget = try connection.statement("DELETE FROM probe_friends WHERE owner = ?")
             let link = try connection.statement("INSERT INTO probe_friends VALUES (?, ?, ?)")
             let removals = [
@@ -37,7 +38,9 @@
                     for place in [Int32(2), 3] {
                         if let number = row.number { insert.bind(place, number) } else { insert.bindNull(place) }
                     }
-                    if let real = row.real { insert.bind(4, real) } else { insert.bindNull(4) }
+                    for place in [Int32(4), 8] {
+                        if let real = row.real { insert.bind(place, real) } else { insert.bindNull(place) }
+                    }
                     for place in [Int32(5), 6] {
                         if let text = row.text { insert.bind(place, copy: text) } else { insert.bindNull(place) }
                     }
@@ -89,7 +92,7 @@
                     + ProbeSQL.condition(condition))
             defer { statement.reset() }
             _ = try statement.step()
-            let zero: Value = column == .real ? .real(0) : .integer(0)
+            let zero: Value = column == .real || column == .indexedReal ? .real(0) : .integer(0)
             return ProbeAggregates(
                 count: Int(statement.integer(0)), least: statement.value(1, isLink: false),
                 most: statement.value(2, isLink: false),
@@ -150,14 +153,21 @@
             return read
         }
 
+        /// It stores null.
+        var storesNaN: Bool { false }
+
         func reasonToDecline(_ condition: ProbeCondition) -> String? {
             switch condition {
+            case .compare(_, _, .real(let real)), .friend(_, _, .real(let real)), .friends(_, _, _, .real(let real)):
+                real.isFinite ? nil : "SQLite has no literal for what is no finite number"
             case .text(_, _, _, isFolded: true): "SQLite folds the case of ASCII alone"
             case .text(_, .like, let pattern, _):
                 (hasClusters || Self.hasCluster(pattern)) && pattern.unicodeScalars.contains { $0 == "*" || $0 == "?" }
                     ? "a character of SQLite's patterns is a scalar: half of what a reader sees as one" : nil
             case .text: nil
-            case .compare, .oneOf, .friend, .friends: nil
+            case .oneOf(_, let values):
+                values.lazy.compactMap { reasonToDecline(.compare(.id, .equal, $0)) }.first
+            case .compare, .friend, .friends: nil
             case .and(let parts), .or(let parts): parts.lazy.compactMap(reasonToDecline).first
             case .not(let part): reasonToDecline(part)
             }

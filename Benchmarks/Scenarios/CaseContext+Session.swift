@@ -21,7 +21,12 @@ extension CaseContext {
     }
 
     /// Opens, reads everything and compares with what has to be there, as one trial of the case.
+    ///
+    /// Of an encrypted database the nonces are compared before, as another trial.
     func judgeContent(_ address: String, at location: DatabaseLocation, expected: ExactOracle) {
+        do { try judgeSeals(at: location, address: "\(address), seals") } catch {
+            report.inconclusive("the files could not be looked at: \(error)")
+        }
         let (outcome, detail) = DamageOracle.judge(
             engine: engine, settings: settings, location: location, expected: expected)
         // Nothing was damaged: an error is as wrong as a wrong value.

@@ -61,6 +61,12 @@ struct ListModel {
         case .append(let values), .appendAll(let values): append(values)
         case .insert(let values, let places): for (value, place) in zip(values, places) { insert(value, at: place) }
         case .remove(let places): for place in places { remove(at: place) }
+        case .move(let places, let others):
+            for (place, other) in zip(places, others) {
+                let value = self[place]
+                remove(at: place)
+                insert(value, at: other)
+            }
         }
     }
 

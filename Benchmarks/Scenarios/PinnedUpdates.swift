@@ -87,7 +87,8 @@ struct PinnedUpdates {
         }
         // What the readers held can be used again from now on.
         for extra in 1...5 {
-            _ = try update(writer, count: updates)
+            // One of them changes one row again and again: more often than an engine holds changes back.
+            _ = try update(writer, count: updates, ofOne: extra == 3 ? Self.updatesOfOne : 0)
             try note(writer, position: done + extra)
         }
         context.report.add(series)
@@ -98,9 +99,14 @@ struct PinnedUpdates {
         context.report.add(.operations, Double(done * updates), statistic: "count")
     }
 
-    private mutating func update(_ writer: any UpdateSession, count: Int) throws -> UInt64 {
-        let chosen = (0..<count).map { _ in keys[random.below(keys.count)] }
-        let values = (0..<count).map { _ in Int64(random.below(100)) }
+    private static let updatesOfOne = 1_100
+
+    /// - Parameter ofOne: so many further updates, all but every eighth of one row.
+    private mutating func update(_ writer: any UpdateSession, count: Int, ofOne more: Int = 0) throws -> UInt64 {
+        var chosen = (0..<count).map { _ in keys[random.below(keys.count)] }
+        let one = keys[random.below(keys.count)]
+        chosen += (0..<more).map { $0 % 8 == 5 ? keys[random.below(keys.count)] : one }
+        let values = chosen.map { _ in Int64(random.below(100)) }
         let start = MonotonicClock.now()
         try writer.update(table: table, column: column, keys: chosen, values: values)
         let elapsed = MonotonicClock.now() - start

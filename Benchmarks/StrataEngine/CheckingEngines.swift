@@ -5,12 +5,13 @@ import StrataStorage
 extension StorageEngine: CheckingEngine {
     /// What `strata check` does: opened for reading, every node and every rule.
     package func check(_ location: DatabaseLocation) throws(EngineError) {
-        try Self.check(path: location.mainFile)
+        try Self.check(path: location.mainFile, key)
     }
 
-    static func check(path: String) throws(EngineError) {
+    static func check(path: String, _ key: StoreKey?) throws(EngineError) {
         var options = StoreOptions(readOnly: true)
         options.fileSystem = POSIXFileSystem()
+        options.cipher = key?.cipher
         do {
             let store = try Store.open(path: path, options: options)
             try store.checkInvariants()
@@ -28,6 +29,6 @@ extension StrataEngine: CheckingEngine {
         guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else {
             throw EngineError(.refused, "there is no database")
         }
-        try StorageEngine.check(path: group.path(at: location))
+        try StorageEngine.check(path: group.path(at: location), key)
     }
 }

@@ -9,7 +9,13 @@ struct ProbeRealm {
     func filtered(_ condition: ProbeCondition) throws -> Strata.Results<Probe> {
         var text = ProbeFormat()
         text.add(condition)
-        return try realm.objects(Probe.self).tryFilter(text.format)
+        return try realm.objects(Probe.self).tryFilter(text.format, argumentArray: text.arguments)
+    }
+
+    /// The same; of all rows without a filter, as a program asks for a total of a whole class.
+    func matching(_ condition: ProbeCondition) throws -> Strata.Results<Probe> {
+        if case .and(let parts) = condition, parts.isEmpty { return realm.objects(Probe.self) }
+        return try filtered(condition)
     }
 
     func first(_ column: ProbeColumn, equal values: [Value]) throws -> [Int64] {

@@ -9,12 +9,16 @@ extension StorageEngine: SalvagingEngine {
     package func salvage(
         _ damaged: DatabaseLocation, into rescued: DatabaseLocation
     ) throws(EngineError) -> SalvageClaim? {
-        try Self.salvage(from: damaged.mainFile, to: rescued.mainFile)
+        try Self.salvage(from: damaged.mainFile, to: rescued.mainFile, key)
     }
 
-    static func salvage(from path: String, to target: String) throws(EngineError) -> SalvageClaim {
+    static func salvage(
+        from path: String, to target: String, _ key: StoreKey?
+    ) throws(EngineError) -> SalvageClaim {
         do throws(StorageError) {
-            return SalvageClaim(try Salvage.run(from: path, to: target))
+            var options = SalvageOptions()
+            options.cipher = key?.cipher
+            return SalvageClaim(try Salvage.run(from: path, to: target, options: options))
         } catch {
             throw EngineError(error)
         }
@@ -30,7 +34,7 @@ extension StrataEngine: SalvagingEngine {
         guard let group = ClassGroup.found(at: damaged, in: POSIXFileSystem()) else {
             throw EngineError(.refused, "there is no database")
         }
-        return try StorageEngine.salvage(from: group.path(at: damaged), to: group.path(at: rescued))
+        return try StorageEngine.salvage(from: group.path(at: damaged), to: group.path(at: rescued), key)
     }
 }
 

@@ -18,10 +18,11 @@ package struct StorageEngine: Engine {
     package let name = "strata-storage"
     package let library = StrataEngine().library
     package let version = StrataEngine().version
-    package let capabilities: Set<Capability> = [
+    package let capabilities: Set<Capability> = StoreKey.adding(to: [
         .tables, .persistent, .queries, .updates, .deletions, .snapshots, .compaction, .compactOnLaunch, .threads,
         .processes, .simulatedDisk, .transactions, .checks, .salvages, .keyedRows,
-    ]
+    ])
+    let key: StoreKey?
 
     /// Those of Strata that need no objects.
     package var rareBranches: [String] { CoverageMarks.areCounted ? CoverageMark.allCases.map(\.rawValue) : [] }
@@ -32,10 +33,12 @@ package struct StorageEngine: Engine {
         return StrataEngine().promises.filter { kinds.contains($0.kind) }
     }
 
-    package init() {}
+    package init() { self.init(key: nil) }
+
+    init(key: StoreKey?) { self.key = key }
 
     package func settings(for durability: DurabilityClass) -> EngineSettings {
-        EngineSettings(
+        let settings = EngineSettings(
             durability: durability,
             list: [
                 EngineSetting("durability", durability.rawValue),
@@ -43,6 +46,7 @@ package struct StorageEngine: Engine {
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("store", "one per process, a snapshot per batch of reads"),
             ])
+        return key?.added(to: settings) ?? settings
     }
 
     package func open(
@@ -74,11 +78,13 @@ package struct StorageEngine: Engine {
     }
 
     package func inspectionCommands(at location: DatabaseLocation) -> [String] {
-        Self.commands(forFile: location.mainFile)
+        Self.commands(forFile: location.mainFile, key)
     }
 
-    static func commands(forFile path: String) -> [String] {
-        ["strata check", "strata info", "strata dump"].map { "\($0) \(ShellWord.quoted(path))" }
+    /// None for an encrypted file: its key stands in no file that a command could name.
+    static func commands(forFile path: String, _ key: StoreKey?) -> [String] {
+        if key != nil { return [] }
+        return ["strata check", "strata info", "strata dump"].map { "\($0) \(ShellWord.quoted(path))" }
     }
 
     static let standardGrowth = "doubling to 1 MiB, then by an eighth, 1 to 64 MiB"
@@ -90,7 +96,9 @@ package struct StorageEngine: Engine {
             case .periodic: .periodic
             case .none: .none
             }
-        return StoreOptions(fileSystem: files, durability: durability)
+        var options = StoreOptions(fileSystem: files, durability: durability)
+        options.cipher = StoreKey(settings)?.cipher
+        return options
     }
 }
 

@@ -16,11 +16,12 @@ import StrataFiles
 package struct StrataEngine: Engine {
     package let name = "strata"
     package let version = "0.1"
-    package let capabilities: Set<Capability> = [
+    package let capabilities: Set<Capability> = StoreKey.adding(to: [
         .tables, .persistent, .links, .heldObjects, .queries, .updates, .deletions, .snapshots, .compaction,
         .compactOnLaunch, .threads, .processes, .probes, .objects, .migrations, .simulatedDisk, .transactions,
         .checks, .salvages, .lists, .columnChanges, .keyedRows,
-    ]
+    ])
+    let key: StoreKey?
 
     package let promises = [
         Promise(
@@ -56,10 +57,12 @@ package struct StrataEngine: Engine {
             source: "docs/fault-model.md"),
     ]
 
-    package init() {}
+    package init() { self.init(key: nil) }
+
+    init(key: StoreKey?) { self.key = key }
 
     package func settings(for durability: DurabilityClass) -> EngineSettings {
-        EngineSettings(
+        let settings = EngineSettings(
             durability: durability,
             list: [
                 EngineSetting("durability", durability.rawValue),
@@ -69,6 +72,7 @@ package struct StrataEngine: Engine {
                 EngineSetting("checksum", "xxh3, 64 bits, of every node, header and log record"),
                 EngineSetting("instances", "one Realm per thread"),
             ])
+        return key?.added(to: settings) ?? settings
     }
 
     package func open(
@@ -79,7 +83,7 @@ package struct StrataEngine: Engine {
 
     package func inspectionCommands(at location: DatabaseLocation) -> [String] {
         guard let group = ClassGroup.found(at: location, in: POSIXFileSystem()) else { return [] }
-        return StorageEngine.commands(forFile: group.path(at: location))
+        return StorageEngine.commands(forFile: group.path(at: location), key)
     }
 
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? {
@@ -120,6 +124,7 @@ package struct StrataEngine: Engine {
         case .periodic: configuration.durability = .periodic
         case .none: configuration.durability = .none
         }
+        configuration.encryptionKey = settings.encryptionKey.map { Data($0) }
         return configuration
     }
 }

@@ -105,6 +105,8 @@ final class StrataLists: ListSession {
                 case .insert(let values, let places):
                     for (value, place) in zip(values, places) { list.insert(Int(value), at: place) }
                 case .remove(let places): for place in places { list.remove(at: place) }
+                case .move(let places, let others):
+                    for (place, other) in zip(places, others) { list.move(from: place, to: other) }
                 }
                 beforeCommit()
             }

@@ -13,6 +13,7 @@ final class Probe: Object {
     @Persisted var number: Int?
     @Persisted(indexed: true) var indexedNumber: Int?
     @Persisted var real: Double?
+    @Persisted(indexed: true) var indexedReal: Double?
     @Persisted var text: String?
     @Persisted(indexed: true) var indexedText: String?
     @Persisted var friend: Probe?
@@ -41,6 +42,7 @@ extension StrataSession: ProbeSession {
                     object.number = row.number.map { Int($0) }
                     object.indexedNumber = object.number
                     object.real = row.real
+                    object.indexedReal = row.real
                     object.text = row.text
                     object.indexedText = row.text
                     objects.append(object)
@@ -72,12 +74,11 @@ extension StrataSession: ProbeSession {
 
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates {
         try checked {
-            let found = try ProbeRealm(realm: try probeRealm()).filtered(condition)
-            if column == .real {
-                let (least, most): (Double?, Double?) = (found.min(ofProperty: "real"), found.max(ofProperty: "real"))
-                let (sum, average): (Double, Double?) = (
-                    found.sum(ofProperty: "real"), found.average(ofProperty: "real")
-                )
+            let found = try ProbeRealm(realm: try probeRealm()).matching(condition)
+            if column == .real || column == .indexedReal {
+                let name = column.rawValue
+                let (least, most): (Double?, Double?) = (found.min(ofProperty: name), found.max(ofProperty: name))
+                let (sum, average): (Double, Double?) = (found.sum(ofProperty: name), found.average(ofProperty: name))
                 return ProbeAggregates(
                     count: found.count, least: least.map { .real($0) } ?? .null, most: most.map { .real($0) } ?? .null,
                     sum: .real(sum), average: average.map { .real($0) } ?? .null)
@@ -105,7 +106,9 @@ extension StrataSession: ProbeSession {
     func readProbes() throws(EngineError) -> [ProbeRow] {
         try checked {
             try probeRealm().objects(Probe.self).map { probe in
-                guard probe.number == probe.indexedNumber, probe.text == probe.indexedText else {
+                guard probe.number == probe.indexedNumber, probe.real?.bitPattern == probe.indexedReal?.bitPattern,
+                    probe.text == probe.indexedText
+                else {
                     throw EngineError(.damaged, "row \(probe.id): a column and its indexed twin differ")
                 }
                 return ProbeRow(
@@ -116,15 +119,19 @@ extension StrataSession: ProbeSession {
     }
 }
 
-/// A condition as a format.
+/// A condition as a format, with its arguments.
 struct ProbeFormat {
     private(set) var format = ""
+    /// What no literal says: numbers that are none, and those without end.
+    private(set) var arguments: [Any?] = []
 
     mutating func add(_ condition: ProbeCondition) {
         switch condition {
         case .compare(let column, let comparison, let value): add(column.rawValue, comparison, value)
         case .oneOf(let column, let values):
-            format += "\(column.rawValue) IN {\(values.map(Self.literal).joined(separator: ", "))}"
+            var list: [String] = []
+            for value in values { list.append(literal(value)) }
+            format += "\(column.rawValue) IN {\(list.joined(separator: ", "))}"
         case .text(let column, let test, let text, let isFolded):
             let word =
                 switch test {
@@ -134,7 +141,8 @@ struct ProbeFormat {
                 case .ends: "ENDSWITH"
                 case .like: "LIKE"
                 }
-            format += "\(column.rawValue) \(word)\(isFolded ? "[c]" : "") \(Self.literal(.text(text)))"
+            let constant = literal(.text(text))
+            format += "\(column.rawValue) \(word)\(isFolded ? "[c]" : "") \(constant)"
         case .friend(let column, let comparison, let value): add("friend." + column.rawValue, comparison, value)
         case .friends(let quantifier, let column, let comparison, let value):
             format += quantifier.rawValue.uppercased() + " "
@@ -167,12 +175,16 @@ struct ProbeFormat {
             case .greater: ">"
             case .greaterOrEqual: ">="
             }
-        format += "\(path) \(sign) \(Self.literal(value))"
+        let constant = literal(value)
+        format += "\(path) \(sign) \(constant)"
     }
 
-    private static func literal(_ value: Value) -> String {
+    private mutating func literal(_ value: Value) -> String {
         switch value {
         case .integer(let integer): return "\(integer)"
+        case .real(let real) where !real.isFinite:
+            arguments.append(real)
+            return "%@"
         case .real(let real): return "\(real)"
         case .null, .link, .links: return "NULL"
         case .text(let text):

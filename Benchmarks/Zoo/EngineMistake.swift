@@ -68,6 +68,8 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case refuseWriter = "refuse-writer"
     /// Who asks for full durability gets none, and reads everywhere that it is full.
     case syncLeftOut = "sync-left-out"
+    /// Who asks for encrypted files gets plain ones.
+    case keyLeftOut = "key-left-out"
     /// Opening a database that is there ends the process.
     case crashAtOpen = "crash-at-open"
     /// A transaction that failed is acknowledged.

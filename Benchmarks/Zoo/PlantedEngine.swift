@@ -5,7 +5,7 @@ import StrataFiles
 
 /// Another engine, but for one mistake.
 package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine, ListEngine,
-    ColumnChangingEngine
+    ColumnChangingEngine, EncryptingEngine
 {
     let base: any Engine
     let mistake: EngineMistake
@@ -89,6 +89,14 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
             try base.openLists(location, settings: real(settings), keeping: keeping), mistake, older: older)
     }
 
+    package var encrypted: any Engine {
+        Self.wrap((base as? any EncryptingEngine)?.encrypted ?? base, mistake)
+    }
+
+    package func sealedUnits(in bytes: [UInt8], of path: String, at offset: Int) -> [SealedUnit] {
+        (base as? any EncryptingEngine)?.sealedUnits(in: bytes, of: path, at: offset) ?? []
+    }
+
     private func changing() throws(EngineError) -> any ColumnChangingEngine {
         guard let base = base as? any ColumnChangingEngine else {
             throw EngineError(.unsupported, "\(name) changes no columns")
@@ -170,6 +178,11 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
 
     /// What the engine runs with while it says that it runs with `settings`.
     func real(_ settings: EngineSettings) -> EngineSettings {
+        if mistake == .keyLeftOut {
+            var plain = settings
+            plain.encryptionKey = nil
+            return plain
+        }
         guard mistake == .syncLeftOut, settings.durability == .full else { return settings }
         var real = base.settings(for: .none)
         real.writers = settings.writers
@@ -179,7 +192,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
 
 /// The same for an engine that runs on the simulated disk as well.
 struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine,
-    ListEngine, ColumnChangingEngine
+    ListEngine, ColumnChangingEngine, EncryptingEngine
 {
     let planted: PlantedEngine
     let simulated: any SimulatableEngine
@@ -211,6 +224,12 @@ struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, Check
         _ damaged: DatabaseLocation, into rescued: DatabaseLocation
     ) throws(EngineError) -> SalvageClaim? {
         try planted.salvage(damaged, into: rescued)
+    }
+
+    var encrypted: any Engine { planted.encrypted }
+
+    func sealedUnits(in bytes: [UInt8], of path: String, at offset: Int) -> [SealedUnit] {
+        planted.sealedUnits(in: bytes, of: path, at: offset)
     }
 
     var hasOwnLists: Bool { planted.hasOwnLists }

@@ -66,6 +66,21 @@ struct DatasetTests {
         #expect(links == 1_500)
     }
 
+    @Test("long-texts has what damage has, and notes that fit into no page")
+    func longTexts() throws {
+        let set = try DamageDataset.longTexts.tables(size: nil, seed: Seed(1))
+        let persons = try #require(set.table("DamagePerson"))
+        #expect(persons.rowCount == 1_024)
+        var sizes: [Int: Int] = [:]
+        for row in 0..<1_024 {
+            guard case .text(let note) = persons.value(row: row, column: 2) else { continue }
+            sizes[note.utf8.count, default: 0] += 1
+        }
+        #expect(sizes == [40: 892, 3_000: 128, 70_000: 4])
+        let others = DamageDataset.persons(0..<4, dogCount: 1_024)
+        for row in 0..<3 { #expect(persons.value(row: row, column: 6) == others.value(row: row, column: 6)) }
+    }
+
     @Test("the digest sees a changed value, a moved boundary and another name")
     func digestSees() throws {
         func digest(_ texts: [String], name: String = "a") -> UInt64 {
@@ -88,7 +103,7 @@ struct DatasetTests {
     func registration() {
         var registry = DatasetRegistry()
         DatasetRegistration.register(into: &registry)
-        let names = ["people", "people-dogs", "people-wide", "people-large", "numbers", "damage", "dpkg"]
+        let names = ["people", "people-dogs", "people-wide", "people-large", "numbers", "damage", "long-texts", "dpkg"]
         #expect(registry.sources.map(\.name) == names)
     }
 }

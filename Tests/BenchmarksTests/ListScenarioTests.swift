@@ -12,14 +12,17 @@ struct ListScenarioTests {
     static let small = ["elements": "60", "changes": "20", "rounds": "2", "commits": "4"]
 
     /// Changes of every sort, at the ends as well as in the middle.
-    private static func change(_ random: inout RandomStream, length: Int) -> ListChange {
+    private static func change(_ random: inout RandomStream, length: Int, hasMoves: Bool = true) -> ListChange {
         let values = (0..<(1 + random.below(12))).map { _ in Int64(random.below(1_000)) }
-        switch random.below(5) {
+        switch random.below(hasMoves ? 6 : 5) {
         case 0: return .append(values)
         case 1: return .appendAll(values)
         case 2: return .insert(values, at: values.map { _ in 0 })
         case 3: return .insert(values, at: values.indices.map { random.below(length + $0 + 1) })
-        default: return .remove(at: (0..<min(values.count, length)).map { random.below(length - $0) })
+        case 4: return .remove(at: (0..<min(values.count, length)).map { random.below(length - $0) })
+        default:
+            guard length > 0 else { return .append(values) }
+            return .move(from: values.map { _ in random.below(length) }, to: values.map { _ in random.below(length) })
         }
     }
 
@@ -29,6 +32,11 @@ struct ListScenarioTests {
         case .insert(let values, let places):
             for (value, place) in zip(values, places) { array.insert(value, at: place) }
         case .remove(let places): for place in places { array.remove(at: place) }
+        case .move(let places, let others):
+            for (place, other) in zip(places, others) {
+                let value = array.remove(at: place)
+                array.insert(value, at: other)
+            }
         }
     }
 
@@ -89,7 +97,7 @@ struct ListScenarioTests {
             var random = RandomStream(Seed(5))
             for step in 0..<60 {
                 let owner = step % 3
-                var change = Self.change(&random, length: models[owner].count)
+                var change = Self.change(&random, length: models[owner].count, hasMoves: engine.hasOwnLists)
                 // At one place again and again: no number is left between its neighbours.
                 if step == 30 { change = .insert((0..<80).map { Int64($0) }, at: (0..<80).map { _ in 1 }) }
                 var isBefore = false

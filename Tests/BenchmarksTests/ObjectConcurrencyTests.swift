@@ -104,4 +104,15 @@ struct ObjectConcurrencyTests {
         #expect(judge { $0.calls = 3 } == ["at most one call per commit"])
         #expect(judge({ _ in }, bound: 2) == ["slowest"])
     }
+
+    @Test("cross-process-wake: a commit that nobody hears of is waited for once, the last ones always")
+    func held() throws {
+        try EnginesUnderTest.withDirectory { directory in
+            let gate = directory + "/go"
+            var held = CrossProcessWake.Held(gate: gate, count: 20, patience: 1_000_000)
+            for id in 0..<20 { try held.wait(for: id, in: CrossProcessWake.Seen()) }
+            let released = (0..<20).filter { FileTree.exists(CrossProcessWake.Held.path(gate, $0)) }
+            #expect(released == Array(6...11) + Array(14...19))
+        }
+    }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Scenarios of queries")
 struct QueryScenarioTests {
     static let slugs = ["query-nulls", "query-aggregates", "query-order", "query-text", "query-links"]
-    static let small = ["rows": "60", "queries": "40"]
+    static let small = ["rows": "300", "queries": "40"]
 
     @Test("answers are the naive ones, whoever answers", arguments: slugs, ["strata", "sqlite"])
     func right(slug: String, engine: String) throws {

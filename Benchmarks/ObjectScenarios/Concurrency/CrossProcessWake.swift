@@ -13,6 +13,9 @@ import Synchronization
 
 /// Another process commits, and observers of this one have to hear of it without asking.
 ///
+/// Behind half of its commits, the last among them, the other process waits with the file open until they have been
+/// heard of: no later commit, and no close, wakes an observer that a lost call left asleep.
+///
 /// A violation: an object that nobody was told of or that somebody was told of twice, a call without a change, a call
 /// for an object that nobody touched, or a notification that came later than the bound.
 struct CrossProcessWake: Scenario {
@@ -56,8 +59,10 @@ struct CrossProcessWake: Scenario {
         let gate = directory + "/go"
         var random = context.random("pauses")
         let pauses = (0..<count).map { _ in UInt32(random.below(4_000)) }
+        let bound = try context.integer("bound")
         // Forked while this process has no thread.
         let writer = try ForkedChild.start { output in Self.write(configuration, gate, pauses, output) }
+        var held = Held(gate: gate, count: count, patience: UInt64(bound) * 2_000_000)
         try context.withEngineErrors {
             let queue = DispatchQueue(label: "observer")
             let seen = Seen()
@@ -65,14 +70,44 @@ struct CrossProcessWake: Scenario {
             defer { for token in tokens { token.invalidate() } }
             queue.sync {}
             try FileTree.writeText(gate, "")
-            let returned = try Self.receive(writer, count)
+            let returned = try Self.receive(writer, count) { try held.wait(for: $0, in: seen) }
             context.report.check(
                 "objects", expected: ([-1] + Array(0..<count)).map { EntryClasses.line($0) },
                 got: queue.sync { Self.lines(configuration, queue) })
             // Far more than the bound, so that what is late and what never comes can be told apart.
             let limit = MonotonicClock.now() + 10_000_000_000
             while MonotonicClock.now() < limit, seen.state.withLock({ $0.moments.count }) < count { usleep(1_000) }
-            Self.judge(seen, returned, bound: try context.integer("bound"), context.report)
+            Self.judge(seen, returned, bound: bound, context.report)
+        }
+    }
+
+    /// The commits behind which the other process waits.
+    struct Held {
+        let gate: String
+        let count: Int
+        /// Longer than the bound.
+        let patience: UInt64
+        private var isLost = false
+
+        init(gate: String, count: Int, patience: UInt64) {
+            (self.gate, self.count, self.patience) = (gate, count, patience)
+        }
+
+        /// So many in a row that a call of any five, or of any three, is among them.
+        static func contains(_ id: Int, of count: Int) -> Bool { id % 12 >= 6 || id >= count - 6 }
+
+        static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
+
+        /// Lets the other process go on once somebody was told of its commit, or patience is over. One that was lost is
+        /// enough: no other is waited for.
+        mutating func wait(for id: Int, in seen: Seen) throws {
+            guard Self.contains(id, of: count) else { return }
+            let limit = MonotonicClock.now() + patience
+            while !isLost, seen.state.withLock({ $0.moments[id] == nil }) {
+                if MonotonicClock.now() > limit { isLost = true }
+                usleep(100)
+            }
+            try FileTree.writeText(Self.path(gate, id), "")
         }
     }
 
@@ -134,6 +169,8 @@ struct CrossProcessWake: Scenario {
                 try realm.write { realm.add(EntryClasses.make(id)) }
                 var moment = MonotonicClock.now()
                 if write(output, &moment, 8) != 8 { return 2 }
+                guard Held.contains(id, of: pauses.count) else { continue }
+                while !FileTree.exists(Held.path(gate, id)) { usleep(100) }
             }
             return 0
         } catch {
@@ -152,7 +189,9 @@ struct CrossProcessWake: Scenario {
     }
 
     /// When each commit returned, by the clock that all processes share.
-    private static func receive(_ writer: ForkedChild, _ count: Int) throws -> [UInt64] {
+    private static func receive(
+        _ writer: ForkedChild, _ count: Int, each: (_ id: Int) throws -> Void
+    ) throws -> [UInt64] {
         var moments: [UInt64] = []
         var moment: UInt64 = 0
         while moments.count < count {
@@ -165,6 +204,7 @@ struct CrossProcessWake: Scenario {
                 throw EngineError(.refused, "the other process ended before its last commit: \(writer.wait())")
             }
             moments.append(moment)
+            try each(moments.count - 1)
         }
         writer.wait()
         return moments

@@ -30,6 +30,11 @@ struct ResidentFile {
     /// Every value follows from the number of the row.
     static func birthYear(_ number: Int) -> Int { year - Int(splitMix(UInt64(number)) % 90) }
 
+    /// One in a hundred fits into no page of rows.
+    static func lastName(_ number: Int) -> String {
+        number % 97 == 5 ? "Long \(number)" + String(repeating: ", and so on", count: 300) : "Last \(number % 17)"
+    }
+
     func friend(_ number: Int) -> Int? { number % 3 == 0 ? nil : (number * 7 + 1) % count }
     func neighbours(_ number: Int) -> [Int] { (0..<(number % 4)).map { (number + $0 * 5) % count } }
 
@@ -37,7 +42,7 @@ struct ResidentFile {
         (0..<count).map { number in
             let age = Self.year - Self.birthYear(number)
             return Row(
-                number: number, name: "First \(number) Last \(number % 17)", age: age, isAdult: age >= 18,
+                number: number, name: "First \(number) \(Self.lastName(number))", age: age, isAdult: age >= 18,
                 friend: friend(number), neighbours: neighbours(number))
         }
     }
@@ -64,7 +69,7 @@ struct ResidentFile {
                 let resident = Version0.Resident()
                 resident.number = number
                 resident.firstName = "First \(number)"
-                resident.lastName = "Last \(number % 17)"
+                resident.lastName = Self.lastName(number)
                 resident.birthYear = Self.birthYear(number)
                 realm.add(resident)
                 residents.append(resident)
@@ -79,7 +84,7 @@ struct ResidentFile {
     /// What version 0 of the program has to show.
     var expected0: [String] {
         (0..<count).map { number in
-            "\(number) First \(number) Last \(number % 17) \(Self.birthYear(number)) \(friend(number) ?? -1) "
+            "\(number) First \(number) \(Self.lastName(number)) \(Self.birthYear(number)) \(friend(number) ?? -1) "
                 + "\(neighbours(number))"
         }
     }

@@ -2,7 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// Ten articles are deleted. What they own has to go, what they share has to stay, as declared.
+/// Ten articles are deleted. What they own has to go, what they share has to stay, as declared; so of folders that own
+/// folders, seven levels deep.
 struct Cascade: ObjectTrialScenario {
     let slug = "cascade"
     let family = Family.relations
@@ -10,9 +11,17 @@ struct Cascade: ObjectTrialScenario {
 
     enum Way: String, CaseIterable {
         case cascade, oneOfTen, results, rollback, ifLast, ifLastBoth, deny, denyLifted, nullify, shared
+        /// One object of many levels, and results of one; of classes with a rule that denies and without.
+        case deep, deepResults, deepGuarded, deepGuardedResults
     }
 
     static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        switch way {
+        case .deep, .deepResults: return try Folder.deleteTree(place, inResults: way == .deepResults)
+        case .deepGuarded, .deepGuardedResults:
+            return try GuardedFolder.deleteTree(place, inResults: way == .deepGuardedResults)
+        default: break
+        }
         let realm = try place.realm(ArticleClasses.all)
         try ArticleClasses.fill(realm)
         var shelf = ArticleShelf(count: 10)
@@ -56,6 +65,7 @@ struct Cascade: ObjectTrialScenario {
                 realm.delete(articles[0])
             }
             shelf.delete(0)
+        case .deep, .deepResults, .deepGuarded, .deepGuardedResults: return .wrong("tried above")
         }
         let expected = shelf
         return .all([expected.compare(realm), try place.elsewhere(realm) { expected.compare($0) }])

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The two ways to update what is there already, through links and lists.
+/// The two ways to update what is there already, through links and lists, and of a class with every type.
 struct UpsertModes: ObjectTrialScenario {
     let slug = "upsert-modes"
     let family = Family.relations
@@ -10,9 +10,16 @@ struct UpsertModes: ObjectTrialScenario {
 
     enum Way: String, CaseIterable {
         case modifiedTells, allEqual, nested, nestedNew, error, absentKeys, idempotent
+        /// Each property given alone.
+        case everyType, everyTypeAll
     }
 
     static func trial(_ way: Way, _ place: TrialPlace) throws -> PolicyTrials.Finding {
+        switch way {
+        case .everyType: return try EveryType.upsertEach(place, .modified)
+        case .everyTypeAll: return try EveryType.upsertEach(place, .all)
+        default: break
+        }
         let realm = try place.realm(ArticleClasses.all)
         try ArticleClasses.fill(realm, count: 3)
         guard let article = realm.object(ofType: Article.self, forPrimaryKey: 1) else { return .wrong("no article") }
@@ -59,6 +66,7 @@ struct UpsertModes: ObjectTrialScenario {
                 }
             }
             return .all([.expect("told", told, []), shelf.compare(realm)])
+        case .everyType, .everyTypeAll: return .wrong("tried above")
         }
     }
 

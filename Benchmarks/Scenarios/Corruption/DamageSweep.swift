@@ -136,6 +136,7 @@ struct DamageSweep {
                     : "no page of the earlier copy was written over since: the files only grew, or are others")
         }
         try context.describeSweep(files.map { ($0.name, $0.bytes) })
+        if context.onlyTrial == nil { try context.judgeSeals(files.map { ($0.name, $0.bytes) }) }
         try judgeUndamaged()
         try context.sweep(
             damages.map { FaultAddress(text: $0.description) }, secondsPerTrial: secondsPerTrial,

@@ -39,6 +39,9 @@ struct KillMidWrite: Scenario {
                 return Trial(address: address, outcome: failure.outcome, detail: failure.detail)
             }
             try context.keepDatabase(at: location)
+            if let fault = try context.sealFault(at: location) {
+                return Trial(address: address, outcome: .silentlyWrong, detail: fault)
+            }
             let finding = try ForkedReader.read(
                 context, at: location, expected: history.loaded, open: history.cells, seconds: 30)
             let (outcome, detail) = history.judge(

@@ -38,6 +38,7 @@ struct PowerLoss: Scenario {
         let disk = SimulatedDisk(seed: Seed(context.seed.rawValue))
         let marks = try record(engine, context, disk, rows: rows)
         let loaded = ExactOracle(try Self.tables(rows))
+        try context.judgeSeals(on: disk, secrets: CaseContext.secrets(loaded.schema))
         let keeps = context.test.durability == .full
         let (start, ends) = (MonotonicClock.now(), marks.stretches(operations: disk.operations))
         var (tried, last) = (0, 0)

@@ -45,6 +45,7 @@ struct StorageHistory: HistoryScenario {
             Trial(
                 address: FaultAddress(text: "content"), outcome: recording.wrongEnd == nil ? .correct : .silentlyWrong,
                 detail: recording.wrongEnd ?? ""))
+        try context.judgeSeals(on: recording.disk, secrets: [])
         if let wanted = context.onlyTrial, wanted.fault != .crash { return }
         try StorageHistorySweep(recording, context).run()
     }

@@ -23,10 +23,13 @@ struct ChangeColumns: Scenario {
     /// Rows of one transaction.
     private static let rowsAtOnce = 50_000
 
+    /// One in ten thousand, the eighth row the first of them, has a name that fits into no page of rows.
     private static func row(_ number: Int) -> ResidentRow {
-        ResidentRow(
-            number: Int64(number), first: "First \(number)", last: "Last \(number % 1_017)",
-            born: 1_930 + Int64(splitMix(UInt64(number)) % 90))
+        let isLong = number % 10_007 == 7
+        return ResidentRow(
+            number: Int64(number),
+            first: "First \(number)" + (isLong ? String(repeating: ", and so on", count: 300) : ""),
+            last: "Last \(number % 1_017)", born: 1_930 + Int64(splitMix(UInt64(number)) % 90))
     }
 
     func run(_ context: CaseContext) throws {

@@ -49,7 +49,7 @@ struct ProbeModel {
         switch column {
         case .id: return .integer(row.id)
         case .number, .indexedNumber: return row.number.map { .integer($0) } ?? .null
-        case .real: return row.real.map { .real($0) } ?? .null
+        case .real, .indexedReal: return row.real.map { .real($0) } ?? .null
         case .text, .indexedText: return row.text.map { .text($0) } ?? .null
         }
     }
@@ -190,7 +190,7 @@ struct ProbeModel {
                 reals += real
             }
         }
-        let isReal = column == .real
+        let isReal = column == .real || column == .indexedReal
         let average: Value = values.isEmpty ? .null : .real((isReal ? reals : mean) / Double(values.count))
         return ProbeAggregates(
             count: found.count, least: extremes.min(by: Self.isLess) ?? .null,
@@ -205,8 +205,9 @@ extension ProbeCondition {
         func twin(_ column: ProbeColumn) -> ProbeColumn {
             switch column {
             case .number, .indexedNumber: indexed ? .indexedNumber : .number
+            case .real, .indexedReal: indexed ? .indexedReal : .real
             case .text, .indexedText: indexed ? .indexedText : .text
-            case .id, .real: column
+            case .id: column
             }
         }
         switch self {

@@ -21,8 +21,16 @@ struct ProbeTrials {
 
     /// Stores the rows in an empty database of the case.
     init(_ context: CaseContext, _ rows: [ProbeRow], in name: String = "probes") throws {
+        try self.init(context, in: name) { _ in rows }
+    }
+
+    /// - Parameter rows: makes the rows for the session that is to store them.
+    init(
+        _ context: CaseContext, in name: String = "probes", rows: (any ProbeSession) throws -> [ProbeRow]
+    ) throws {
         self.context = context
         session = try context.open(try context.emptyLocation(name), as: (any ProbeSession).self)
+        let rows = try rows(session)
         model = ProbeModel(rows)
         try session.store(rows, deleting: [])
     }

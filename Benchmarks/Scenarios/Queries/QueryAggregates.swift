@@ -2,7 +2,8 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Sums, extremes and means over nulls, over values that are not a number, over nothing, and past the ends of integers.
+/// Sums, extremes and means over nulls, over values that are not a number, over nothing, and past the ends of integers;
+/// again and again while rows come between the others, a few at a time, change and go.
 ///
 /// A violation: a figure that is not the naive one. SQLite has no value that is not a number, and stops where a sum
 /// does not fit: it is asked without them.
@@ -28,23 +29,40 @@ struct QueryAggregates: Scenario {
         }
         let reals: [Double?] =
             isExtreme ? [nil, .nan, 0, -0.0, .infinity, 1.25, -3.5] : [nil, 0, 1.25, -3.5, 1_000.75]
-        let numbers: [Int64?] = isExtreme ? [nil, .max, .max - 1, .min + 1, 0, 12, -7] : [nil, 0, 12, -7, 90_001]
-        let rows = (0..<count).map { id in
+        let numbers: [Int64?] = isExtreme ? [nil, .max, .max - 1, .min, 0, 12, -7] : [nil, 0, 12, -7, 90_001]
+        func row(_ id: Int64) -> ProbeRow {
             ProbeRow(
                 id: id, number: numbers[random.below(numbers.count)], real: reals[random.below(reals.count)],
                 text: "\(random.below(20))")
         }
-        var trials = try ProbeTrials(context, rows)
+        // With room between them.
+        var trials = try ProbeTrials(context, (0..<count).map { row($0 * Self.gap) })
         var choice = context.random("questions")
-        let columns: [ProbeColumn] = [.number, .indexedNumber, .real]
+        let columns: [ProbeColumn] = [.number, .indexedNumber, .real, .indexedReal]
         var queries: [ProbeQuery] = []
+        let all = Int(count * Self.gap)
         for number in 0..<(try context.integer("queries")) {
-            let condition = Self.condition(&choice, rows: Int(count))
-            try trials.ask(columns[number % 3], where: condition)
-            queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(columns[number % 3])]))
+            if number % 8 == 4 { try Self.change(&trials, all, &choice, row) }
+            let condition = number % 8 == 4 ? .and([]) : Self.condition(&choice, rows: all)
+            let column = columns[number % 8 == 4 ? choice.below(4) : number % 4]
+            try trials.ask(column, where: condition)
+            queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(column)]))
         }
+        for column in columns { try trials.ask(column, where: .and([])) }
         try trials.compareRows("rows")
         try trials.measure(queries)
+    }
+
+    /// Ids of the first rows stand so far apart.
+    private static let gap: Int64 = 4
+
+    /// Some rows come between the others, and of those that are there some change and one goes: by a transaction.
+    private static func change(
+        _ trials: inout ProbeTrials, _ all: Int, _ random: inout RandomStream, _ row: (Int64) -> ProbeRow
+    ) throws {
+        let some = Set((0..<6).map { _ in Int64(random.below(all)) }).sorted()
+        try trials.store(some.dropFirst().map(row), deleting: [])
+        try trials.store([], deleting: some.prefix(1).filter { trials.model.rows[$0] != nil })
     }
 
     private static func condition(_ random: inout RandomStream, rows: Int) -> ProbeCondition {

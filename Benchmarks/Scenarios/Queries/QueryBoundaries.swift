@@ -3,9 +3,10 @@ import RunRecords
 import Seeds
 
 /// Tables of as many rows as a node holds, one less and one more; values that become null and back; ranges that go, so
-/// that nodes merge.
+/// that nodes merge; rows that come between others.
 ///
-/// A violation: a row that is not as it was written, or a question whose rows are not those of the naive answer.
+/// A violation: a row that is not as it was written, a question whose rows are not those of the naive answer, or
+/// another sum.
 struct QueryBoundaries: Scenario {
     let slug = "query-boundaries"
     let family = Family.queries
@@ -44,10 +45,16 @@ struct QueryBoundaries: Scenario {
     }
 
     private static func row(_ id: Int64, _ random: inout RandomStream) -> ProbeRow {
-        ProbeRow(
+        var row = ProbeRow(
             id: id, number: random.below(4) == 0 ? nil : Int64(random.below(1 << (random.below(5) * 8 + 1))),
             real: random.below(4) == 0 ? nil : Double(random.below(100)) / 4,
             text: random.below(4) == 0 ? nil : String(repeating: "x", count: random.below(20)))
+        switch random.below(16) {
+        case 0: row.real = -0.0
+        case 1, 2: row.text = ProbeValues.texts[random.below(ProbeValues.texts.count)]
+        default: break
+        }
+        return row
     }
 
     private static func change(
@@ -62,6 +69,7 @@ struct QueryBoundaries: Scenario {
         try trials.store(
             Set(ends).sorted().map { ProbeRow(id: Int64($0), number: Int64($0), real: 0.5, text: "end") }, deleting: [])
         try trials.compareRows("\(size) rows, ends with values again")
+        try insertBetween(&trials, size, &random)
         // Ranges go until little is left, and come again.
         while trials.model.rows.count > size / 8 + 1 {
             let first = Int64(random.below(size))
@@ -75,19 +83,40 @@ struct QueryBoundaries: Scenario {
         try compare(&trials, "\(size) rows again", count, &random, &queries)
     }
 
+    /// A few rows go, one here and one there, and come again as others: so few that they may stand beside a node and
+    /// not in it. Sums are asked before and after.
+    private static func insertBetween(
+        _ trials: inout ProbeTrials, _ size: Int, _ random: inout RandomStream
+    ) throws {
+        let gone = Set((0..<min(20, size / 8)).map { _ in Int64(random.below(size)) }).sorted()
+        try trials.store([], deleting: gone)
+        try compareSums(&trials)
+        try trials.store(gone.map { ProbeRow(id: $0, number: 1_000 + $0, real: 7.5, text: "between") }, deleting: [])
+        try trials.compareRows("\(size) rows, some between others")
+        try compareSums(&trials)
+    }
+
+    private static func compareSums(_ trials: inout ProbeTrials) throws {
+        for column in [ProbeColumn.number, .indexedNumber, .real, .indexedReal] {
+            try trials.ask(column, where: .and([]))
+        }
+    }
+
     private static func compare(
         _ trials: inout ProbeTrials, _ what: String, _ count: Int, _ random: inout RandomStream,
         _ queries: inout [ProbeQuery]
     ) throws {
         try trials.compareRows(what)
+        try compareSums(&trials)
         for _ in 0..<count {
             let number = Value.integer(Int64(random.below(1 << (random.below(4) * 6 + 1))))
             let comparisons = ProbeComparison.allCases
             let condition: ProbeCondition =
-                switch random.below(4) {
+                switch random.below(5) {
                 case 0: .compare(.number, .equal, .null)
                 case 1: .compare(.number, comparisons[random.below(comparisons.count)], number)
                 case 2: .compare(.real, comparisons[random.below(comparisons.count)], .real(Double(random.below(25))))
+                case 3: .compare(.text, .equal, .text(ProbeValues.texts[random.below(ProbeValues.texts.count)]))
                 default: .compare(.text, .equal, .text(String(repeating: "x", count: random.below(20))))
                 }
             let query = ProbeQuery("compare", condition.on(indexed: random.below(2) == 0))

@@ -3,6 +3,7 @@ import RunRecords
 import Seeds
 
 /// Null beside 0 and "", in columns with and without an index: comparisons, lists of values, ALL and NONE, long chains.
+/// The ends of integers, both zeros and what is no number are among the values and the constants.
 ///
 /// A violation: a question whose rows are not those of the naive answer; the twin columns must answer alike.
 struct QueryNulls: Scenario {
@@ -12,26 +13,28 @@ struct QueryNulls: Scenario {
     let requires: Set<Capability> = [.probes]
     let parameters = ProbeTrials.parameters
 
-    static let numbers: [Int64?] = [nil, 0, 0, 1, -1, 2, 7, .max, .min + 1]
+    static let numbers: [Int64?] = [nil, 0, 0, 1, -1, 2, 7, .max, .min + 1, .min]
     static let texts: [String?] = [nil, "", "", "a", "0", "null", "nil", "b"]
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
         let count = Int64(try context.integer("rows"))
-        let rows = (0..<count).map { id in
-            ProbeRow(
-                id: id, number: Self.numbers[random.below(Self.numbers.count)],
-                real: [nil, 0, -0.0, 1.5, -1.5][random.below(5)], text: Self.texts[random.below(Self.texts.count)],
-                friend: random.below(3) == 0 ? nil : Int64(random.below(Int(count))),
-                friends: (0..<random.below(4)).map { _ in Int64(random.below(Int(count))) })
+        var trials = try ProbeTrials(context) { session in
+            let reals = [nil] + ProbeValues.reals(for: session)
+            return (0..<count).map { id in
+                ProbeRow(
+                    id: id, number: Self.numbers[random.below(Self.numbers.count)],
+                    real: reals[random.below(reals.count)], text: Self.texts[random.below(Self.texts.count)],
+                    friend: random.below(3) == 0 ? nil : Int64(random.below(Int(count))),
+                    friends: (0..<random.below(4)).map { _ in Int64(random.below(Int(count))) })
+            }
         }
-        var trials = try ProbeTrials(context, rows)
+        for query in ProbeValues.realQuestions + ProbeValues.integerQuestions { try trials.ask(query) }
         var queries: [ProbeQuery] = []
         var choice = context.random("questions")
         for _ in 0..<(try context.integer("queries")) / 2 {
             let (kind, condition) = Self.condition(&choice, depth: 0)
-            // The same question of the column with an index and of its twin.
-            for isIndexed in [false, true] { queries.append(ProbeQuery(kind, condition.on(indexed: isIndexed))) }
+            queries += ProbeValues.twins(kind, condition)
         }
         for query in queries { try trials.ask(query) }
         try trials.compareRows("rows")
@@ -39,13 +42,15 @@ struct QueryNulls: Scenario {
     }
 
     private static func value(_ column: ProbeColumn, _ random: inout RandomStream) -> Value {
-        column == .text
-            ? texts[random.below(texts.count)].map { .text($0) } ?? .null
-            : numbers[random.below(numbers.count)].map { .integer($0) } ?? .null
+        switch column {
+        case .text: texts[random.below(texts.count)].map { .text($0) } ?? .null
+        case .real: .real(ProbeValues.realConstants[random.below(ProbeValues.realConstants.count)])
+        default: numbers[random.below(numbers.count)].map { .integer($0) } ?? .null
+        }
     }
 
     private static func condition(_ random: inout RandomStream, depth: Int) -> (String, ProbeCondition) {
-        let column: ProbeColumn = random.below(2) == 0 ? .number : .text
+        let column = [ProbeColumn.number, .text, .real][random.below(3)]
         // Text has no order in questions.
         let count = column == .text ? 2 : ProbeComparison.allCases.count
         let comparison = ProbeComparison.allCases[random.below(count)]

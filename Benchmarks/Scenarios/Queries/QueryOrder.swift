@@ -15,11 +15,13 @@ struct QueryOrder: Scenario {
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
         let count = Int64(try context.integer("rows"))
-        let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"]
+        // Among them two whose first 63 and two whose first 64 bytes are the same.
+        let long = [63, 64].flatMap { size in ["b", "a"].map { String(repeating: "x", count: size) + $0 } }
+        let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"] + long
         let rows = (0..<count).map { id in
             ProbeRow(
                 id: id, number: random.below(5) == 0 ? nil : Int64(random.below(12)) - 6,
-                real: random.below(5) == 0 ? nil : Double(random.below(9)) / 4 - 1,
+                real: random.below(5) == 0 ? nil : random.below(9) == 0 ? -0.0 : Double(random.below(9)) / 4 - 1,
                 text: texts[random.below(texts.count)])
         }
         var trials = try ProbeTrials(context, rows)
@@ -32,7 +34,7 @@ struct QueryOrder: Scenario {
     }
 
     private static func query(_ random: inout RandomStream, rows: Int) -> ProbeQuery {
-        let columns: [ProbeColumn] = [.number, .indexedNumber, .real, .text, .indexedText, .id]
+        let columns: [ProbeColumn] = [.number, .indexedNumber, .real, .indexedReal, .text, .indexedText, .id]
         let condition: ProbeCondition =
             switch random.below(3) {
             case 0: .and([])
@@ -45,7 +47,7 @@ struct QueryOrder: Scenario {
         }
         if random.below(3) == 0 {
             query.kind += ", distinct"
-            for _ in 0..<(1 + random.below(2)) { query.distinct.append(columns[random.below(5)]) }
+            for _ in 0..<(1 + random.below(2)) { query.distinct.append(columns[random.below(columns.count - 1)]) }
         }
         if random.below(3) == 0 {
             query.kind += ", limit"

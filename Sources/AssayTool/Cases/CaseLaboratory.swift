@@ -52,7 +52,8 @@ struct CaseLaboratory {
                 reason: NearestName.complaint("engine", test.engine, among: registries.engines.engines.map(\.name))
                     + "; one of a library is named by \(EngineLibraries.option) FILE")
         }
-        let lacking = scenario.requires.subtracting(engine.capabilities).map(\.rawValue).sorted()
+        let required = scenario.requires.union(test.isEncrypted ? [.encryption] : [])
+        let lacking = required.subtracting(engine.capabilities).map(\.rawValue).sorted()
         guard lacking.isEmpty else {
             throw Undecided(reason: "\(engine.name) of this build lacks \(lacking.joined(separator: ", "))")
         }

@@ -91,6 +91,6 @@ struct KeptCases {
     ) -> String {
         guard let scenario else { return Outcome.correct.rawValue }
         return VerdictRule().expectation(
-            against: outcome, of: test, scenario: scenario, engine: registries.engines.engine(named: test.engine))
+            against: outcome, of: test, scenario: scenario, engine: registries.engine(of: test))
     }
 }

@@ -142,7 +142,7 @@ struct ReplayCommand: Command {
     private func describe(
         _ kept: KeptDatabase, _ result: CaseResult, _ trial: FaultAddress, _ detail: String, _ registries: Registries
     ) throws {
-        guard kept.isThere, let engine = registries.engines.engine(named: result.test.engine) else {
+        guard kept.isThere, let engine = registries.engine(of: result.test) else {
             try Output.line("kept: nothing, scenario \(result.test.scenario) leaves no database to look at")
             return
         }

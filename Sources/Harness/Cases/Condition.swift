@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What the machine is like under a case: a parameter of every scenario that it makes sense for.
+/// What the machine is like under a case, or the engine's files: a parameter of every scenario that it makes sense for.
 ///
 /// It stands in a case only where it differs from the ordinary: a case without conditions is the same case, with the
 /// same id, as before there were any.
@@ -13,6 +13,8 @@ package enum Condition: String, Sendable, CaseIterable {
     case cache
     /// What worker, page cache included, and the processes that it starts may have of memory.
     case memoryLimit = "memory_limit_megabytes"
+    /// Whether the engine encrypts its files, where it can.
+    case encrypted
 
     /// Its default is the ordinary.
     package var parameter: ScenarioParameter {
@@ -33,6 +35,10 @@ package enum Condition: String, Sendable, CaseIterable {
             ScenarioParameter(
                 rawValue, .condition, default: 0, range: 0...1_000_000,
                 summary: "of the worker and its page cache, by a memory cgroup; 0: none")
+        case .encrypted:
+            ScenarioParameter(
+                rawValue, default: "no", allowed: ["no", "yes"],
+                summary: "whether the engine's files are encrypted; no nonce in them may serve twice")
         }
     }
 
@@ -41,7 +47,15 @@ package enum Condition: String, Sendable, CaseIterable {
 }
 
 extension Scenario {
-    package var conditions: Set<Condition> { Condition.ofTheMachine }
+    package var conditions: Set<Condition> {
+        isOfFiles ? Condition.ofTheMachine.union([.encrypted]) : Condition.ofTheMachine
+    }
+
+    /// Whether it is about what an engine's files hold, and opens them by the engine alone: with its key.
+    private var isOfFiles: Bool {
+        [.growth, .corruption, .crash].contains(family)
+            && requires.isDisjoint(with: [.objects, .migrations])
+    }
 
     /// The parameters of its conditions, in the order of `Condition`.
     package var conditionParameters: [ScenarioParameter] {
@@ -52,6 +66,8 @@ extension Scenario {
 extension Case {
     /// 0 where the case has no such condition.
     package func amount(_ condition: Condition) -> Int { integer(condition.rawValue) }
+
+    package var isEncrypted: Bool { parameter(Condition.encrypted.rawValue) == "yes" }
 
     package var isCold: Bool { parameter(Condition.cache.rawValue) == "cold" }
 }

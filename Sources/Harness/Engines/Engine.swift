@@ -44,6 +44,8 @@ package enum Capability: String, Sendable, CaseIterable {
     case migrations
     /// The engine is a `ColumnChangingEngine`.
     case columnChanges = "column-changes"
+    /// The engine is an `EncryptingEngine`.
+    case encryption
     /// The engine is a `SimulatableEngine` of SimulatedDisk.
     case simulatedDisk = "simulated-disk"
 }
@@ -200,6 +202,8 @@ package struct EngineSettings: Hashable, Sendable {
     package var list: [EngineSetting]
     /// Engines that order their writers themselves pass it over.
     package var writers = WriterOrder.serialized
+    /// Of an engine that encrypts (`EncryptingEngine`); nil where it does not.
+    package var encryptionKey: [UInt8]?
 
     package init(durability: DurabilityClass, list: [EngineSetting]) {
         self.durability = durability

@@ -47,11 +47,13 @@ package enum ListChange: Sendable {
     /// Value by value; each place is that before which the value goes at that moment.
     case insert([Int64], at: [Int])
     case remove(at: [Int])
+    /// Asked of engines with lists of their own. Each element stands at its new place when its step is done.
+    case move(from: [Int], to: [Int])
 
     package var count: Int {
         switch self {
         case .append(let values), .appendAll(let values), .insert(let values, _): values.count
-        case .remove(let places): places.count
+        case .remove(let places), .move(let places, _): places.count
         }
     }
 }

@@ -3,7 +3,8 @@ import RunRecords
 
 // Rows and questions of the family `queries`. They are told apart from data sets because every value may be null.
 
-/// A row whose values may be null. `number` and `text` stand in two columns, one with an index and one without.
+/// A row whose values may be null. `number`, `real` and `text` stand in two columns each, one with an index and one
+/// without.
 package struct ProbeRow: Hashable, Sendable {
     package var id: Int64
     package var number: Int64?
@@ -27,7 +28,7 @@ package struct ProbeRow: Hashable, Sendable {
 }
 
 package enum ProbeColumn: String, Hashable, Sendable, CaseIterable {
-    case id, number, indexedNumber, real, text, indexedText
+    case id, number, indexedNumber, real, indexedReal, text, indexedText
 }
 
 package enum ProbeComparison: String, Hashable, Sendable, CaseIterable {
@@ -118,7 +119,7 @@ package protocol ProbeSession: Session {
     /// The ids of the rows, in the order asked for. Without a sort in any order.
     func select(_ query: ProbeQuery) throws(EngineError) -> [Int64]
 
-    /// Of `number`, `indexedNumber` or `real`.
+    /// Of `number`, `real` or their twins with an index.
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates
 
     /// Every row as it stands, by id.
@@ -126,6 +127,9 @@ package protocol ProbeSession: Session {
 
     /// Why the engine cannot ask this; nil where it can.
     func reasonToDecline(_ condition: ProbeCondition) -> String?
+
+    /// Whether a value that is not a number comes back as it was stored; an engine may store null in its place.
+    var storesNaN: Bool { get }
 
     /// For each value the id of one row whose column, `indexedNumber` or `indexedText`, is equal to it: the first row
     /// that the engine finds. -1 where there is none.
@@ -146,4 +150,6 @@ extension ProbeSession {
     }
 
     package func reasonToDecline(_ condition: ProbeCondition) -> String? { nil }
+
+    package var storesNaN: Bool { true }
 }

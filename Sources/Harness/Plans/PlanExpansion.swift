@@ -144,6 +144,10 @@ package struct PlanExpansion {
             let reason = "\(engine.name) lacks \(missing.joined(separator: ", "))"
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }
+        if test.isEncrypted, !engine.capabilities.contains(.encryption) {
+            let reason = "\(engine.name) lacks \(Capability.encryption.rawValue)"
+            return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
+        }
         if let reason = engine.reasonToDecline(test.durability) {
             return PlannedCase(test: test, weight: weight, verdict: .notApplicable, reason: reason)
         }

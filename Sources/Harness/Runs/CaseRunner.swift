@@ -78,7 +78,7 @@ package struct CaseRunner {
         let test = planned.test
         var result = CaseResult(test: test, verdict: planned.verdict ?? .harnessError, turn: turn)
         result.message = planned.reason
-        guard let engine = registries.engines.engine(named: test.engine),
+        guard let engine = registries.engine(of: test),
             let scenario = registries.scenarios.scenario(named: test.scenario)
         else { return RunningCase(ended: MeasuredCase(result: result)) }
         result.engineVersion = engine.version
@@ -186,7 +186,7 @@ package struct CaseRunner {
     /// Names what the case needs on disk before it starts; nil where that is nothing.
     package func fixtureKey(_ test: Case) -> String? {
         guard let scenario = registries.scenarios.scenario(named: test.scenario),
-            let engine = registries.engines.engine(named: test.engine),
+            let engine = registries.engine(of: test),
             engine.capabilities.contains(.persistent), let request = scenario.fixture(for: test)
         else { return nil }
         return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)

@@ -27,7 +27,7 @@ package struct FreeSpace: Sendable, Equatable {
         for planned in cases where planned.verdict == nil {
             let test = planned.test
             guard let scenario = registries.scenarios.scenario(named: test.scenario),
-                let engine = registries.engines.engine(named: test.engine), engine.capabilities.contains(.persistent)
+                let engine = registries.engine(of: test), engine.capabilities.contains(.persistent)
             else { continue }
             let bytes = Self.databaseBytes(test, registries)
             if let request = scenario.fixture(for: test) {

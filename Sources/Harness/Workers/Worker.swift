@@ -85,7 +85,7 @@ package struct Worker {
         guard let scenario = registries.scenarios.scenario(named: test.scenario) else {
             throw HarnessError("this build has no scenario \(test.scenario)")
         }
-        let engine = try engine(of: request)
+        let engine = try engine(of: request).under(test)
         var source: (any DatasetSource)?
         if !test.dataset.isEmpty {
             source = registries.dataset(named: test.dataset)

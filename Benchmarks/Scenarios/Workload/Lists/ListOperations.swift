@@ -5,7 +5,8 @@ import Seeds
 
 /// One long list: what each sort of step on it costs, inside a transaction and with its commit.
 ///
-/// A violation: an element that is lost, that stands elsewhere, or that is read at another's place.
+/// A violation: an element that is lost, that stands elsewhere, also after it was moved, or that is read at another's
+/// place.
 struct ListOperations: Scenario {
     let slug = "list-operations"
     let family = Family.workload
@@ -105,16 +106,31 @@ struct ListOperations: Scenario {
             whole.report("\(label), with commit", to: context.report)
         }
 
+        /// Elements from anywhere to anywhere, from the first place to the last and back, and to the place beside; nil
+        /// where the engine has no such step.
+        private func moves() -> ListChange? {
+            guard (context.engine as? any ListEngine)?.hasOwnLists == true, model.count > 1 else { return nil }
+            var random = context.random("moves")
+            let last = model.count - 1
+            var (from, to) = ([0, last, last / 2], [last, 0, last / 2 + 1])
+            for _ in 0..<60 {
+                from.append(random.below(last + 1))
+                to.append(random.below(last + 1))
+            }
+            return .move(from: from, to: to)
+        }
+
         /// A transaction for each append.
         mutating func commitEach() throws {
             let count = try context.integer("commits")
             guard count > 0 else { return }
             let latency = context.commitRecorder()
             var (done, start) = (0, MonotonicClock.now())
-            // The first commit after others pays for what they left.
             let values = (0...count).map { ListValues.value(7, $0) }
-            try session.change(owner: ListOperations.owner, .append([values[0]])) {}
-            model.append([values[0]])
+            // The first commit after others pays for what they left: it is not measured, and moves elements about.
+            let first = moves() ?? .append([values[0]])
+            try session.change(owner: ListOperations.owner, first) {}
+            model.apply(first)
             start = MonotonicClock.now()
             for value in values.dropFirst() {
                 if done > 0 && context.isOverBudget {

@@ -1,0 +1,57 @@
+import Harness
+import RunRecords
+import Seeds
+
+/// Values at which comparisons go wrong first: the ends of integers, both zeros, what is no number, and texts of as many
+/// bytes as a word, a block or a page of packed texts has, which differ in their last one alone.
+enum ProbeValues {
+    static let integers: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+
+    /// - Parameter session: where it stores null for NaN, another value stands in its place in rows: the other rows
+    ///   are the same for every engine.
+    static func reals(for session: any ProbeSession) -> [Double] {
+        [session.storesNaN ? .nan : 2.5, -0.0, 0, 1.5, -1.5]
+    }
+
+    /// What a column of reals is compared with, in rows or not.
+    static let realConstants: [Double] = [.nan, -0.0, 0, 1.5, -1.5, 1, .infinity, -.infinity]
+
+    /// Bytes of the texts below.
+    static let textSizes = [7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
+
+    /// Pairs of equal size that differ in the last byte.
+    static let texts: [String] = textSizes.flatMap { size in
+        ["a", "b"].map { String(repeating: "x", count: size - 1) + $0 }
+    }
+
+    /// Every comparison of both columns of reals with the constants.
+    static var realQuestions: [ProbeQuery] {
+        ProbeComparison.allCases.flatMap { comparison in
+            realConstants.flatMap { constant in
+                twins("real, \(comparison)", .compare(.real, comparison, .real(constant)))
+            }
+        }
+    }
+
+    /// Every comparison of both columns of integers with the ends and what is beside them.
+    static var integerQuestions: [ProbeQuery] {
+        ProbeComparison.allCases.flatMap { comparison in
+            integers.flatMap { constant in
+                twins("integer, \(comparison)", .compare(.number, comparison, .integer(constant)))
+            }
+        }
+    }
+
+    /// Each text, by both ways to say that it is equal, in both columns of texts.
+    static var textQuestions: [ProbeQuery] {
+        texts.flatMap { text in
+            twins("text of a boundary", .text(.text, .equal, text, isFolded: false))
+                + twins("text of a boundary", .compare(.text, .notEqual, .text(text)))
+        }
+    }
+
+    /// The same question of the column with an index and of its twin.
+    static func twins(_ kind: String, _ condition: ProbeCondition) -> [ProbeQuery] {
+        [false, true].map { ProbeQuery(kind, condition.on(indexed: $0)) }
+    }
+}

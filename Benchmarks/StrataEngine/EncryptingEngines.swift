@@ -1,0 +1,113 @@
+import Harness
+import RunRecords
+import StrataCrypto
+import StrataStorage
+
+/// What an encrypted store of a case is opened with: the same key for every case, since nobody has to guess it.
+struct StoreKey: Sendable {
+    let bytes: [UInt8]
+
+    init() { bytes = (0..<UInt8(EncryptionKey.size)).map { $0 &* 37 &+ 11 } }
+
+    /// Nil where the settings have none.
+    init?(_ settings: EngineSettings) {
+        guard let key = settings.encryptionKey else { return nil }
+        bytes = key
+    }
+
+    /// The capabilities, and that to encrypt where this build can.
+    static func adding(to capabilities: Set<Capability>) -> Set<Capability> {
+        #if Crypto
+            capabilities.union([.encryption])
+        #else
+            capabilities
+        #endif
+    }
+
+    func added(to settings: EngineSettings) -> EngineSettings {
+        var settings = settings
+        settings.encryptionKey = bytes
+        settings.list.append(EngineSetting("encryption", "AES-256-GCM of every page, header slot and log batch"))
+        return settings
+    }
+
+    var cipher: any Cipher {
+        do throws(EncryptionKey.Refusal) { return try EncryptionKey.cipher(bytes) } catch {
+            // Without the trait Crypto no engine says that it encrypts, and none is asked to.
+            preconditionFailure("no cipher: \(error)")
+        }
+    }
+}
+
+extension StorageEngine: EncryptingEngine {
+    package var encrypted: any Engine { StorageEngine(key: StoreKey()) }
+
+    package func sealedUnits(in bytes: [UInt8], of path: String, at offset: Int) -> [SealedUnit] {
+        SealedBytes(bytes, offset).units(isLog: path.hasSuffix(".log"))
+    }
+}
+
+extension StrataEngine: EncryptingEngine {
+    package var encrypted: any Engine { StrataEngine(key: StoreKey()) }
+
+    package func sealedUnits(in bytes: [UInt8], of path: String, at offset: Int) -> [SealedUnit] {
+        StorageEngine().sealedUnits(in: bytes, of: path, at: offset)
+    }
+}
+
+/// Bytes of a file of an encrypted store, read as docs/file-format.md draws them, without the key and without the code
+/// that writes them.
+private struct SealedBytes {
+    let bytes: [UInt8]
+    let start: Int
+
+    /// Two header pages, then pages with nonce, tag and four zeros behind each.
+    private static let (pageBytes, headerBytes, stride) = (4_096, 8_192, 4_128)
+    private static let (nonceBytes, tagBytes) = (12, 16)
+    private static let slotBytes = 512
+    private static let nonceOfSlot = 448
+    /// "STRATA1\0", then "SGRP".
+    private static let (slotMagic, batchMagic) = (Array("STRATA1\0".utf8), Array("SGRP".utf8))
+    private static let batchHeaderBytes = 64
+
+    init(_ bytes: [UInt8], _ start: Int) { (self.bytes, self.start) = (bytes, start) }
+
+    func units(isLog: Bool) -> [SealedUnit] { isLog ? batches : slots + pages }
+
+    /// Nil where the bytes do not reach so far, or nothing was sealed there yet.
+    private func unit(at offset: Int, nonce place: Int) -> SealedUnit? {
+        let first = place - start
+        let middle = first + Self.nonceBytes
+        let end = middle + Self.tagBytes
+        guard first >= 0, end <= bytes.count, bytes[first..<end].contains(where: { $0 != 0 }) else { return nil }
+        return SealedUnit(offset: offset, nonce: Array(bytes[first..<middle]), tag: Array(bytes[middle..<end]))
+    }
+
+    private func has(_ magic: [UInt8], at offset: Int) -> Bool {
+        let first = offset - start
+        return first >= 0 && first + magic.count <= bytes.count && bytes[first..<(first + magic.count)] == magic[...]
+    }
+
+    private var slots: [SealedUnit] {
+        [0, Self.pageBytes].compactMap { offset in
+            has(Self.slotMagic, at: offset) ? unit(at: offset, nonce: offset + Self.nonceOfSlot) : nil
+        }
+    }
+
+    /// Those that are there whole.
+    private var pages: [SealedUnit] {
+        let before = max(0, start - Self.headerBytes)
+        let first = Self.headerBytes + (before + Self.stride - 1) / Self.stride * Self.stride
+        return Swift.stride(from: first, to: start + bytes.count, by: Self.stride).compactMap { offset in
+            unit(at: offset, nonce: offset + Self.pageBytes)
+        }
+    }
+
+    /// Batches start at multiples of 64 bytes; nonce and tag are the first of a batch's payload.
+    private var batches: [SealedUnit] {
+        let first = (start + Self.batchHeaderBytes - 1) / Self.batchHeaderBytes * Self.batchHeaderBytes
+        return Swift.stride(from: first, to: start + bytes.count, by: Self.batchHeaderBytes).compactMap { offset in
+            has(Self.batchMagic, at: offset) ? unit(at: offset, nonce: offset + Self.batchHeaderBytes) : nil
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import RunRecords
+
+/// The nonces of all that an engine sealed, as it was seen on a disk, and a look for what is not sealed at all.
+///
+/// A nonce that serves twice under one key gives both texts away. Whose key it is cannot be seen without the key, and
+/// need not be: nonces are random, so that two are never the same. A unit that is seen again as it was, at its place,
+/// is the same unit.
+package struct SealLedger {
+    private struct Place: Equatable {
+        var path: String
+        var offset: Int
+        var tag: [UInt8]
+    }
+
+    private let engine: any EncryptingEngine
+    /// Texts that are in the database, none of which may be found in its files.
+    private let secrets: [[UInt8]]
+    private var places: [[UInt8]: Place] = [:]
+    /// Units that were seen.
+    package var count: Int { places.count }
+    /// The first thing that is wrong; nil where nothing is.
+    package private(set) var fault: String?
+
+    package init(_ engine: any EncryptingEngine, secrets: [String]) {
+        self.engine = engine
+        self.secrets = secrets.map { Array($0.utf8) }
+    }
+
+    /// Looks at all bytes of a file, or at what one write put there.
+    package mutating func add(_ bytes: [UInt8], of path: String, at offset: Int = 0) {
+        guard fault == nil else { return }
+        var here: [[UInt8]: Int] = [:]
+        for unit in engine.sealedUnits(in: bytes, of: path, at: offset) {
+            let place = Place(path: path, offset: unit.offset, tag: unit.tag)
+            let known = places.updateValue(place, forKey: unit.nonce)
+            // Two in one look are two, even where their bytes are the same.
+            if let other = here.updateValue(unit.offset, forKey: unit.nonce) {
+                fault = "bytes \(other) and \(unit.offset) of \(path) are sealed under one nonce"
+            } else if let known, known != place {
+                let what = known.offset == place.offset && known.path == path ? "and, with other contents, again" : "and"
+                fault = "byte \(known.offset) of \(known.path) \(what) byte \(unit.offset) of \(path) have one nonce"
+            }
+            if fault != nil { return }
+        }
+        for secret in secrets where Self.contains(bytes, secret) {
+            let text = String(decoding: secret, as: UTF8.self)
+            fault = "\(text) can be read in \(path), from byte \(offset) on: it is not sealed"
+            return
+        }
+    }
+
+    /// The same for the files of a database, but for those that its processes talk through.
+    package mutating func add(_ engine: any Engine, at location: DatabaseLocation) throws {
+        for file in engine.files(at: location) where file.role != .lock {
+            add(try FileTree.readBytes(file.path), of: file.path)
+        }
+    }
+
+    /// What is wrong with all that was looked at; nil where nothing is.
+    package var finding: String? {
+        fault ?? (count == 0 ? "nothing in the files of an encrypted database is sealed" : nil)
+    }
+
+    private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+        guard let first = part.first, part.count <= bytes.count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            for start in 0...(bytes.count - part.count)
+            where bytes[start] == first && bytes[start..<(start + part.count)].elementsEqual(part) {
+                return true
+            }
+            return false
+        }
+    }
+}
+
+extension CaseContext {
+    /// A ledger for the case's database; nil where it is not encrypted.
+    ///
+    /// - Parameter secrets: texts of the database; nil: some of the case's data set.
+    package func sealLedger(secrets: [String]? = nil) throws -> SealLedger? {
+        guard settings.encryptionKey != nil, let engine = engine as? any EncryptingEngine else { return nil }
+        return SealLedger(engine, secrets: try secrets ?? Self.secrets(try tables()))
+    }
+
+    /// Texts that are long enough to be in no sealed file by accident.
+    package static func secrets(_ tables: TableSet) -> [String] {
+        let main = tables.main
+        guard main.rowCount > 0 else { return [] }
+        return main.columns.flatMap { column -> [String] in
+            guard case .text(let texts) = column.values else { return [] }
+            return [0, main.rowCount / 2, main.rowCount - 1].map { texts[$0] }.filter { $0.utf8.count >= 10 }
+        }
+    }
+
+    /// Compares the nonces in the files of a database that nobody changes, of an encrypted one, as one trial of the
+    /// case.
+    package func judgeSeals(at location: DatabaseLocation, address: String = "seals") throws {
+        guard var ledger = try sealLedger() else { return }
+        try ledger.add(engine, at: location)
+        add(ledger, address: address)
+    }
+
+    /// What is wrong with them; nil where nothing is.
+    package func sealFault(at location: DatabaseLocation) throws -> String? {
+        guard var ledger = try sealLedger() else { return nil }
+        try ledger.add(engine, at: location)
+        return ledger.finding
+    }
+
+    /// The same of files that were read already.
+    package func judgeSeals(_ files: [(path: String, bytes: [UInt8])], address: String = "seals") throws {
+        guard var ledger = try sealLedger() else { return }
+        for file in files { ledger.add(file.bytes, of: file.path) }
+        add(ledger, address: address)
+    }
+
+    package func add(_ ledger: SealLedger, address: String = "seals") {
+        let fault = ledger.finding
+        report.add(
+            Trial(
+                address: FaultAddress(text: address), outcome: fault == nil ? .correct : .silentlyWrong,
+                detail: fault ?? ""))
+    }
+}
