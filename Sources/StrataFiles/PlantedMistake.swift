@@ -180,7 +180,7 @@
 
         /// Everything is sealed under one nonce.
         case nonceConstant = "strata-nonce-constant"
-        /// Records of an encrypted store's log are plain.
+        /// Records of an encrypted store's log are plain, behind zeros in place of nonce and tag.
         case logUnsealed = "strata-log-unsealed"
 
         // Repair.

@@ -26,7 +26,10 @@ package struct LogSealing: Sendable {
         let nonce = Nonce.make(randomBits)
         (payload + Seal.size).copyMemory(from: plain + LogFormat.batchHeaderSize, byteCount: payloadBytes)
         #if Zoo
-            if PlantedMistake.logUnsealed.isPlanted { return nonce.store(payload, 0) }
+            if PlantedMistake.logUnsealed.isPlanted {
+                payload.initializeMemory(as: UInt8.self, repeating: 0, count: Seal.size)
+                return
+            }
         #endif
         let tag = cipher.seal(
             UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes), to: payload + Seal.size,
