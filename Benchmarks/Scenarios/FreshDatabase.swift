@@ -51,7 +51,7 @@ struct FreshDatabase {
         let detail = "\(size) bytes, allowed \(allowedBytes): loaded anew the same rows take \(bytes)"
         report.add(
             Trial(
-                address: FaultAddress(text: address), outcome: isMatched(by: size) ? .correct : .memoryLimit,
+                address: FaultAddress(text: address), outcome: isMatched(by: size) ? .correct : .overSize,
                 detail: isMatched(by: size) ? "" : detail))
     }
 }

@@ -9,7 +9,7 @@ extension Outcome {
         case .lostCommit: .durability
         case .silentlyWrong: .atomicity
         case .hung: .boundedWait
-        case .memoryLimit: .boundedSize
+        case .memoryLimit, .overSize: .boundedSize
         // No promise is needed for that: every engine has to get it right.
         case .crashed: nil
         default: other

@@ -133,7 +133,7 @@ struct PinnedUpdates {
         let isGone = log <= Self.closedLogBytes
         context.report.add(
             Trial(
-                address: FaultAddress(text: "let go"), outcome: isGone ? .correct : .memoryLimit,
+                address: FaultAddress(text: "let go"), outcome: isGone ? .correct : .overSize,
                 detail: isGone ? "" : "\(log) bytes of log are left when nobody has the database open"))
     }
 
@@ -164,7 +164,7 @@ struct PinnedUpdates {
             allowedLog: SizeCourse.allowedLog(from: firstFile, percent: 100))
         report.add(
             Trial(
-                address: FaultAddress(text: "growth"), outcome: complaint.isEmpty ? .correct : .memoryLimit,
+                address: FaultAddress(text: "growth"), outcome: complaint.isEmpty ? .correct : .overSize,
                 detail: complaint.isEmpty ? "" : "\(complaint) from \(firstFile)"))
     }
 }

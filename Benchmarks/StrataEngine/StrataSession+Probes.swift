@@ -35,10 +35,10 @@ extension StrataSession: ProbeSession {
         try checked {
             let realm = try probeRealm()
             try realm.write {
+                let known = rows.map { realm.object(ofType: Probe.self, forPrimaryKey: Int($0.id)) }
                 var objects: [Probe] = []
-                for row in rows {
-                    let known = realm.object(ofType: Probe.self, forPrimaryKey: Int(row.id))
-                    let object = known ?? realm.create(Probe.self, value: ["id": Int(row.id)])
+                for (row, known) in zip(rows, known) {
+                    let object = known ?? Probe(value: ["id": Int(row.id)])
                     object.number = row.number.map { Int($0) }
                     object.indexedNumber = object.number
                     object.real = row.real
@@ -47,6 +47,8 @@ extension StrataSession: ProbeSession {
                     object.indexedText = row.text
                     objects.append(object)
                 }
+                // Whole, and one behind the other, as a program loads its objects: storage puts them in wide groups.
+                realm.add(objects.filter { $0.realm == nil })
                 func find(_ id: Int64) -> Probe? { realm.object(ofType: Probe.self, forPrimaryKey: Int(id)) }
                 for (row, object) in zip(rows, objects) {
                     object.friend = row.friend.flatMap(find)

@@ -98,8 +98,10 @@ package struct CaseText {
             "silently-wrong": "wrong data came back, and nothing was said",
             "detected-at-open": "the database was called damaged when it was opened",
             "detected-at-read": "the database was called damaged when it was read",
-            "refused": "an operation was refused", "crashed": "the process ended by a signal",
-            "hung": "nothing came for too long", "memory-limit": "it took more memory or room than it may",
+            "refused": "an operation was refused",
+            "crashed": "the process ended by a signal, or by an exit inside a call",
+            "hung": "nothing came for too long", "memory-limit": "it took more memory than it may",
+            "over-size": "its files take more room than they may",
             "fell-back": "older or partial data came back, and that was said",
         ]
         return texts[outcome].map { "\(outcome): \($0)" } ?? outcome

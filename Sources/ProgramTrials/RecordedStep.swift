@@ -75,7 +75,9 @@ package struct RecordedStep {
     package func failure() throws -> (outcome: Outcome, detail: String, signal: Int32?)? {
         if run.end.isTimeOut { return (.hung, "the process of the history \(run.end.summary)", nil) }
         if case .signalled(let signal) = run.end.end {
-            return (.crashed, "the process of the history \(run.end.summary)", signal)
+            let reason = CrashText.reason(run.end.errorText)
+            let words = reason.isEmpty ? "" : ": \(reason)"
+            return (.crashed, "the process of the history \(run.end.summary)\(words)", signal)
         }
         guard let report, run.end.hasSucceeded else {
             throw HarnessError("the process of the history \(run.end.summary): \(run.end.errorText.suffix(300))")

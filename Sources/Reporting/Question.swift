@@ -69,7 +69,8 @@ enum Standing: Hashable {
         switch self {
         case .judged(.pass): "Everything that scenario, engine and durability class promise was kept."
         case .judged(.violation): "A promise was broken: the engine\u{2019}s own, or one that every engine must keep."
-        case .judged(.known): "A violation that is listed with its reason. It is counted and does not fail the run."
+        case .judged(.known):
+            "A violation that is listed with its reason. It counts like others and does not fail the run."
         case .judged(.unpromised): "Data was damaged, and the engine never promised to prevent or report that."
         case .judged(.notApplicable): "The engine cannot do what the scenario needs."
         case .judged(.notBuilt): "The engine is not part of this build."

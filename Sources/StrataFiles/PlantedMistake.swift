@@ -153,6 +153,112 @@
         /// Nodes are believed whatever their checksum says.
         case checksumUnchecked = "strata-checksum-unchecked"
 
+        // Storage.
+
+        /// In the lowest branches of a table's tree the first key of a group leads to the group before it.
+        case leafSearch = "strata-leaf-search"
+        /// A file grows by 16 MiB, whatever its policy says.
+        case growsFar = "strata-grows-far"
+        /// A header slot is written without a sync behind it.
+        case slotWithoutSync = "strata-slot-without-sync"
+        /// The name of a new log is not made durable.
+        case logNameWithoutSync = "strata-log-name-without-sync"
+        /// Recovery leaves the last of several commits out that one write put in the log.
+        case groupEndLost = "strata-group-end-lost"
+        /// Recovery does no deletion again.
+        case deletionNotReplayed = "strata-deletion-not-replayed"
+        /// A version loses its protection when a newer one is there, though it is pinned.
+        case pinEndsEarly = "strata-pin-ends-early"
+        /// Of several changes of one value in a transaction the first counts.
+        case secondUpdateLost = "strata-second-update-lost"
+        /// A compaction writes texts without their contents that have nodes of their own.
+        case compactionEmptiesTexts = "strata-compaction-empties-texts"
+        /// A compaction leaves the last row of each row group out.
+        case compactionLosesRows = "strata-compaction-loses-rows"
+
+        // Sealed storage.
+
+        /// Everything is sealed under one nonce.
+        case nonceConstant = "strata-nonce-constant"
+        /// Records of an encrypted store's log are plain, behind zeros in place of nonce and tag.
+        case logUnsealed = "strata-log-unsealed"
+
+        // Repair.
+
+        /// A check of a store passes over what breaks a rule, and over what cannot be read.
+        case checkForgives = "strata-check-forgives"
+        /// A salvage counts its first row as saved, and does not write it.
+        case salvageLosesRow = "strata-salvage-loses-row"
+        /// A salvage says of no row that it is lost.
+        case salvageLossUntold = "strata-salvage-loss-untold"
+
+        // Queries.
+
+        /// A number that is at most another one is none where it is the least of all.
+        case leastIntegerMissed = "strata-least-integer-missed"
+        /// Everything is at most what is not a number.
+        case nanMatches = "strata-nan-matches"
+        /// In an index the two zeros are two values.
+        case zerosDiffer = "strata-zeros-differ"
+        /// Texts of 64 bytes and more are equal that differ in their last byte.
+        case longTextsEqual = "strata-long-texts-equal"
+        /// Sums and extremes leave rows out that were inserted between others.
+        case sumsWithoutInserted = "strata-sums-without-inserted"
+        /// The last place of a text is not searched for a part.
+        case textEndUnsearched = "strata-text-end-unsearched"
+        /// Of several rows that an index names the last one is left out.
+        case indexStopsShort = "strata-index-stops-short"
+        /// A range of an index ends before the rows of its last value.
+        case indexEndMissed = "strata-index-end-missed"
+        /// An index is not told of a value that is null now.
+        case nullUntold = "strata-null-untold"
+        /// A mean is that of all objects, those without a value among them.
+        case meanCountsNulls = "strata-mean-counts-nulls"
+        /// A limit lets one object more through.
+        case limitOneMore = "strata-limit-one-more"
+        /// Objects that are equal in the first property count as one, whatever their others are.
+        case distinctByFirst = "strata-distinct-by-first"
+        /// Of several properties the first alone decides an order.
+        case sortByFirst = "strata-sort-by-first"
+        /// Case is ignored in the letters of ASCII alone.
+        case foldsASCIIAlone = "strata-folds-ascii-alone"
+
+        // Objects.
+
+        /// An upsert empties the plain properties that it was not given.
+        case upsertEmpties = "strata-upsert-empties"
+        /// A list's element that moves from beyond the thousandth, or there, comes to stand one place before.
+        case farMoveShort = "strata-far-move-short"
+        /// A list removes the element before the one that is to go.
+        case listRemovesNeighbour = "strata-list-removes-neighbour"
+        /// A list inserts behind the element in front of which something is to stand.
+        case listInsertsBehind = "strata-list-inserts-behind"
+        /// A rule to cascade ends three objects below the one that is deleted.
+        case cascadeShallow = "strata-cascade-shallow"
+        /// What a rule deletes with its last owner goes with the first.
+        case sharedDeleted = "strata-shared-deleted"
+        /// A rule that denies a deletion is not asked.
+        case denyIgnored = "strata-deny-ignored"
+
+        // Notifications.
+
+        /// A change set leaves its insertions out.
+        case insertionLost = "strata-insertion-lost"
+        /// A change set leaves its deletions out.
+        case deletionLost = "strata-deletion-lost"
+        /// A change set with deletions leaves its modifications out.
+        case modificationBesideDeletion = "strata-modification-beside-deletion"
+
+        // Migration.
+
+        /// A migration leaves the last object of a class out of which there are a multiple of 1 024.
+        case fullStepShort = "strata-full-step-short"
+
+        // Processes.
+
+        /// Every third bell by which a commit wakes other processes is not rung.
+        case bellLost = "strata-bell-lost"
+
         package static let variable = "ASSAY_ZOO_MISTAKE"
 
         /// Nil where the environment names none of these: other names belong to others.

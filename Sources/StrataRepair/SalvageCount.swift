@@ -172,6 +172,14 @@ struct SalvageCount {
             }
         }
         for index in result.tables.indices where mayLackRows { result.tables[index].isLossExact = false }
+        #if Zoo
+            if PlantedMistake.salvageLossUntold.isPlanted {
+                for index in result.tables.indices {
+                    (result.tables[index].rowsLost, result.tables[index].lostKeys) = (0, [])
+                    result.tables[index].isLossExact = true
+                }
+            }
+        #endif
         return result
     }
 }

@@ -44,7 +44,7 @@ struct ContentOracleTests {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario(slug), on: spoilt, size: 20_000, parameters: parameters)
         #expect(
-            report.outcomes[.memoryLimit, default: 0] > 0, "\(report.samples.filter { $0.metric.name == "file_bytes" })"
+            report.outcomes[.overSize, default: 0] > 0, "\(report.samples.filter { $0.metric.name == "file_bytes" })"
         )
     }
 
@@ -68,7 +68,7 @@ struct ContentOracleTests {
         let scenario = try ScenarioRunTests.scenario("pinned-reader")
         let spoilt = SpoiltEngine(base: try EnginesUnderTest.engine("sqlite"), spoil: .neverClosed)
         let report = try CaseUnderTest.run(scenario, on: spoilt, parameters: parameters)
-        #expect(report.outcomes[.memoryLimit, default: 0] > 0, "\(report.outcomes)")
+        #expect(report.outcomes[.overSize, default: 0] > 0, "\(report.outcomes)")
     }
 
     @Test("compact databases of all engines are close to those that were loaded", arguments: EnginesUnderTest.names)

@@ -29,11 +29,11 @@ struct GrowthScenarioTests {
         let megabyte = 1 << 20
         #expect(try Self.judged([1, 10, 10, 10, 11].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.correct: 1])
         #expect(
-            try Self.judged([1, 10, 12, 14, 16].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.memoryLimit: 1])
+            try Self.judged([1, 10, 12, 14, 16].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.overSize: 1])
         #expect(try Self.judged([1, 20, 12, 14, 16].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.correct: 1])
         // A small file may become twice as large in a step, and no more: the step is not a mebibyte of it.
         #expect(try Self.judged([45, 45, 90].map { $0 << 10 }, warmUp: 2, percent: 110) == [.correct: 1])
-        #expect(try Self.judged([45, 45, 180].map { $0 << 10 }, warmUp: 2, percent: 110) == [.memoryLimit: 1])
+        #expect(try Self.judged([45, 45, 180].map { $0 << 10 }, warmUp: 2, percent: 110) == [.overSize: 1])
     }
 
     @Test("without a size after the warm-up nothing is said of a plateau")
@@ -52,7 +52,7 @@ struct GrowthScenarioTests {
                 return context.report
             }
             #expect(try judged(999, on: StorageEngine()).outcomes == [.correct: 1])
-            #expect(try judged(1_001, on: StorageEngine()).outcomes == [.memoryLimit: 1])
+            #expect(try judged(1_001, on: StorageEngine()).outcomes == [.overSize: 1])
             #expect(try judged(0, on: StorageEngine()).isInconclusive)
             #expect(try judged(nil, on: StorageEngine()).outcomes == [:])
             #expect(try judged(5_000, on: EnginesUnderTest.engine("sqlite")).outcomes == [:])
@@ -102,13 +102,13 @@ struct GrowthScenarioTests {
             IdlePins.judge("pin", series(size), controls, percent: 120, report)
             return report
         }
-        #expect(judged(8, held: 16).outcomes == [.memoryLimit: 1])
+        #expect(judged(8, held: 16).outcomes == [.overSize: 1])
         #expect(judged(5, held: 16).outcomes == [.correct: 1])
         #expect(!judged(5, held: 16).isInconclusive)
         #expect(judged(4, held: 4).isInconclusive)
         let report = CaseReport()
         IdlePins.judgeAlone(series(8), data: 1 << 20, percent: 400, report)
         IdlePins.judgeAlone(series(4), data: 1 << 20, percent: 400, report)
-        #expect(report.outcomes == [.memoryLimit: 1, .correct: 1])
+        #expect(report.outcomes == [.overSize: 1, .correct: 1])
     }
 }

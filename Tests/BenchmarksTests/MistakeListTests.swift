@@ -7,9 +7,9 @@ import Testing
 /// Which scenarios the lists of Benchmarks/Mistakes name: each has to find one mistake at least, or to be excused.
 @Suite("Lists of mistakes")
 struct MistakeListTests {
-    private static let directory = URL(fileURLWithPath: #filePath)
+    private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Benchmarks/Mistakes")
+    private static let directory = root.appendingPathComponent("Benchmarks/Mistakes")
 
     /// The scenarios that rows name, and those that are excused with a reason.
     private static func named() throws -> (rows: Set<String>, excused: Set<String>) {
@@ -43,6 +43,67 @@ struct MistakeListTests {
         for complaint in Self.complaints(Set(registry.listed.map(\.slug)), rows, excused) {
             Issue.record("\(complaint)")
         }
+    }
+
+    /// The scenarios that have to find each mistake inside Strata, by its name.
+    private static func finders(_ text: String) -> [String: Set<String>] {
+        var finders: [String: Set<String>] = [:]
+        let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+        // What stands in front of the first scenario is no row.
+        for row in code.split(separator: /\bscenario:\s*/).dropFirst() {
+            guard let slug = row.firstMatch(of: /^"([^"]+)"/)?.output.1 else { continue }
+            for match in row.matches(of: /"(strata-[a-z0-9-]+)"/) where match.output.1 != "strata-storage" {
+                finders[String(match.output.1), default: []].insert(String(slug))
+            }
+        }
+        return finders
+    }
+
+    /// The same as a page of the documentation has it: `| \`mistake\` | what it is | \`scenario\`, \`scenario\` |`.
+    private static func documented(_ text: String) -> [String: Set<String>] {
+        var rows: [String: Set<String>] = [:]
+        for line in text.split(separator: "\n") {
+            guard let row = line.firstMatch(of: /^\| `(strata-[a-z0-9-]+)` \|.*\| ([^|]+) \|$/) else { continue }
+            rows[String(row.output.1)] = Set(row.output.2.matches(of: /`([a-z0-9-]+)`/).map { String($0.output.1) })
+        }
+        return rows
+    }
+
+    @Test("every mistake inside Strata is in the table, with the scenarios that have to find it, and no other is")
+    func table() throws {
+        let source = try String(
+            contentsOf: Self.root.appendingPathComponent("Sources/StrataFiles/PlantedMistake.swift"), encoding: .utf8)
+        let mistakes = Set(source.matches(of: /case \w+ = "(strata-[a-z0-9-]+)"/).map { String($0.output.1) })
+        #expect(mistakes.count > 100)
+        var finders: [String: Set<String>] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {
+            let file = Self.directory.appendingPathComponent(name)
+            finders.merge(Self.finders(try String(contentsOf: file, encoding: .utf8))) { $0.union($1) }
+        }
+        let page = try String(contentsOf: Self.root.appendingPathComponent("docs/self-test.md"), encoding: .utf8)
+        let table = Self.documented(page)
+        for mistake in mistakes.union(finders.keys).union(table.keys).sorted() {
+            #expect(mistakes.contains(mistake), "\(mistake) is none that is planted")
+            #expect(finders[mistake] != nil, "no scenario has to find \(mistake)")
+            #expect(table[mistake] == finders[mistake], "\(mistake) in docs/self-test.md")
+        }
+    }
+
+    @Test("a row of mistakes and a row of the table are read with their scenarios")
+    func tableRows() {
+        let rows = """
+            [
+              // scenario: "c", mistake: "strata-c"
+              { scenario: "a", engine: "strata-storage", mistake: ["strata-x", "strata-y"], parameters: { n: 1 } },
+              {
+                scenario: "b", engine: ["sqlite", "strata"],
+                mistake: "strata-x",
+              },
+            ]
+            """
+        #expect(Self.finders(rows) == ["strata-x": ["a", "b"], "strata-y": ["a"]])
+        let page = "| `strata-x` | a, b | `a`, `b` |\n| `other` | c | `a` |\n"
+        #expect(Self.documented(page) == ["strata-x": ["a", "b"]])
     }
 
     @Test("a scenario without a mistake, one that is not there, and one that is both are seen")

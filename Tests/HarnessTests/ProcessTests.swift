@@ -64,6 +64,9 @@ struct ForkedChildTests {
         let text = "noise\nA/B.swift:4: Fatal error: Index out of range\n*** Crash at 0x7f00\n"
         #expect(CrashText.reason(text) == "A/B.swift:4: Fatal error: Index out of range")
         #expect(CrashText.reason("at 0x7f00") == "")
+        let given = "Fatal error: earlier\nout of memory\n\(ExitInsideCall.line)\n"
+        #expect(CrashText.reason(given) == "exit inside a call: out of memory")
+        #expect(CrashText.reason(ExitInsideCall.line) == "exit inside a call: it printed nothing")
         // The words of C libraries, and of LMDB's own check.
         for line in ["a: log.cc:7: int f(): Assertion `x' failed.", "mdb.c:9: Assertion 'x' failed in f()"] {
             #expect(CrashText.reason("at 0x7f\n" + line) == "aborted by an assertion: " + line)

@@ -93,7 +93,7 @@ struct HTMLTests {
     @Test(
         "the verdict is green only where nothing was violated, nothing broke and nothing is missing",
         arguments: [
-            (Verdict.pass, "good"), (.unpromised, "good"), (.known, "good"), (.violation, "bad"),
+            (Verdict.pass, "good"), (.unpromised, "good"), (.known, "bad"), (.violation, "bad"),
             (.harnessError, "doubt"), (.inconclusive, "doubt"),
         ])
     func tone(verdict: Verdict, tone: String) {
@@ -226,7 +226,7 @@ struct HTMLTests {
         let run = Self.largeRun(cases: cases)
         let html = Reporting.html(run)
         #expect(html.utf8.count < 2_000_000)
-        let violations = run.results.filter { $0.verdict == .violation }
+        let violations = run.results.filter(\.verdict.isViolation)
         #expect(!violations.isEmpty)
         #expect(html.contains("\(Figure.grouped(violations.count)) violations"))
         if cases == 1_000 {

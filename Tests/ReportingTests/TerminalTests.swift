@@ -23,7 +23,7 @@ struct TerminalTests {
             let trial = result.trials.first?.address.text ?? ""
             #expect(text.contains("assay replay Reports/2026-11-21-quick-7 \(result.test.id) \(trial)\n"))
         }
-        #expect(text.contains("VERDICT  strata: no violation"))
+        #expect(text.contains("VERDICT  strata: 1 violation (of safety, 1 known)"))
     }
 
     @Test("has escape sequences only where colour is asked for")

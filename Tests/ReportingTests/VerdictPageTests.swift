@@ -68,6 +68,39 @@ struct VerdictPageTests {
         #expect(numbers?.prefix(5) == ["2", "2", "0", "1", "1"])
     }
 
+    @Test("a known violation counts in the headline like others, and is listed with its cause")
+    func known() {
+        var listed = Self.violation("zero-page", .corruption, "strata", outcome: .lostCommit)
+        listed.verdict = .known
+        listed.promises[0].state = .known
+        let run = HTMLTests.run([listed, Self.violation("kill-mid-write", .crash, "sqlite")])
+        let html = Reporting.html(run)
+        #expect(Self.headline(html).contains("2 violations: strata 1, sqlite 1; of safety, 1 known"))
+        #expect(html.contains("headline bad\"") && html.contains("<h3>Known violations</h3>"))
+        let alone = Reporting.html(HTMLTests.run([listed]))
+        #expect(Self.headline(alone).contains("1 violation: strata 1; of safety, 1 known"))
+        #expect(alone.contains("headline bad\""))
+        let text = Self.text(run)
+        #expect(text.contains("strata: 1 violation (of safety, 1 known) in 1 case"), "\(text)")
+        #expect(text.contains("corruption 1 of 1 (of safety, 1 known)"), "\(text)")
+        #expect(text.contains("\u{25C6} strata  zero-page"), "\(text)")
+    }
+
+    @Test("a compaction that does nothing costs room, and has a column of its own")
+    func overSize() {
+        var idle = Self.violation("compact-crash", .crash, "sqlite", outcome: .overSize, concern: .progress)
+        idle.promises[0].kind = ""
+        let run = HTMLTests.run([idle])
+        #expect(Self.headline(Reporting.html(run)).contains("1 violation: sqlite 1; of progress"))
+        #expect(Reporting.html(run).contains("over size"))
+        #expect(Self.text(run).contains("over size"))
+        let columns = CSVTests.parse(Reporting.faultsCSV(run))
+        let record = Dictionary(uniqueKeysWithValues: zip(columns[0], columns[1]))
+        #expect(record["over_size"] == "1" && record["over_limit"] == "0")
+        idle.promises = []
+        #expect(idle.brokenConcern == .progress)
+    }
+
     @Test("what was cut, came to nothing, or is suspected of the harness is a number in the headline")
     func open() {
         var cut = Self.passed("a", .corruption, "strata")

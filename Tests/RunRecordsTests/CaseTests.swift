@@ -68,7 +68,7 @@ struct CaseTests {
     func outcomeCodes() {
         let expected: [Outcome: UInt8] = [
             .correct: 1, .detectedAtOpen: 2, .detectedAtRead: 3, .repaired: 4, .fellBack: 5, .lostCommit: 6,
-            .silentlyWrong: 7, .refused: 8, .crashed: 9, .hung: 10, .memoryLimit: 11,
+            .silentlyWrong: 7, .refused: 8, .crashed: 9, .hung: 10, .memoryLimit: 11, .overSize: 12,
         ]
         for outcome in Outcome.allCases {
             #expect(outcome.code == expected[outcome])

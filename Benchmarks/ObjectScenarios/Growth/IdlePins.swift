@@ -126,7 +126,7 @@ struct IdlePins {
         let (size, allowed) = (largestFile(alone), allowed(data, percent))
         report.add(
             Trial(
-                address: FaultAddress(text: "nothing"), outcome: size <= allowed ? .correct : .memoryLimit,
+                address: FaultAddress(text: "nothing"), outcome: size <= allowed ? .correct : .overSize,
                 detail: size <= allowed ? "" : "\(size) bytes, of live data \(data), allowed \(allowed)"))
     }
 
@@ -139,7 +139,7 @@ struct IdlePins {
         report.add(.fileBytes, Double(largest(with)), statistic: "max", label: name)
         report.add(
             Trial(
-                address: FaultAddress(text: name), outcome: size <= allowed ? .correct : .memoryLimit,
+                address: FaultAddress(text: name), outcome: size <= allowed ? .correct : .overSize,
                 detail: size <= allowed ? "" : "\(size) bytes, without it \(basis), allowed \(allowed)"))
         if largestFile(controls.held) <= allowed {
             report.inconclusive(

@@ -127,7 +127,7 @@ struct CompactCrash: Scenario {
         comparison.finish()
         if let difference = comparison.difference { return (.silentlyWrong, difference) }
         let strange = Set(disk.image.entries.keys).subtracting(names).sorted()
-        return strange.isEmpty ? (.correct, "") : (.memoryLimit, "left behind: \(strange.joined(separator: ", "))")
+        return strange.isEmpty ? (.correct, "") : (.overSize, "left behind: \(strange.joined(separator: ", "))")
     }
 }
 
@@ -269,11 +269,11 @@ private struct CompactionKills {
     /// What an interrupted compaction left, when the database was opened and closed again.
     private func leftovers(at location: DatabaseLocation) throws -> ContentFinding {
         let strange = Self.kinds(in: location).subtracting(kinds).sorted()
-        if !strange.isEmpty { return ContentFinding(.memoryLimit, "left behind: \(strange.joined(separator: ", "))") }
+        if !strange.isEmpty { return ContentFinding(.overSize, "left behind: \(strange.joined(separator: ", "))") }
         let total = try context.fileBytes(at: location)
         let allowed = FreshDatabase(bytes: max(files.bytes, compactBytes)).allowedBytes
         if total <= allowed { return ContentFinding(.correct) }
-        return ContentFinding(.memoryLimit, "\(total) bytes are left of \(files.bytes), allowed \(allowed)")
+        return ContentFinding(.overSize, "\(total) bytes are left of \(files.bytes), allowed \(allowed)")
     }
 }
 

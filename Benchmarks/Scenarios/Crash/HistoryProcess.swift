@@ -87,8 +87,10 @@ struct HistoryProcess {
     /// An assertion that failed, an exception that nobody caught: in the program's own words, shortened.
     private static func lastLine(of file: String) -> String {
         do {
-            let line = try FileTree.readText(file).split(separator: "\n").last
-            return line.map { String($0.prefix(300)) } ?? ""
+            let text = try FileTree.readText(file)
+            let reason = CrashText.reason(text)
+            if !reason.isEmpty { return reason }
+            return text.split(separator: "\n").last.map { String($0.prefix(300)) } ?? ""
         } catch {
             return ""
         }

@@ -83,7 +83,7 @@ struct MillionSmallCommits: Scenario {
         }
         report.add(
             Trial(
-                address: FaultAddress(text: "written"), outcome: average <= Double(limit) ? .correct : .memoryLimit,
+                address: FaultAddress(text: "written"), outcome: average <= Double(limit) ? .correct : .overSize,
                 detail: average <= Double(limit) ? "" : "\(average) bytes a commit, allowed \(limit)"))
     }
 }

@@ -74,7 +74,7 @@ struct SizeCourse {
             allowedLog: Self.allowedLog(from: log.before, percent: percent))
         report.add(
             Trial(
-                address: FaultAddress(text: label("plateau")), outcome: complaint.isEmpty ? .correct : .memoryLimit,
+                address: FaultAddress(text: label("plateau")), outcome: complaint.isEmpty ? .correct : .overSize,
                 detail: complaint.isEmpty ? "" : "\(complaint) after a warm-up of \(file.before) and \(log.before)"))
     }
 }

@@ -67,6 +67,7 @@ package final class ForkedChild {
         if child == 0 {
             close(ends[0])
             becomeChild(of: parent, errorFile: errorFile)
+            ExitInsideCall.forbid()
             _exit(body(ends[1]))
         }
         close(ends[1])
@@ -126,14 +127,19 @@ package final class ForkedChild {
 }
 
 /// What a crashed process left on its standard error.
-enum CrashText {
+package enum CrashText {
     /// In front of the line of an assertion that failed: the code gave up by itself, by a check that most builds have
     /// not, where another crash is an accident.
     static let assertion = "aborted by an assertion: "
+    /// In front of what an engine printed before it called `exit`.
+    static let exit = "exit inside a call: "
 
     /// The runtime's own line about the failure, shortened; empty where there is none. Other lines hold addresses,
-    /// which differ from run to run.
-    static func reason(_ standardError: String) -> String {
+    /// which differ from run to run. Of an engine that called `exit` what it printed last.
+    package static func reason(_ standardError: String) -> String {
+        if let words = ExitInsideCall.lastWords(standardError) {
+            return String((exit + (words.isEmpty ? "it printed nothing" : words)).prefix(300))
+        }
         let assertions = ["Assertion failed", "Assertion `", "Assertion '"]
         let others = ["Fatal error", "Precondition failed", "terminate called"]
         for line in standardError.split(separator: "\n") {

@@ -18,7 +18,8 @@ package enum TrialEnd: Sendable, Equatable {
 ///
 /// A child reports the number of each trial before it begins, and its outcome after. When a child dies by a signal, is
 /// silent for longer than a trial may take, or holds more memory than it may, the trial it was in is classed, and a
-/// new child goes on with the next one. An exit without a report is nobody's outcome: the trial is broken.
+/// new child goes on with the next one. An engine that calls `exit` has crashed it (`ExitInsideCall`). An end by
+/// `_exit` without a report is no outcome of the engine's: the trial is broken.
 package struct TrialRunner {
     package var secondsPerTrial: Double
     package var memoryLimitBytes: UInt64
@@ -124,7 +125,7 @@ package struct TrialRunner {
     /// trial's own does.
     private func fault(_ trial: Trial, _ directory: String) -> String? {
         switch trial.outcome {
-        case .correct, .repaired, .hung, .memoryLimit: return nil
+        case .correct, .repaired, .hung, .memoryLimit, .overSize: return nil
         default: break
         }
         if let signal = trial.signal, let reason = HarnessFault.reason(signal: signal) { return reason }

@@ -103,13 +103,16 @@ package struct VerdictRule: Sendable {
         return list
     }
 
-    /// Of what has no name the outcome tells what it costs: who hangs has lost nothing.
+    /// Outcomes that cost time or room alone.
+    private static let costly: Set<Outcome> = [.hung, .overSize]
+
+    /// Of what has no name the outcome tells what it costs: an engine that hangs, or compacts nothing, loses nothing.
     private func promise(
         _ kind: Promise.Kind?, _ state: JudgedPromise.State, by outcome: Outcome?
     ) -> JudgedPromise {
         JudgedPromise(
-            kind: kind?.rawValue ?? "", concern: kind?.concern ?? (outcome == .hung ? .progress : .safety),
-            state: state)
+            kind: kind?.rawValue ?? "",
+            concern: kind?.concern ?? (outcome.map(Self.costly.contains) == true ? .progress : .safety), state: state)
     }
 
     // MARK: Words

@@ -16,6 +16,7 @@ package enum PlantedScenarios {
         registry.register(PlantedHang())
         registry.register(PlantedMemory())
         registry.register(PlantedSilentExit())
+        registry.register(PlantedExit())
         registry.register(PlantedTrials())
         registry.register(PlantedPass())
         registry.register(PlantedChecks())
@@ -34,6 +35,12 @@ package enum PlantedScenarios {
             else { return }
             memset(memory, 0x5A, piece)
         }
+    }
+
+    /// Prints a line and calls `exit`.
+    static func giveUp() -> Never {
+        "fatal error: planted words\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+        exit(3)
     }
 
     /// Waits for longer than anybody does.
@@ -90,6 +97,16 @@ struct PlantedSilentExit: Scenario {
     func run(_ context: CaseContext) throws {
         _exit(0)
     }
+}
+
+/// Ends the process by `exit`, as a library does that gives up.
+struct PlantedExit: Scenario {
+    let slug = "planted-exit"
+    let family = Family.planted
+    let question = "Does a case that calls exit end as crashed, with what it printed?"
+    let requires: Set<Capability> = []
+
+    func run(_ context: CaseContext) throws { PlantedScenarios.giveUp() }
 }
 
 struct PlantedPass: Scenario {
@@ -175,7 +192,9 @@ struct PlantedTrials: Scenario {
     let accepts = Outcome.honest
     let parameters = [
         ScenarioParameter("count", .size, default: 60, range: 1...10_000, summary: "trials"),
-        ScenarioParameter("silent", default: "false", allowed: ["true", "false"], summary: "one exits 0 silently"),
+        ScenarioParameter(
+            "silent", default: "false", allowed: ["true", "false"],
+            summary: "one ends by _exit(0), and one by exit(3)"),
         ScenarioParameter("hang", default: "true", allowed: ["true", "false"], summary: "one hangs"),
     ]
 
@@ -190,6 +209,7 @@ struct PlantedTrials: Scenario {
             case 20 where hangs: PlantedScenarios.hang()
             case 30: PlantedScenarios.allocateWithoutBound()
             case 40 where isSilent: _exit(0)
+            case 45 where isSilent: PlantedScenarios.giveUp()
             case 50: throw EngineError(.damaged, "planted damage")
             default: break
             }

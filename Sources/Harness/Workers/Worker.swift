@@ -28,7 +28,9 @@ package struct Worker {
         #endif
         do {
             let request = try Self.readRequest()
+            ExitInsideCall.forbid()
             let report = work(request)
+            ExitInsideCall.permit()
             try FileTree.writeAll(Self.reportDescriptor, report.json.bytes + [0x0A], path: "the report pipe")
             return 0
         } catch {

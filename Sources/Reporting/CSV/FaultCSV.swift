@@ -6,7 +6,7 @@ import RunRecords
 /// was tried. `verdict` is the first to be noticed of all cases of the row, `cut` how many the budget ended early.
 enum FaultCSV {
     static let groups: [OutcomeRow.Group] = [
-        .correct, .detected, .repaired, .fellBack, .refused, .lost, .silentlyWrong, .crashed, .hung, .memory,
+        .correct, .detected, .repaired, .fellBack, .refused, .lost, .silentlyWrong, .crashed, .hung, .memory, .size,
     ]
 
     static var columns: [String] {

@@ -4,7 +4,7 @@ import RunRecords
 struct VerdictCounts: Equatable {
     var cases = 0
     var trials = 0
-    /// Violations, by what they cost.
+    /// Violations, by what they cost; those that are listed with a reason count as others do.
     var safety = 0
     var progress = 0
     var suspected = 0
@@ -13,6 +13,7 @@ struct VerdictCounts: Equatable {
     /// Cases that their budget ended early, whatever their verdict is.
     var cut = 0
     var unpromised = 0
+    /// Violations among them that are listed with a reason.
     var known = 0
     var passed = 0
 
@@ -24,24 +25,26 @@ struct VerdictCounts: Equatable {
             trials += result.trialCount
             if result.isCut { cut += 1 }
             switch result.verdict {
-            case .violation:
+            case .violation, .known:
                 if result.brokenConcern == .safety { safety += 1 } else { progress += 1 }
+                if result.verdict == .known { known += 1 }
             case .suspectedHarness: suspected += 1
             case .harnessError: harnessErrors += 1
             case .inconclusive: inconclusive += 1
             case .unpromised: unpromised += 1
-            case .known: known += 1
             case .pass: passed += 1
             case .notApplicable, .notBuilt: break
             }
         }
     }
 
-    /// `2 of safety, 1 of progress`: the two are never added up without being told apart.
+    /// `2 of safety, 1 of progress, 1 known`: the two are never added up without being told apart.
     func concernWords(gap: String = Figure.gap) -> String {
-        if progress == 0 { return "of safety" }
-        if safety == 0 { return "of progress" }
+        let listed = known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known"
+        if progress == 0 { return "of safety" + listed }
+        if safety == 0 { return "of progress" + listed }
         return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
+            + listed
     }
 
     /// What keeps the run from saying more, with its numbers; empty where nothing does.
@@ -84,7 +87,7 @@ extension RunDigest {
     func violationsElsewhere(_ engine: String, than families: [Family]) -> String {
         familyCounts.compactMap { family, _ -> String? in
             if families.contains(family) { return nil }
-            let count = results(of: engine).count { $0.test.family == family && $0.verdict == .violation }
+            let count = results(of: engine).count { $0.test.family == family && $0.verdict.isViolation }
             return count == 0 ? nil : "\(family.rawValue) \(count)"
         }.joined(separator: ", ")
     }

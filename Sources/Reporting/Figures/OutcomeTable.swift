@@ -4,13 +4,14 @@ import RunRecords
 struct OutcomeRow {
     /// The columns of an outcome table: outcomes that mean the same to a user stand together.
     enum Group: String, CaseIterable {
-        case correct, detected, repaired, fellBack, refused, silentlyWrong, lost, crashed, hung, memory
+        case correct, detected, repaired, fellBack, refused, silentlyWrong, lost, crashed, hung, memory, size
 
         var words: String {
             switch self {
             case .fellBack: "fell back"
             case .silentlyWrong: "silently wrong"
             case .memory: "over limit"
+            case .size: "over size"
             default: rawValue
             }
         }
@@ -27,6 +28,7 @@ struct OutcomeRow {
             case .crashed: [.crashed]
             case .hung: [.hung]
             case .memory: [.memoryLimit]
+            case .size: [.overSize]
             }
         }
 

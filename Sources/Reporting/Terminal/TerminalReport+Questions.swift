@@ -93,7 +93,7 @@ extension TerminalReport {
                 let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
                 cells.append(TextTable.Cell(Figure.grouped(count, gap: " "), style))
             }
-            let isBroken = row.standing == .judged(.violation)
+            let isBroken = [.judged(.violation), .judged(.known)].contains(row.standing)
             cells.append(TextTable.Cell(row.shortPromise, isBroken ? .bad : .plain))
             table.rows.append(cells)
             last = row.subject

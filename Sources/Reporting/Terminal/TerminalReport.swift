@@ -133,7 +133,7 @@ struct TerminalReport {
             ? "no violation"
             : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
         let others = Standing.order.compactMap { standing -> String? in
-            guard case .judged(let verdict) = standing, verdict != .pass, verdict != .violation else { return nil }
+            guard case .judged(let verdict) = standing, verdict != .pass, !verdict.isViolation else { return nil }
             let count = results.count { $0.verdict == verdict }
             return count == 0 ? nil : "\(count) \(standing.words)"
         }
@@ -158,12 +158,12 @@ struct TerminalReport {
         return self.items("violate  ", items, separator: " \u{B7} ")
     }
 
-    /// Violations, and what the harness did or may have done: by cause, each with its count and the command that
-    /// repeats one. Then, in a line each, damage that was not promised to be prevented.
+    /// Violations, known ones too, and what the harness did or may have done: by cause, each with its count and the
+    /// command that repeats one. Then, in a line each, damage that was not promised to be prevented.
     private var causes: [String] {
         var lines: [String] = []
         var left = Self.rowLimit
-        for verdict in [Verdict.violation, .suspectedHarness, .harnessError] {
+        for verdict in [Verdict.violation, .known, .suspectedHarness, .harnessError] {
             let groups = digest.causeGroups(verdict)
             for group in groups.prefix(left) {
                 var commands = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)

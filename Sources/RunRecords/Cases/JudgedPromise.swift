@@ -87,11 +87,11 @@ extension CaseResult {
         for index in promises.indices where promises[index].state != .notMade { promises[index].state = .open }
     }
 
-    /// What a violation costs: safety where any promise of safety is broken. Runs from before promises were judged
-    /// say it by their outcome.
+    /// What a violation costs, a known one as well: safety where any promise of safety is broken. Runs from before
+    /// promises were judged say it by their outcome.
     package var brokenConcern: Concern {
-        let broken = promises.filter { $0.state == .broken }
-        if broken.isEmpty { return outcome == .hung ? .progress : .safety }
+        let broken = promises.filter { $0.state == .broken || $0.state == .known }
+        if broken.isEmpty { return outcome == .hung || outcome == .overSize ? .progress : .safety }
         return broken.contains { $0.concern == .safety } ? .safety : .progress
     }
 }

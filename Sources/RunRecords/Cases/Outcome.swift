@@ -17,6 +17,8 @@ package enum Outcome: String, Sendable, CaseIterable {
     case crashed
     case hung
     case memoryLimit = "memory-limit"
+    /// Files take more room than they may: one that leaves its bound, or what a compaction left as it was.
+    case overSize = "over-size"
 
     /// The byte that stands for this outcome in a trial file. Part of the format: never renumbered.
     package var code: UInt8 {
@@ -32,6 +34,7 @@ package enum Outcome: String, Sendable, CaseIterable {
         case .crashed: 9
         case .hung: 10
         case .memoryLimit: 11
+        case .overSize: 12
         }
     }
 
@@ -44,7 +47,7 @@ package enum Outcome: String, Sendable, CaseIterable {
     package var isHonest: Bool {
         switch self {
         case .correct, .detectedAtOpen, .detectedAtRead, .repaired, .fellBack, .refused: true
-        case .lostCommit, .silentlyWrong, .crashed, .hung, .memoryLimit: false
+        case .lostCommit, .silentlyWrong, .crashed, .hung, .memoryLimit, .overSize: false
         }
     }
 
@@ -59,11 +62,12 @@ package enum Outcome: String, Sendable, CaseIterable {
         case .detectedAtRead: 3
         case .refused: 4
         case .fellBack: 5
-        case .memoryLimit: 6
-        case .hung: 7
-        case .crashed: 8
-        case .lostCommit: 9
-        case .silentlyWrong: 10
+        case .overSize: 6
+        case .memoryLimit: 7
+        case .hung: 8
+        case .crashed: 9
+        case .lostCommit: 10
+        case .silentlyWrong: 11
         }
     }
 }
@@ -72,7 +76,7 @@ package enum Outcome: String, Sendable, CaseIterable {
 package enum Verdict: String, Sendable, CaseIterable {
     case pass
     case violation
-    /// A violation that is listed with a reason; counted, but it does not fail the run.
+    /// A violation that is listed with a reason: counted like others, but it does not fail the run.
     case known
     /// Damage that the engine never promised to prevent.
     case unpromised
@@ -82,4 +86,7 @@ package enum Verdict: String, Sendable, CaseIterable {
     /// What looks like a violation, and hit so many engines in the same way that the harness is the likelier cause.
     case suspectedHarness = "suspected-harness"
     case harnessError = "harness-error"
+
+    /// Whether a promise was broken, whether or not that is listed.
+    package var isViolation: Bool { self == .violation || self == .known }
 }

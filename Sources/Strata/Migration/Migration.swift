@@ -88,6 +88,8 @@ public final class Migration {
             for key in keys {
                 #if Zoo
                     if PlantedMistake.migrationSkipsRow.isPlanted, key == keys.last { continue }
+                    let isLast = key == keys.last && done + keys.count == total
+                    if isLast, total % 1_024 == 0, PlantedMistake.fullStepShort.isPlanted { continue }
                     if PlantedMistake.migrationHoards.isPlanted { PlantedMistake.hoard(bytes: 1_024) }
                 #endif
                 if pair.move(to: key) { try block(pair.old, pair.new) }

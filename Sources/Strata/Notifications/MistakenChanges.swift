@@ -4,6 +4,11 @@
         var withMistake: PlaceChanges {
             var changes = self
             if PlantedMistake.modificationLost.isPlanted { changes.modifications = [] }
+            if PlantedMistake.insertionLost.isPlanted { changes.insertions = [] }
+            if PlantedMistake.modificationBesideDeletion.isPlanted, !changes.deletions.isEmpty {
+                changes.modifications = []
+            }
+            if PlantedMistake.deletionLost.isPlanted { changes.deletions = [] }
             guard PlantedMistake.wrongChangeset.isPlanted else { return changes }
             if !changes.insertions.isEmpty {
                 changes.insertions[0] += 1

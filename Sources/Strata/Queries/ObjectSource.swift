@@ -323,7 +323,11 @@ public final class ObjectSource {
             case .filter(let predicate): keys = try filter(keys, predicate, view)
             case .sort(let descriptors): keys = try RowSort(instance, access, descriptors).sorted(keys, view)
             case .distinct(let keyPaths): keys = try RowDistinction(instance, access, keyPaths).kept(keys, view)
-            case .limit(let count, let offset): keys = Array(keys.dropFirst(offset).prefix(count))
+            case .limit(let count, let offset):
+                #if Zoo
+                    let count = PlantedMistake.limitOneMore.isPlanted ? count + 1 : count
+                #endif
+                keys = Array(keys.dropFirst(offset).prefix(count))
             }
         }
         return keys

@@ -18,7 +18,12 @@ enum IndexKey {
 
     /// The order of doubles as an order of integers; both zeros are one.
     static func ordered(_ value: Double) -> Int64 {
-        let bits = Int64(bitPattern: (value == 0 ? 0.0 : value).bitPattern)
+        #if Zoo
+            let isZero = value == 0 && !PlantedMistake.zerosDiffer.isPlanted
+        #else
+            let isZero = value == 0
+        #endif
+        let bits = Int64(bitPattern: (isZero ? 0.0 : value).bitPattern)
         return bits >= 0 ? bits : Int64.min &- bits &- 1
     }
 

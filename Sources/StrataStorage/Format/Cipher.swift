@@ -40,7 +40,10 @@ package struct Nonce: Equatable, Sendable {
     }
 
     static func make(_ randomBits: () -> UInt64) -> Nonce {
-        Nonce(high: randomBits(), low: UInt32(truncatingIfNeeded: randomBits()))
+        #if Zoo
+            if PlantedMistake.nonceConstant.isPlanted { return Nonce(high: 1, low: 1) }
+        #endif
+        return Nonce(high: randomBits(), low: UInt32(truncatingIfNeeded: randomBits()))
     }
 
     /// The one for the `index`-th part of what is written at once.

@@ -34,6 +34,9 @@ package enum GrowthPolicy: Sendable, Equatable {
             case .fixed(let step): step
             case .percent(let share): (bytes / 100).multiplied(atMost: max(share, 0))
             }
+        #if Zoo
+            if PlantedMistake.growsFar.isPlanted { return max(needed, current + (16 << 20) / page) }
+        #endif
         let (sum, isHuge) = bytes.addingReportingOverflow(max(step, 0))
         let grown = isHuge ? Int.max : sum
         return max(needed, grown / page + (grown % page == 0 ? 0 : 1))

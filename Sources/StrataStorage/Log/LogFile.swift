@@ -65,6 +65,13 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Payload of the largest batch that a half takes.
     package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.halfBytes, sealing?.cipher) }
 
+    private static func syncName(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
+        #if Zoo
+            if PlantedMistake.logNameWithoutSync.isPlanted { return }
+        #endif
+        try fileSystem.syncDirectory(of: path)
+    }
+
     static func maxPayloadBytes(_ halfBytes: Int, _ cipher: (any Cipher)?) -> Int {
         halfBytes - LogFormat.batchHeaderSize - (cipher == nil ? 0 : Seal.size)
     }
@@ -119,7 +126,7 @@ extension LogFile {
                 try file.preallocate(to: Int64(LogFormat.fileBytes(halfBytes: halfBytes)))
                 try fill(file, header)
                 try file.syncData()
-                try fileSystem.syncDirectory(of: path)
+                try syncName(path, fileSystem)
             } catch {
                 file.close()
                 names.removeUnfinished(path)

@@ -25,6 +25,12 @@ package struct LogSealing: Sendable {
         let payload = start + LogFormat.batchHeaderSize
         let nonce = Nonce.make(randomBits)
         (payload + Seal.size).copyMemory(from: plain + LogFormat.batchHeaderSize, byteCount: payloadBytes)
+        #if Zoo
+            if PlantedMistake.logUnsealed.isPlanted {
+                payload.initializeMemory(as: UInt8.self, repeating: 0, count: Seal.size)
+                return
+            }
+        #endif
         let tag = cipher.seal(
             UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes), to: payload + Seal.size,
             nonce: nonce, context: context)
@@ -49,6 +55,9 @@ package struct LogSealing: Sendable {
     ) -> UnsafeRawBufferPointer? {
         guard payloadBytes >= Seal.size else { return nil }
         let sealed = UnsafeRawBufferPointer(start: payload + Seal.size, count: payloadBytes - Seal.size)
+        #if Zoo
+            if PlantedMistake.logUnsealed.isPlanted { return sealed }
+        #endif
         let isWhole = cipher.open(
             sealed, to: payload + Seal.size, nonce: Nonce(payload, 0), tag: SealTag(payload, Nonce.size),
             context: context)

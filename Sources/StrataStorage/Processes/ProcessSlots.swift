@@ -90,7 +90,12 @@ struct ProcessSlots: Sendable {
     /// From now on this process is told of new versions.
     func watch() { memory[ownWords.watches] = 1 }
 
-    func ringWatchers() { for other in others where memory[Layout.slot(other).watches] != 0 { ring(other) } }
+    func ringWatchers() {
+        #if Zoo
+            if PlantedMistake.bellLost.isDue { return }
+        #endif
+        for other in others where memory[Layout.slot(other).watches] != 0 { ring(other) }
+    }
 
     // MARK: Signs of life
 

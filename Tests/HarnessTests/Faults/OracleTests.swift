@@ -178,6 +178,7 @@ struct VerdictRuleTests {
         #expect(judge(.crashed, promises: [.survivesDamage]) == .violation)
         #expect(judge(.hung, promises: [.survivesDamage]) == .violation)
         #expect(judge(.crashed, promises: []) == .unpromised)
+        #expect(judge(.overSize, promises: [.survivesDamage]) == .unpromised, "room ends no process")
     }
 
     @Test("what would have been right is said by the promise and by the bounds of the case")
@@ -237,6 +238,7 @@ struct VerdictRuleTests {
             states(.silentlyWrong, promises: [detects], Probe(meansAll: false)) == ["detects-damage safety not-made"],
             "a promise that is not made for such a case")
         #expect(states(.hung, promises: [], Probe(expects: nil)) == [" progress broken"])
+        #expect(states(.overSize, promises: [], Probe(expects: nil)) == [" progress broken"])
         #expect(states(.silentlyWrong, promises: [], Probe(expects: nil)) == [" safety broken"])
         let survives = Promise(.survivesDamage, sentence: "s", source: "d")
         #expect(

@@ -43,11 +43,11 @@ struct PlantedRunTests {
     func classes() throws {
         try write(
             cases: "{scenario:'planted-trap'},{scenario:'planted-hang', weight: 0.05},{scenario:'planted-memory'},"
-                + "{scenario:'planted-silent-exit'},{scenario:'planted-pass'}")
+                + "{scenario:'planted-silent-exit'},{scenario:'planted-exit'},{scenario:'planted-pass'}")
         let end = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
         #expect(end.status == .exited(1), "a harness error comes before a violation: \(end.output)")
         let results = try load()
-        #expect(results.count == 5)
+        #expect(results.count == 6)
         #expect(results["planted-trap"]?.outcome == .crashed)
         #expect(results["planted-trap"]?.verdict == .violation)
         #expect(results["planted-trap"]?.crash?.signal != nil)
@@ -56,6 +56,8 @@ struct PlantedRunTests {
         #expect(results["planted-memory"]?.outcome == .memoryLimit)
         #expect(results["planted-silent-exit"]?.outcome == nil)
         #expect(results["planted-silent-exit"]?.verdict == .harnessError)
+        #expect(results["planted-exit"]?.outcome == .crashed)
+        #expect(results["planted-exit"]?.trials.first?.detail == "exit inside a call: fatal error: planted words")
         #expect(results["planted-pass"]?.verdict == .pass)
         #expect(!FileTree.exists(runPath + "/work"), "nothing of the cases stays behind")
         #expect(FileTree.exists(runPath + "/report.html"))
@@ -75,7 +77,7 @@ struct PlantedRunTests {
         for (index, code) in codes.enumerated() {
             let expected: UInt8 =
                 switch index {
-                case 10: Outcome.crashed.code
+                case 10, 45: Outcome.crashed.code
                 case 20: Outcome.hung.code
                 case 30: Outcome.memoryLimit.code
                 case 40: 0
@@ -84,9 +86,12 @@ struct PlantedRunTests {
                 }
             #expect(code == expected, "trial \(index)")
         }
-        #expect(Set(result.trials.map(\.address.text)) == ["plant:10", "plant:20", "plant:30"])
-        #expect(result.trials.first { $0.outcome == .crashed }?.detail.contains("planted trap") == true)
+        #expect(Set(result.trials.map(\.address.text)) == ["plant:10", "plant:20", "plant:30", "plant:45"])
+        let crashes = result.trials.filter { $0.outcome == .crashed }.map(\.detail).sorted()
+        #expect(crashes.contains { $0.contains("planted trap") })
+        #expect(crashes.contains("exit inside a call: fatal error: planted words"), "what the engine printed")
         #expect(try execute(["replay", runPath, result.test.id, "plant:10"]).status == .exited(0))
+        #expect(try execute(["replay", runPath, result.test.id, "plant:45"]).status == .exited(0))
         #expect(try execute(["replay", runPath, String(result.test.id.prefix(6)), "plant:11"]).status == .exited(0))
         #expect(!FileTree.exists(runPath + "/replay"))
     }

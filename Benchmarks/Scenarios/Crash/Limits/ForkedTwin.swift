@@ -80,6 +80,7 @@ final class ForkedTwin {
         #endif
         switch way {
         case .leave: _exit(0)
+        // Another process than the one that forbade it.
         case .exit: exit(0)
         case .beside:
             do { try commitBeside() } catch { _exit(1) }

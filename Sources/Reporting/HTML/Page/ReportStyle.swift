@@ -20,7 +20,7 @@ enum ReportStyle {
         --doubtbg:#fbf1dc;\
         --calmbg:#ebeef4;--e0:#0b62a8;--e1:#c2571a;--e2:#8a6d00;--e3:#177a5b;--e4:#8b3a8f;--e5:#5b6b1f;--e6:#a03a5c;\
         --e7:#8a8f96;--correct:#6fae8d;--detected:#5b93c7;--repaired:#3d8f8a;--fell:#a9b8c9;--refused:#8f9bb3;\
-        --wrong:#c4291c;--lost:#7d1d5f;--crashed:#e07a1f;--hung:#caa21a;--memory:#8a6a4a
+        --wrong:#c4291c;--lost:#7d1d5f;--crashed:#e07a1f;--hung:#caa21a;--memory:#8a6a4a;--size:#5c7a3a
         """
 
     private static let dark = """
@@ -29,7 +29,7 @@ enum ReportStyle {
         --doubtbg:#352a12;\
         --calmbg:#222935;--e0:#6cb0f0;--e1:#f09a5f;--e2:#d6b94a;--e3:#5cc7a2;--e4:#cf8bd3;--e5:#a9bd63;--e6:#e087a5;\
         --e7:#8a9098;--correct:#4a8a69;--detected:#4d83b5;--repaired:#45a09a;--fell:#5f7183;--refused:#6c7892;\
-        --wrong:#f25c4f;--lost:#c75ba6;--crashed:#f09a45;--hung:#dcbb45;--memory:#b08f6d
+        --wrong:#f25c4f;--lost:#c75ba6;--crashed:#f09a45;--hung:#dcbb45;--memory:#b08f6d;--size:#93b56a
         """
 
     private static let page = """
@@ -245,7 +245,7 @@ enum ReportStyle {
         let colours: [(OutcomeRow.Group, String)] = [
             (.correct, "correct"), (.detected, "detected"), (.repaired, "repaired"), (.fellBack, "fell"),
             (.refused, "refused"), (.silentlyWrong, "wrong"), (.lost, "lost"), (.crashed, "crashed"), (.hung, "hung"),
-            (.memory, "memory"),
+            (.memory, "memory"), (.size, "size"),
         ]
         return colours.map { group, name in
             "svg .o-\(group.rawValue){fill:var(--\(name))}i.o-\(group.rawValue){background:var(--\(name))}"

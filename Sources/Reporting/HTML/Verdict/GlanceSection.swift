@@ -33,7 +33,7 @@ struct GlanceSection: ReportPart {
 
     /// What the answer below cannot show: figures of speed and size say nothing of promises that were broken.
     private func violationsOf(_ question: Question, _ markup: inout Markup) {
-        let broken = digest.results(for: question).filter { $0.verdict == .violation }
+        let broken = digest.results(for: question).filter(\.verdict.isViolation)
         if broken.isEmpty { return }
         let counts = VerdictCounts(broken)
         markup.element("div") { line in

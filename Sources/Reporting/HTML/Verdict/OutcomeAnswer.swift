@@ -31,7 +31,7 @@ struct OutcomeAnswer {
             if wrong.isEmpty {
                 // A case without such an outcome is said as a case.
                 if judged.isEmpty || [.pass, .unpromised].contains(verdict) { continue }
-                add(Figure.count(judged.count, "case"), isBad: verdict == .violation, " (\(words))")
+                add(Figure.count(judged.count, "case"), isBad: verdict.isViolation, " (\(words))")
                 continue
             }
             let counts = wrong.map { "\(Figure.grouped($0.count)) \($0.group.words)" }

@@ -6,6 +6,10 @@ struct DeleteRun {
         /// Lives as long as the Realm.
         unowned(unsafe) var access: ClassAccess
         var key: Int64
+        #if Zoo
+            /// Owners above it in the run.
+            var depth = 0
+        #endif
     }
 
     private let write: RunningWrite
@@ -106,6 +110,9 @@ struct DeleteRun {
                     case .cascadeIfLast: orphans += targets
                     case .deny where targets.isEmpty: break
                     case .deny:
+                        #if Zoo
+                            if PlantedMistake.denyIgnored.isPlanted { break }
+                        #endif
                         return Realm.Error(
                             .deleteDenied,
                             "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
@@ -139,10 +146,17 @@ struct DeleteRun {
         _ row: Row, _ location: RowLocation, _ property: BoundProperty, _ view: ReadView
     ) throws(StorageError) -> [Row] {
         guard let target = row.access.target(of: property) else { return [] }
+        var found: [Row] = []
         if property.isCollection {
-            return try view.links(location, row.key, property).map { Row(access: target, key: $0) }
+            found = try view.links(location, row.key, property).map { Row(access: target, key: $0) }
+        } else if let key = try view.integer(location, property.column) {
+            found = [Row(access: target, key: key)]
         }
-        return try view.integer(location, property.column).map { [Row(access: target, key: $0)] } ?? []
+        #if Zoo
+            for place in found.indices { found[place].depth = row.depth + 1 }
+            if PlantedMistake.cascadeShallow.isPlanted, property.deleteRule == .cascade, row.depth >= 3 { found = [] }
+        #endif
+        return found
     }
 
     /// Orphans to which nothing leads any more.
@@ -152,6 +166,12 @@ struct DeleteRun {
         var found: [Row] = []
         for orphan in orphans {
             guard try view.locate(orphan.access.table, RowKey(orphan.key)) != nil else { continue }
+            #if Zoo
+                if PlantedMistake.sharedDeleted.isPlanted {
+                    found.append(orphan)
+                    continue
+                }
+            #endif
             if try linkCount(orphan, view) == 0 { found.append(orphan) }
         }
         return found

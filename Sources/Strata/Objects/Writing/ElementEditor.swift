@@ -123,11 +123,19 @@ struct ElementEditor {
 
     func remove(_ range: Range<Int>) {
         if range.isEmpty { return }
+        #if Zoo
+            let isShifted = PlantedMistake.listRemovesNeighbour.isPlanted && isList && range.lowerBound > 0
+            let range = isShifted ? range.lowerBound - 1..<range.upperBound - 1 : range
+        #endif
         exchange(range, for: []) { removeNow(range) }
     }
 
     /// Moves elements of a list; `target` is where the first of them stands afterwards.
     func move(_ range: Range<Int>, to target: Int) {
+        #if Zoo
+            let isFar = max(range.lowerBound, target) > 1_000 && target > 0
+            let target = PlantedMistake.farMoveShort.isPlanted && isFar ? target - 1 : target
+        #endif
         perform(
             .moved(range, to: target),
             { contents in
@@ -201,6 +209,10 @@ struct ElementEditor {
     // MARK: What storage does
 
     private func insertNow(_ values: [_StoredValue], _ keys: [String], at first: Int) {
+        #if Zoo
+            let isBehind = PlantedMistake.listInsertsBehind.isPlanted && isList && first < count
+            let first = isBehind ? first + 1 : first
+        #endif
         perform(
             .inserted(at: first, count: values.count),
             { contents in
@@ -245,6 +257,10 @@ struct ElementEditor {
             try collections.remove(table, key, place, range)
         }
     }
+
+    #if Zoo
+        private var isList: Bool { property.tag.collection == .list }
+    #endif
 
     private func cells(_ values: [_StoredValue], _ keys: [String]) -> CollectionElements {
         let made = CollectionElements(elements)

@@ -126,6 +126,9 @@ struct ObjectMaker {
         }
         let primaryPlace = access.positions[primary.name]
         assign(known, access, pairs.filter { access.positions[$0.0] != primaryPlace }, policy, isNew: false)
+        #if Zoo
+            if PlantedMistake.upsertEmpties.isPlanted { MistakenUpsert.empty(known, access, but: pairs, write) }
+        #endif
         return known
     }
 

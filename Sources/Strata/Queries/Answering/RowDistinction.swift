@@ -27,7 +27,12 @@ struct RowDistinction {
         for reader in readers { keys = try reader.reaching(keys, view) }
         // Each property numbers its values in order of appearance, together with the number so far.
         var groups = [Int](repeating: 0, count: keys.count)
-        for reader in readers {
+        #if Zoo
+            let compared = PlantedMistake.distinctByFirst.isPlanted ? Array(readers.prefix(1)) : readers
+        #else
+            let compared = readers
+        #endif
+        for reader in compared {
             var known: [Group: Int] = [:]
             var place = 0
             try reader.forEach(keys, view) { value in

@@ -33,6 +33,9 @@ struct RowSort {
         #if Zoo
             if PlantedMistake.sortUnstable.isPlanted { order.reverse() }
         #endif
+        #if Zoo
+            let columns = PlantedMistake.sortByFirst.isPlanted ? Array(columns.prefix(1)) : columns
+        #endif
         // From the last descriptor to the first: each sort leaves equal rows as they are.
         for (reader, descriptor) in columns.reversed() {
             var column = SortColumn(count: keys.count, descriptor.order)

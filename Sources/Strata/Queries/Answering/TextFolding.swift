@@ -29,6 +29,12 @@ enum TextFolding {
         var scalars = String.UnicodeScalarView()
         for scalar in text._nfd {
             if options.contains(.ignoringDiacritics), isDiacritic(scalar) { continue }
+            #if Zoo
+                if scalar.value >= 0x80, PlantedMistake.foldsASCIIAlone.isPlanted {
+                    scalars.append(scalar)
+                    continue
+                }
+            #endif
             if options.contains(.ignoringCase) { appendFolded(scalar, to: &scalars) } else { scalars.append(scalar) }
         }
         var composed = String.UnicodeScalarView()

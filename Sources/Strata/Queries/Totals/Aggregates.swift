@@ -238,6 +238,11 @@ private struct Aggregates {
     func mean() -> Double? {
         let (sum, count) = sum()
         guard count > 0 else { return nil }
+        #if Zoo
+            if PlantedMistake.meanCountsNulls.isPlanted, let source {
+                return sum.number.map { $0 / Double(source.keys().count) }
+            }
+        #endif
         guard case .integer = sum, !fits(count) else { return sum.number.map { $0 / Double(count) } }
         var total = 0.0
         forEach(restart: { total = 0 }) { value in

@@ -57,14 +57,25 @@ package indirect enum RowFilter: Sendable, Equatable {
         switch comparison {
         case .equal: value...value
         case .less: value == .min ? nil : .min...(value - 1)
-        case .lessOrEqual: .min...value
+        case .lessOrEqual: least(value)...value
         case .greater: value == .max ? nil : (value + 1) ... .max
         case .greaterOrEqual: value ... .max
         }
     }
 
+    /// The least number that is at most another one.
+    private static func least(_ value: Int64) -> Int64 {
+        #if Zoo
+            if PlantedMistake.leastIntegerMissed.isPlanted { return min(Int64.min + 1, value) }
+        #endif
+        return .min
+    }
+
     /// A comparison with one number, as IEEE 754 has it: nothing compares with NaN.
     package static func double(_ column: Int, _ comparison: Comparison, _ value: Double) -> RowFilter {
+        #if Zoo
+            if value.isNaN, comparison == .lessOrEqual, PlantedMistake.nanMatches.isPlanted { return .everything }
+        #endif
         if value.isNaN { return .nothing }
         switch comparison {
         case .equal: return .double(column, value...value)
@@ -199,10 +210,17 @@ extension RowFilter.BytesTest {
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
         guard let first = wanted.first else { return true }
         guard bytes.count >= wanted.count else { return false }
-        for start in 0...(bytes.count - wanted.count) where bytes[start] == first {
+        for start in 0...lastStart(bytes.count - wanted.count) where bytes[start] == first {
             if wanted.indices.allSatisfy({ bytes[start + $0] == wanted[$0] }) { return true }
         }
         return false
+    }
+
+    private static func lastStart(_ last: Int) -> Int {
+        #if Zoo
+            if PlantedMistake.textEndUnsearched.isPlanted, last > 0 { return last - 1 }
+        #endif
+        return last
     }
 
     /// Negative, zero or positive, as `a` stands before, at or behind `b`.

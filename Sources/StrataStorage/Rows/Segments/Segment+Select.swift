@@ -111,6 +111,11 @@ extension Segment {
     private func selectPrefix(
         _ wanted: [UInt8], isExact: Bool, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int
     ) {
+        #if Zoo
+            if isExact, wanted.count >= 64, PlantedMistake.longTextsEqual.isPlanted {
+                return selectAlike(wanted, bits, bit)
+            }
+        #endif
         wanted.withUnsafeBytes { wanted in
             let start = base + bytesOffset
             if flags & Self.equalLength == 0 {
@@ -120,4 +125,15 @@ extension Segment {
             }
         }
     }
+
+    #if Zoo
+        /// Texts of one length that are equal but for their last byte.
+        private func selectAlike(_ wanted: [UInt8], _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int) {
+            for slot in 0..<rows where !isLong(slot) {
+                let own = bytes(slot)
+                let isAlike = own.count == wanted.count && own.dropLast().elementsEqual(wanted.dropLast())
+                if isAlike { Self.put(bits, bit + slot, true) }
+            }
+        }
+    #endif
 }

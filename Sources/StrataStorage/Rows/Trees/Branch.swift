@@ -43,6 +43,7 @@ package struct Branch {
         }
         #if Zoo
             if level > 1, low > 0, self.key(low) == key, PlantedMistake.branchSearch.isPlanted { return low - 1 }
+            if level == 1, low > 0, self.key(low) == key, PlantedMistake.leafSearch.isPlanted { return low - 1 }
         #endif
         return low
     }

@@ -74,6 +74,9 @@ final class PendingChanges {
             }
             if columns[index].mayHaveLong == true { return false }
         }
+        #if Zoo
+            if PlantedMistake.secondUpdateLost.isPlanted, columns[index].slots.contains(slot) { return true }
+        #endif
         columns[index].slots.append(slot)
         columns[index].keys.append(key)
         columns[index].values.append(cell)

@@ -50,6 +50,9 @@ struct StoreCheck {
         var walker = StoreWalker(ReadView(version, store.reader), keys) { [progress] in progress(min($0, total), total)
         }
         do { try walker.walk() } catch {
+            #if Zoo
+                if PlantedMistake.checkForgives.isPlanted { return }
+            #endif
             // Pages that could not be read break rules too.
             try store.reader.confirm()
             throw error

@@ -85,6 +85,9 @@ struct VersionPins {
     /// Takes out what loses no protection, since it is pinned.
     mutating func keepPinned(_ superseded: inout SupersededVersions) {
         if pinned.count == 0 { return }
+        #if Zoo
+            if PlantedMistake.pinEndsEarly.isPlanted { return }
+        #endif
         superseded.removeAll { version in
             let index = pinned.index(of: version)
             guard pinned.holds(version, at: index), !pinned.values[index].isProtected else { return false }
