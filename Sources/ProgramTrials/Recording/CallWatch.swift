@@ -48,7 +48,11 @@ final class CallWatch: Sendable {
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
             throw HarnessError("cannot watch a program: \(systemMessage())")
         }
-        (own, given) = (ends[0], ends[1])
+        own = ends[0]
+        // Above the numbers that other descriptors get in the program.
+        given = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
+        close(ends[1])
+        guard given >= 0 else { throw HarnessError("cannot watch a program: \(systemMessage())") }
     }
 
     deinit {

@@ -71,7 +71,7 @@ package struct DirectorySnapshot: Sendable {
                 directories.insert(key)
                 modes[directory: key] = UInt32(status.st_mode)
                 try take(path, key + "/", volatile)
-            } else if !volatile.contains(name) {
+            } else if !volatile.contains(name), ![S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) {
                 try takeFile(path, key, status)
             }
         }
