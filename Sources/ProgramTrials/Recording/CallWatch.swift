@@ -29,6 +29,8 @@ final class CallWatch: Sendable {
 
     private struct Found {
         var calls = PastCalls()
+        /// The thread waits for the descriptor.
+        var isWaiting = false
         /// Whether the kernel tells.
         var isWatching = false
     }
@@ -62,6 +64,7 @@ final class CallWatch: Sendable {
 
     /// Follows the program in a thread of its own.
     func start() throws {
+        found.withLock { $0.isWaiting = true }
         let thread = try ThreadStart { [self] in follow() }.spawn()
         pthread_detach(thread)
     }
@@ -69,9 +72,11 @@ final class CallWatch: Sendable {
     /// The program has ended, with all that it started: no call waits any more.
     func stop() { isStopped.store(true, ordering: .sequentiallyConsistent) }
 
-    /// All that was told by now.
-    var calls: PastCalls {
-        found.withLock { found in
+    /// All that was told. What the program sent is looked at, however early it ended.
+    func finish() -> PastCalls {
+        stop()
+        while found.withLock({ $0.isWaiting }) { usleep(200) }
+        return found.withLock { found in
             var calls = found.calls
             if !found.isWatching, calls.reasons.isEmpty {
                 calls.note("the recorder asked for no watch over the calls that it does not see")
@@ -83,7 +88,9 @@ final class CallWatch: Sendable {
     // MARK: The thread
 
     private func follow() {
-        guard let listener = receive() else { return }
+        let descriptor = receive()
+        found.withLock { $0.isWaiting = false }
+        guard let listener = descriptor else { return }
         defer { close(listener) }
         while true {
             let events = wait(listener)
@@ -102,8 +109,11 @@ final class CallWatch: Sendable {
 
     /// The descriptor that the first program sends; nil where it sends none.
     private func receive() -> Int32? {
-        while wait(own) & Int16(POLLIN) == 0 {
-            if isStopped.load(ordering: .sequentiallyConsistent) { return nil }
+        while true {
+            // What was sent before the end is there after it.
+            let isLast = isStopped.load(ordering: .sequentiallyConsistent)
+            if wait(own) & Int16(POLLIN) != 0 { break }
+            if isLast { return nil }
         }
         var code: Int32 = 0
         // A header of 16 bytes (length, SOL_SOCKET, SCM_RIGHTS) and the descriptor.

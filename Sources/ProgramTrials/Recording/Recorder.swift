@@ -57,7 +57,7 @@ package struct Recorder {
         let after = try DirectorySnapshot(of: directory, without: volatile)
         return Self.run(
             program.words, start, try FileTree.readBytes(trace), count: Self.recordCount(try FileTree.readBytes(lock)),
-            after, end, root: directory, calls: watch.calls)
+            after, end, root: directory, calls: watch.finish())
     }
 
     /// How many records were begun: the second word of what the recorders of all processes share.
