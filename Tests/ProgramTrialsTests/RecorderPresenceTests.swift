@@ -61,7 +61,7 @@ struct RecorderPresenceTests {
             NEED(copy_file_range(other, &from, fd, &to, 10, 0) == 10 && is_held("locked"));
             from = 2;
             NEED(lseek(fd, 200, SEEK_SET) == 200 && sendfile(fd, other, &from, 8) == 8 && is_held("locked"));
-            NEED(fchmod(fd, 0600) == 0 && chmod("locked", 0640) == 0 && rename("locked", "renamed") == 0);
+            NEED(chmod("locked", 0640) == 0 && fchmod(fd, 0600) == 0 && rename("locked", "renamed") == 0);
             NEED(is_held("renamed"));
             // A descriptor that can only write cannot be read back.
             int plain = made("plain", O_WRONLY);
@@ -72,6 +72,7 @@ struct RecorderPresenceTests {
         }
         static void try_numbers(void) {
             int fd = made("file", O_RDWR);
+            printf("the first is %d\\n", fd);
             NEED(ftruncate(fd, PAGE) == 0);
             char *map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
             map[0] = 'a';
@@ -139,17 +140,19 @@ struct RecorderPresenceTests {
             var alone = WatchedProgram([program, word])
             let directory = try TrialDirectory()
             alone.directory = directory.path
-            try #require(try alone.run().hasSucceeded, "\(word) without a recorder")
+            alone.output = .pipe
+            let end = try alone.run()
+            try #require(end.hasSucceeded, "\(word) without a recorder")
             let recorded = try RecordedProgram([program, word]).run
             #expect(recorded.end.hasSucceeded, "\(word): \(recorded.end.summary) \(recorded.end.errorText)")
-            #expect(recorded.unseen == [], "\(word)")
+            #expect(recorded.unseen == [] && recorded.end.output == end.output, "\(word): \(recorded.end.outputText)")
         }
     }
 
     @Test("a program that waits for a FIFO does not stop the others")
     func fifo() throws {
         let recorded = try RecordedProgram.shell(
-            "mkfifo p; (echo early >log; cat p >copy) & (sleep 0.2; echo late >>log; echo one >p) & wait; rm p; mkfifo q")
+            "mkfifo p; echo one >p & sleep 0.2; echo early >log; cat p >copy; wait; rm p; mkfifo q")
         #expect(recorded.run.unseen == [] && recorded.run.end.hasSucceeded)
         #expect(recorded.after.image["copy"]?.bytes == Array("one\n".utf8))
         #expect(recorded.after.nodes.values.contains { $0.kind == .fifo })
