@@ -2,14 +2,18 @@
 #pragma once
 // With it the headers define open and read as inline functions, which could not be defined again.
 #undef _FORTIFY_SOURCE
+#include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -101,6 +105,22 @@ enum assay_effect { ASSAY_WRITES, ASSAY_READS, ASSAY_SYNCS, ASSAY_OTHER };
     CALL(rmdir, ASSAY_OTHER)                                                                                          \
     CALL(symlink, ASSAY_OTHER)                                                                                        \
     CALL(symlinkat, ASSAY_OTHER)                                                                                      \
+    CALL(mkfifo, ASSAY_OTHER)                                                                                         \
+    CALL(mkfifoat, ASSAY_OTHER)                                                                                       \
+    CALL(mknod, ASSAY_OTHER)                                                                                          \
+    CALL(mknodat, ASSAY_OTHER)                                                                                        \
+    CALL(bind, ASSAY_OTHER)                                                                                           \
+    CALL(chmod, ASSAY_OTHER)                                                                                          \
+    CALL(fchmod, ASSAY_OTHER)                                                                                         \
+    CALL(fchmodat, ASSAY_OTHER)                                                                                       \
+    CALL(setxattr, ASSAY_OTHER)                                                                                       \
+    CALL(fsetxattr, ASSAY_OTHER)                                                                                      \
+    CALL(aio_write, ASSAY_OTHER)                                                                                      \
+    CALL(aio_write64, ASSAY_OTHER)                                                                                    \
+    CALL(aio_fsync, ASSAY_OTHER)                                                                                      \
+    CALL(aio_fsync64, ASSAY_OTHER)                                                                                    \
+    CALL(lio_listio, ASSAY_OTHER)                                                                                     \
+    CALL(lio_listio64, ASSAY_OTHER)                                                                                   \
     CALL(_exit, ASSAY_OTHER)                                                                                          \
     CALL(_Exit, ASSAY_OTHER)                                                                                          \
     CALL(mmap, ASSAY_OTHER)                                                                                           \

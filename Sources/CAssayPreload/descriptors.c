@@ -1,6 +1,7 @@
 #if defined(__linux__)
 #include "descriptors.h"
 #include "calls.h"
+#include "room.h"
 #include "trace.h"
 #include "witness.h"
 #include <errno.h>
@@ -60,10 +61,12 @@ static uint32_t examine(int fd) {
     if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
     bool is_directory = S_ISDIR(status.stx_mode);
     if (!is_directory && !S_ISREG(status.stx_mode)) return assay_is_output(fd) ? ASSAY_OUTPUT : ASSAY_OUTSIDE;
-    char path[PATH_MAX];
-    if (!assay_descriptor_path(fd, path)) return ASSAY_OUTSIDE;
-    if (is_directory) return assay_is_below_root(path) ? ASSAY_DIRECTORY : ASSAY_OUTSIDE;
-    enum assay_role role = assay_role_of(path);
+    char *path = assay_room();
+    bool is_known = assay_descriptor_path(fd, path);
+    bool is_below = is_known && is_directory && assay_is_below_root(path);
+    enum assay_role role = is_known && !is_directory ? assay_role_of(path) : ASSAY_ROLE_OUTSIDE;
+    assay_room_back(path);
+    if (is_below) return ASSAY_DIRECTORY;
     if (role == ASSAY_ROLE_OUTSIDE) return ASSAY_OUTSIDE;
     uint32_t entry = file_entry(&status, role == ASSAY_ROLE_LOG);
     int flags = NEXT(fcntl)(fd, F_GETFL);
@@ -89,10 +92,12 @@ bool assay_is_path_below_root(int directory, const char *path) {
     if (!atomic_load_explicit(&assay_is_watching, memory_order_relaxed) || !path) return false;
     if (path[0] == '/') return assay_is_below_root(path);
     int error = errno;
-    char base[PATH_MAX];
+    char *base = assay_room();
     bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : assay_descriptor_path(directory, base);
-    errno = error;
     // Below the directory unless it climbs out; where it climbs to is not followed.
-    return is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
+    bool is_below = is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
+    assay_room_back(base);
+    errno = error;
+    return is_below;
 }
 #endif

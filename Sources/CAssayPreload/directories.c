@@ -1,9 +1,14 @@
 #if defined(__linux__)
 #include "naming.h"
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
-// Calls that the trace has to know and that nobody counts.
+// Calls that the trace has to know and that are not counted.
 
 #define NAME(kind, from, path, to, destination, call)                                                                 \
     struct assay_naming naming;                                                                                       \
@@ -24,12 +29,45 @@ EXPORTED int rmdir(const char *path) {
     NAME(ASSAY_TRACE_UNLINK, AT_FDCWD, path, AT_FDCWD, NULL, NEXT(rmdir)(path));
 }
 
-EXPORTED int symlink(const char *target, const char *path) {
-    NAME(ASSAY_TRACE_UNSEEN, AT_FDCWD, target, AT_FDCWD, path, NEXT(symlink)(target, path));
-}
+#define NODE(directory, path, call) NAME(ASSAY_TRACE_NODE, AT_FDCWD, NULL, directory, path, call)
+
+EXPORTED int symlink(const char *target, const char *path) { NODE(AT_FDCWD, path, NEXT(symlink)(target, path)); }
 
 EXPORTED int symlinkat(const char *target, int directory, const char *path) {
-    NAME(ASSAY_TRACE_UNSEEN, AT_FDCWD, target, directory, path, NEXT(symlinkat)(target, directory, path));
+    NODE(directory, path, NEXT(symlinkat)(target, directory, path));
+}
+
+EXPORTED int mkfifo(const char *path, mode_t mode) { NODE(AT_FDCWD, path, NEXT(mkfifo)(path, mode)); }
+
+EXPORTED int mkfifoat(int directory, const char *path, mode_t mode) {
+    NODE(directory, path, NEXT(mkfifoat)(directory, path, mode));
+}
+
+EXPORTED int mknod(const char *path, mode_t mode, dev_t device) {
+    NODE(AT_FDCWD, path, NEXT(mknod)(path, mode, device));
+}
+
+EXPORTED int mknodat(int directory, const char *path, mode_t mode, dev_t device) {
+    NODE(directory, path, NEXT(mknodat)(directory, path, mode, device));
+}
+
+// The path of a socket, which need not end in a zero. False where it has none.
+static bool socket_path(const struct sockaddr *address, socklen_t length, char path[]) {
+    size_t start = offsetof(struct sockaddr_un, sun_path);
+    if (!address || length <= start || address->sa_family != AF_UNIX) return false;
+    size_t count = length - start < sizeof((struct sockaddr_un *)0)->sun_path
+        ? length - start
+        : sizeof((struct sockaddr_un *)0)->sun_path;
+    memcpy(path, (const char *)address + start, count);
+    path[count] = 0;
+    return path[0] != 0;
+}
+
+EXPORTED int bind(int fd, __CONST_SOCKADDR_ARG given, socklen_t length) {
+    const struct sockaddr *address = given.__sockaddr__;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1];
+    if (!assay_traces() || !socket_path(address, length, path)) return NEXT(bind)(fd, given, length);
+    NODE(AT_FDCWD, path, NEXT(bind)(fd, given, length));
 }
 
 // Ends without the destructors.

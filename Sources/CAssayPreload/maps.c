@@ -1,6 +1,8 @@
 #if defined(__linux__)
 #include "operation.h"
+#include "past.h"
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 // The watched maps that can be stored through, so that msync knows them. A map beyond these is counted when it is made,
 // and its msync is not. `length` is set last and cleared first.
@@ -85,9 +87,11 @@ EXPORTED int munmap(void *address, size_t length) {
 
 // A trace knows more of the maps than the counts: those that became writable later.
 static int traced_msync(void *address, size_t length, int flags) {
+    assay_sync_begins_here();
     bool is_held = assay_trace_begin();
     if (is_held) assay_trace_stores();
-    int result = NEXT(msync)(address, length, flags);
+    int result = is_held ? assay_seen_sync(SYS_msync, (long)address, (long)length, flags)
+                         : NEXT(msync)(address, length, flags);
     if (is_held) assay_trace_msync(address, length, flags & MS_SYNC, result);
     assay_trace_finish(is_held);
     return result;
@@ -107,8 +111,10 @@ EXPORTED void *mremap(void *address, size_t length, size_t wanted, int flags, ..
     void *place = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     bool is_held = assay_trace_begin();
-    if (is_held) assay_trace_moved(address);
+    if (is_held) assay_trace_moves(address);
+    if (is_held && flags & MREMAP_FIXED) assay_trace_unmap(place, wanted);
     void *base = NEXT(mremap)(address, length, wanted, flags, place);
+    if (is_held && base != MAP_FAILED) assay_trace_moved(address, length, base, wanted);
     assay_trace_finish(is_held);
     return base;
 }

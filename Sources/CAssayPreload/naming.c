@@ -20,6 +20,8 @@ void assay_naming_start(
     int error = errno;
     assay_trace_stores();
     naming->kind = kind;
+    naming->path = assay_room();
+    naming->destination = assay_room();
     struct stat status;
     bool is_there = path && look(from, path, &status, kind == ASSAY_TRACE_TRUNCATE ? 0 : AT_SYMLINK_NOFOLLOW);
     naming->is_directory = kind == ASSAY_TRACE_MAKE_DIRECTORY || (is_there && S_ISDIR(status.st_mode));
@@ -45,6 +47,23 @@ static void record_rename(const struct assay_naming *naming) {
     }
 }
 
+// A symbolic link, a FIFO or a socket: what it is it is by its name alone.
+static void record_node(const struct assay_naming *naming) {
+    struct stat status;
+    if (!naming->is_destination_watched || !look(AT_FDCWD, naming->destination, &status, AT_SYMLINK_NOFOLLOW)) return;
+    if (S_ISREG(status.st_mode)) {
+        assay_trace_made(ASSAY_TRACE_CREATE, status.st_ino, status.st_mode, naming->destination, NULL);
+        return;
+    }
+    char *target = assay_room();
+    long length = S_ISLNK(status.st_mode)
+        ? kernel_call(SYS_readlinkat, AT_FDCWD, (long)naming->destination, (long)target, PATH_MAX - 1, 0, 0)
+        : 0;
+    target[length > 0 ? length : 0] = 0;
+    assay_trace_made(ASSAY_TRACE_NODE, status.st_ino, status.st_mode, naming->destination, target);
+    assay_room_back(target);
+}
+
 void assay_naming_record(struct assay_naming *naming, int result) {
     if (result != 0) return;
     int error = errno;
@@ -68,11 +87,13 @@ void assay_naming_record(struct assay_naming *naming, int result) {
             naming->is_directory ? ASSAY_TRACE_REMOVE_DIRECTORY : ASSAY_TRACE_UNLINK, 0, naming->path, NULL, false);
         break;
     case ASSAY_TRACE_MAKE_DIRECTORY:
-        if (naming->is_watched) assay_trace_name(ASSAY_TRACE_MAKE_DIRECTORY, 0, naming->path, NULL, false);
+        if (naming->is_watched && look(AT_FDCWD, naming->path, &status, AT_SYMLINK_NOFOLLOW))
+            assay_trace_made(ASSAY_TRACE_MAKE_DIRECTORY, 0, status.st_mode, naming->path, NULL);
+        break;
+    case ASSAY_TRACE_NODE:
+        record_node(naming);
         break;
     default:
-        if (naming->is_destination_watched) assay_trace_name(
-            ASSAY_TRACE_UNSEEN, 0, "a symbolic link was made", naming->destination, false);
         break;
     }
     errno = error;
@@ -87,21 +108,33 @@ struct assay_opening assay_opening_begin(int directory, const char *path, int fl
     struct stat status;
     opening.existed = look(directory, path, &status, 0);
     opening.had_bytes = opening.existed && status.st_size > 0;
+    // To open a FIFO may take as long as another process lets it wait, which may wait for the lock.
+    if (opening.existed && !S_ISREG(status.st_mode)) {
+        assay_trace_unlock();
+        opening.is_held = false;
+    }
     errno = error;
     return opening;
+}
+
+static void record_creation(struct assay_target target, int fd) {
+    uint64_t inode = atomic_load(&assay_shared->logs[target.log].inode);
+    struct stat status;
+    uint32_t mode = kernel_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 ? status.st_mode : 0;
+    char *path = assay_room();
+    if (assay_descriptor_path(fd, path)) assay_trace_made(ASSAY_TRACE_CREATE, inode, mode, path, NULL);
+    assay_room_back(path);
 }
 
 void assay_opening_end(const struct assay_opening *opening, int flags, int fd) {
     if (!opening->is_held) return;
     int error = errno;
     struct assay_target target = assay_target_of(fd);
-    char path[PATH_MAX];
     if (assay_is_file(target)) {
         if ((flags & __O_TMPFILE) == __O_TMPFILE) {
             assay_trace_unseen("a file without a name was made (O_TMPFILE)");
         } else if (!opening->existed) {
-            uint64_t inode = atomic_load(&assay_shared->logs[target.log].inode);
-            if (assay_descriptor_path(fd, path)) assay_trace_name(ASSAY_TRACE_CREATE, inode, path, NULL, false);
+            record_creation(target, fd);
         } else if (flags & O_TRUNC && opening->had_bytes) {
             assay_trace_file(ASSAY_TRACE_TRUNCATE, target, 0, 0, false);
         }

@@ -1,7 +1,7 @@
 // What a call does to names, for the trace: told before it, when the old names still lead somewhere.
 #pragma once
+#include "room.h"
 #include "trace.h"
-#include <limits.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -13,8 +13,9 @@ struct assay_naming {
     bool is_watched;
     bool is_destination_watched;
     bool is_exchange;
-    char path[PATH_MAX];
-    char destination[PATH_MAX];
+    // As the kernel names them; only while it is held.
+    char *path;
+    char *destination;
 };
 
 void assay_naming_start(
@@ -32,6 +33,8 @@ static inline void assay_naming_begin(
 static inline void assay_naming_end(struct assay_naming *naming, int result) {
     if (__builtin_expect(!naming->is_held, 1)) return;
     assay_naming_record(naming, result);
+    assay_room_back(naming->path);
+    assay_room_back(naming->destination);
     assay_trace_unlock();
 }
 

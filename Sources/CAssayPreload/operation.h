@@ -19,8 +19,9 @@ struct assay_operation {
     // Of a sync of one.
     struct assay_coverage coverage;
     struct assay_strike strike;
-    // Of a write that is recorded: nobody else's happens until its end. `parts` NULL: the bytes are read back.
+    // Of a write that is recorded: no other happens until its end. `parts` NULL: the bytes are read back.
     bool is_traced;
+    struct assay_source source;
     int fd;
     const struct iovec *parts;
     int part_count;
@@ -37,7 +38,8 @@ static inline void assay_trace_operation(struct assay_operation *operation) {
 }
 
 static inline struct assay_operation assay_begin(enum assay_call call, int fd) {
-    struct assay_operation operation = {.call = call, .target = assay_target_of(fd), .fd = fd, .offset = -1};
+    struct assay_operation operation = {
+        .call = call, .target = assay_target_of(fd), .fd = fd, .offset = -1, .source = {-1, -1}};
     bool changes = assay_effect_of(call) == ASSAY_WRITES || assay_effect_of(call) == ASSAY_SYNCS;
     if (__builtin_expect(assay_traces(), 0) && changes) assay_trace_operation(&operation);
     if (assay_is_file(operation.target)) {
@@ -124,7 +126,7 @@ static inline ssize_t assay_end_write(const struct assay_operation *operation, s
     if (__builtin_expect(operation->is_traced, 0)) {
         assay_trace_write(
             target, operation->fd, operation->parts, operation->part_count, operation->offset, written,
-            is_synced || target.is_synced);
+            is_synced || target.is_synced, operation->source);
         assay_trace_unlock();
     }
     if (!assay_is_file(target)) return written;

@@ -23,11 +23,14 @@ struct map {
     int64_t offset;
     struct assay_target target;
     uint64_t inode;
-    // Of its own, so that the file's size can be asked for when the program has closed its own.
+    // Of its own, so that the file's size can be asked for when the program has closed its own. By O_PATH: to close it
+    // takes no lock away from the program, and it keeps none.
     int fd;
     // NULL while nothing can be stored through it.
     char *copy;
     size_t copied;
+    // The program has closed our descriptor.
+    bool is_lost;
 };
 
 static struct map maps[MAP_LIMIT];
@@ -42,9 +45,14 @@ static void *take(size_t length) {
 }
 
 // How much of the map has a file behind it: beyond, a look would end the process.
-static size_t backed(const struct map *map) {
+static size_t backed(struct map *map) {
     struct stat status;
-    if (kernel_call(SYS_fstat, map->fd, (long)&status, 0, 0, 0, 0) < 0) return 0;
+    bool is_ours = kernel_call(SYS_fstat, map->fd, (long)&status, 0, 0, 0, 0) >= 0 && status.st_ino == map->inode;
+    if (!is_ours && !map->is_lost) {
+        map->is_lost = true;
+        assay_trace_unseen("the program closed a descriptor that it had not opened, by which a map was watched");
+    }
+    if (!is_ours) return 0;
     int64_t rest = (int64_t)status.st_size - map->offset;
     if (rest <= 0) return 0;
     return (size_t)rest < map->length ? (size_t)rest : map->length;
@@ -67,7 +75,7 @@ static void note_run(const struct map *map, size_t start, size_t end) {
 }
 
 static void compare(struct map *map) {
-    if (!map->copy) return;
+    if (!map->copy || map->is_lost) return;
     size_t end = backed(map);
     // What grew holds zeros until somebody stores there.
     if (end > map->copied) memset(map->copy + map->copied, 0, end - map->copied);
@@ -98,13 +106,34 @@ void assay_trace_stores(void) {
     for (int index = 0; index < map_count; index++) compare(&maps[index]);
 }
 
+static void drop_copy(struct map *map) {
+    if (!map->copy) return;
+    NEXT(munmap)(map->copy, map->length);
+    copy_total -= map->length;
+    map->copy = NULL;
+}
+
 static void drop(struct map *map) {
-    if (map->copy) {
-        NEXT(munmap)(map->copy, map->length);
-        copy_total -= map->length;
-    }
-    kernel_call(SYS_close, map->fd, 0, 0, 0, 0, 0);
+    drop_copy(map);
+    if (!map->is_lost) kernel_call(SYS_close, map->fd, 0, 0, 0, 0, 0);
     *map = maps[--map_count];
+}
+
+// A descriptor that names the file of the program's and has nothing else of it, out of the way of the program's numbers.
+// Negative where there is none.
+static long name_file(int fd) {
+    char link[32] = "/proc/self/fd/", digits[12];
+    size_t end = strlen(link);
+    int count = 0;
+    for (unsigned rest = (unsigned)fd; count == 0 || rest > 0; rest /= 10) digits[count++] = (char)('0' + rest % 10);
+    while (count > 0) link[end++] = digits[--count];
+    link[end] = 0;
+    long low = kernel_call(SYS_openat, AT_FDCWD, (long)link, O_PATH | O_CLOEXEC, 0, 0, 0);
+    if (low < 0) return low;
+    long high = kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, 700, 0, 0, 0);
+    if (high < 0) high = kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, 200, 0, 0, 0);
+    kernel_call(SYS_close, low, 0, 0, 0, 0, 0);
+    return high;
 }
 
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written) {
@@ -114,7 +143,7 @@ void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct a
     // The descriptor has to be one by which the file can be written: else nothing is ever stored.
     long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR) {
-        long own = map_count < MAP_LIMIT ? kernel_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700, 0, 0, 0) : -1;
+        long own = map_count < MAP_LIMIT ? name_file(fd) : -1;
         if (own < 0) {
             assay_trace_unseen("more maps of files than can be watched");
         } else {
@@ -156,13 +185,33 @@ void assay_trace_unmap(void *address, size_t length) {
     errno = error;
 }
 
-void assay_trace_moved(void *address) {
-    for (int index = map_count - 1; index >= 0; index--) {
-        if (!overlaps(&maps[index], address, 1)) continue;
-        compare(&maps[index]);
-        assay_trace_unseen("a map of a file was moved or changed its size");
-        drop(&maps[index]);
+void assay_trace_moves(void *address) {
+    int error = errno;
+    for (int index = 0; index < map_count; index++) {
+        if (overlaps(&maps[index], address, 1)) compare(&maps[index]);
     }
+    errno = error;
+}
+
+static size_t whole_pages(size_t length) { return (length + 4095) / 4096 * 4096; }
+
+void assay_trace_moved(void *address, size_t length, void *base, size_t wanted) {
+    int error = errno;
+    for (int index = map_count - 1; index >= 0; index--) {
+        struct map *map = &maps[index];
+        if (!overlaps(map, address, length > 0 ? length : 1)) continue;
+        bool is_written = map->copy != NULL;
+        if (map->base == (char *)address && whole_pages(map->length) == whole_pages(length)) {
+            drop_copy(map);
+            map->base = base;
+            map->length = wanted;
+            if (is_written) begin_copy(map);
+        } else {
+            if (is_written) assay_trace_unseen("a map that is stored through was moved in pieces");
+            drop(map);
+        }
+    }
+    errno = error;
 }
 
 void assay_trace_msync(void *address, size_t length, bool waits, int result) {

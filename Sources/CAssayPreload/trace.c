@@ -1,6 +1,8 @@
 #if defined(__linux__)
 #include "trace.h"
 #include "kernel.h"
+#include "past.h"
+#include "room.h"
 #include "state.h"
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +22,8 @@ static struct control {
     _Atomic uint64_t output_device;
     _Atomic uint64_t output_inode;
     _Atomic bool has_output;
+    // Set by the first program that asks for a watch over the calls that go past this library.
+    _Atomic bool has_watch;
 } *control;
 static char trace_path[PATH_MAX];
 static __thread int depth __attribute__((tls_model("initial-exec")));
@@ -60,10 +64,34 @@ static void append(struct assay_trace_record *record, const struct iovec *parts,
     kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
+// So many pieces of data have a place on the stack. More are put together first.
+#define FEW_PIECES 8
+
+static char *join(const struct iovec *data, int count, size_t bytes) {
+    char *joined = assay_pages(bytes);
+    size_t place = 0;
+    for (int index = 0; joined && index < count && place < bytes; index++) {
+        size_t length = data[index].iov_len < bytes - place ? data[index].iov_len : bytes - place;
+        memcpy(joined + place, data[index].iov_base, length);
+        place += length;
+    }
+    return joined;
+}
+
 static void put(
     struct assay_trace_record record, const char *path, const char *destination, const struct iovec *data, int count,
     size_t bytes) {
-    struct iovec parts[IOV_MAX];
+    struct iovec parts[3 + FEW_PIECES], whole;
+    char *joined = NULL;
+    if (count > FEW_PIECES && bytes > 0) {
+        if (!(joined = join(data, count, bytes))) {
+            assay_trace_unseen("there was no memory for the record of a write");
+            return;
+        }
+        whole = (struct iovec){joined, bytes};
+        data = &whole;
+        count = 1;
+    }
     record.path_length = path ? (uint32_t)strlen(path) : 0;
     record.destination_length = destination ? (uint32_t)strlen(destination) : 0;
     record.data_length = bytes;
@@ -72,12 +100,14 @@ static void put(
     parts[1] = (struct iovec){(void *)path, record.path_length};
     parts[2] = (struct iovec){(void *)destination, record.destination_length};
     int used = 3;
-    for (int index = 0; index < count && bytes > 0 && used < IOV_MAX; index++) {
-        size_t length = data[index].iov_len < bytes ? data[index].iov_len : bytes;
+    size_t rest = bytes;
+    for (int index = 0; index < count && rest > 0; index++) {
+        size_t length = data[index].iov_len < rest ? data[index].iov_len : rest;
         parts[used++] = (struct iovec){data[index].iov_base, length};
-        bytes -= length;
+        rest -= length;
     }
     append(&record, parts, used);
+    assay_pages_back(joined, bytes);
 }
 
 void assay_trace_data(int kind, uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes) {
@@ -98,12 +128,19 @@ void assay_trace_name(int kind, uint64_t inode, const char *path, const char *de
         0);
 }
 
+void assay_trace_made(int kind, uint64_t inode, uint32_t mode, const char *path, const char *destination) {
+    put((struct assay_trace_record){.kind = (uint16_t)kind, .inode = inode, .offset = mode}, path, destination, NULL, 0,
+        0);
+}
+
 void assay_trace_size(uint64_t inode, int64_t size) {
     put((struct assay_trace_record){.kind = ASSAY_TRACE_TRUNCATE, .inode = inode, .offset = size}, NULL, NULL, NULL, 0,
         0);
 }
 
 void assay_trace_unseen(const char *why) { assay_trace_name(ASSAY_TRACE_UNSEEN, 0, why, NULL, false); }
+
+void assay_trace_past(const char *what) { assay_trace_name(ASSAY_TRACE_PAST, 0, what, NULL, false); }
 
 // MARK: Writes and syncs
 
@@ -119,31 +156,33 @@ static int64_t place_of(int fd, int64_t offset, ssize_t written) {
     return offset >= 0 ? offset : kernel_call(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0) - written;
 }
 
-static void read_back(struct assay_target target, int fd, int64_t place, int64_t end) {
-    static char buffer[1 << 16];
-    char link[64] = "/proc/self/fd/";
-    char *digits = link + strlen(link);
-    int used = 0;
-    char reversed[12];
-    for (unsigned rest = (unsigned)fd; used == 0 || rest > 0; rest /= 10) reversed[used++] = (char)('0' + rest % 10);
-    while (used > 0) *digits++ = reversed[--used];
-    long input = kernel_call(SYS_openat, AT_FDCWD, (long)link, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    while (input >= 0 && place < end) {
-        size_t wanted = end - place < (int64_t)sizeof buffer ? (size_t)(end - place) : sizeof buffer;
-        long count = kernel_call(SYS_pread64, input, (long)buffer, (long)wanted, (long)place, 0, 0);
+// Bytes of a file by a descriptor of the program's, into records of the target. Returns the place up to which it got.
+static int64_t note_bytes(struct assay_target target, int fd, int64_t shift, int64_t place, int64_t end) {
+    static char buffer[1 << 16] __attribute__((aligned(4096)));
+    while (place < end) {
+        size_t wanted = (size_t)(end - place) < sizeof buffer ? (size_t)(end - place) : sizeof buffer;
+        long count = kernel_call(SYS_pread64, fd, (long)buffer, (long)wanted, place + shift, 0, 0);
         if (count <= 0) break;
         struct iovec part = {buffer, (size_t)count};
         assay_trace_data(ASSAY_TRACE_WRITE, inode_of(target), place, &part, 1, (size_t)count);
         assay_trace_known(inode_of(target), place, &part, 1, (size_t)count);
         place += count;
     }
-    if (input >= 0) kernel_call(SYS_close, input, 0, 0, 0, 0, 0);
-    if (place < end) assay_trace_unseen("a copy inside the kernel could not be read back");
+    return place;
+}
+
+// The target can be read where the program has opened it for that; else what it was copied from.
+static void read_back(struct assay_target target, int fd, int64_t place, int64_t end, struct assay_source source) {
+    long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    int64_t start = place;
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR) place = note_bytes(target, fd, 0, place, end);
+    if (source.fd >= 0 && source.place >= 0) place = note_bytes(target, source.fd, source.place - start, place, end);
+    if (place < end) assay_trace_unseen("what was copied inside the kernel could not be read");
 }
 
 void assay_trace_write(
     struct assay_target target, int fd, const struct iovec *parts, int count, int64_t offset, ssize_t written,
-    bool is_synced) {
+    bool is_synced, struct assay_source source) {
     if (written <= 0) return;
     int error = errno;
     if (target.kind == ASSAY_OUTPUT) {
@@ -154,9 +193,7 @@ void assay_trace_write(
         if (place < 0) {
             assay_trace_unseen("a write whose place in its file cannot be told");
         } else if (!parts) {
-            read_back(target, fd, place, place + written);
-        } else if (count > IOV_MAX - 3) {
-            assay_trace_unseen("a write of more pieces than a record can have");
+            read_back(target, fd, place, place + written, source);
         } else {
             assay_trace_data(ASSAY_TRACE_WRITE, inode_of(target), place, parts, count, (size_t)written);
             assay_trace_known(inode_of(target), place, parts, count, (size_t)written);
@@ -168,9 +205,10 @@ void assay_trace_write(
 
 void assay_trace_sync(struct assay_target target, int fd, int result) {
     int error = errno;
-    char path[PATH_MAX];
     if (target.kind == ASSAY_DIRECTORY) {
+        char *path = assay_room();
         if (assay_descriptor_path(fd, path)) assay_trace_name(ASSAY_TRACE_SYNC_DIRECTORY, 0, path, NULL, result != 0);
+        assay_room_back(path);
     } else if (assay_is_file(target)) {
         // What was not even tried decides nothing.
         if (result == 0 || (error != EINTR && error != EBADF && error != EINVAL && error != EROFS))
@@ -181,22 +219,29 @@ void assay_trace_sync(struct assay_target target, int fd, int result) {
 
 // MARK: Names
 
+// The directory of a path, as the kernel names it; `length` is that of what comes before the last name.
+static bool parent_path(int directory, const char *path, size_t length, char full[]) {
+    char *parent = assay_room();
+    memcpy(parent, path, length);
+    parent[length] = 0;
+    if (length == 0) memcpy(parent, ".", 2);
+    long fd = kernel_call(SYS_openat, directory, (long)parent, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+    assay_room_back(parent);
+    if (fd < 0) return false;
+    bool is_known = assay_descriptor_path((int)fd, full);
+    kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
+    return is_known;
+}
+
 bool assay_trace_path(int directory, const char *path, char full[]) {
     if (!path || !*path || strlen(path) >= PATH_MAX) return false;
-    char parent[PATH_MAX];
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     size_t start = length;
     while (start > 0 && path[start - 1] != '/') start--;
-    memcpy(parent, path, start);
-    parent[start] = 0;
-    if (start == 0) memcpy(parent, ".", 2);
-    long fd = kernel_call(SYS_openat, directory, (long)parent, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0) return false;
-    bool is_known = assay_descriptor_path((int)fd, full);
-    kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
-    size_t end = is_known ? strlen(full) : 0;
-    if (!is_known || end + 1 + length - start >= PATH_MAX) return false;
+    if (!parent_path(directory, path, start, full)) return false;
+    size_t end = strlen(full);
+    if (end + 1 + length - start >= PATH_MAX) return false;
     // A path that ends in these names no entry of its directory.
     size_t name = length - start;
     if ((name == 1 && path[start] == '.') || (name == 2 && memcmp(path + start, "..", 2) == 0)) return false;
@@ -238,15 +283,17 @@ bool assay_trace_start(void) {
     control = page;
     assay_trace_lock();
     note_output();
-    char name[PATH_MAX] = "";
-    long length = kernel_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)name, sizeof name - 1, 0, 0);
+    char *name = assay_room();
+    long length = kernel_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)name, PATH_MAX - 1, 0, 0);
     name[length > 0 ? length : 0] = 0;
     put((struct assay_trace_record){
             .kind = ASSAY_TRACE_START, .offset = ASSAY_TRACE_VERSION,
             .count = kernel_call(SYS_getppid, 0, 0, 0, 0, 0, 0)},
         name, NULL, NULL, 0, 0);
+    assay_room_back(name);
     atomic_store(&assay_is_tracing, true);
     assay_trace_unlock();
+    if (!atomic_exchange(&control->has_watch, true)) assay_watch_past();
     return true;
 }
 

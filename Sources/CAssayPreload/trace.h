@@ -14,14 +14,14 @@
 
 #pragma GCC visibility push(hidden)
 
-// Raised when a record's form or meaning changes; Sources/ProgramTrials/Trace.swift reads it.
-#define ASSAY_TRACE_VERSION 1
+// Raised when a record's form or meaning changes; Sources/ProgramTrials/TraceFile.swift reads it.
+#define ASSAY_TRACE_VERSION 2
 #define ASSAY_TRACE_MAGIC 0x41594153u
 
 enum assay_trace_kind {
     ASSAY_TRACE_START = 1,      // of a program: its version in `offset`, its parent in `count`, its name in `path`
     ASSAY_TRACE_END,
-    ASSAY_TRACE_CREATE,
+    ASSAY_TRACE_CREATE,         // its mode in `offset`, as for a directory that is made
     ASSAY_TRACE_WRITE,
     ASSAY_TRACE_TRUNCATE,       // the size in `offset`, as for the next
     ASSAY_TRACE_PREALLOCATE,
@@ -36,7 +36,10 @@ enum assay_trace_kind {
     ASSAY_TRACE_SYNC_ALL,
     ASSAY_TRACE_WRITE_BACK,
     ASSAY_TRACE_OUTPUT,         // printed on the standard output that the first program had
-    ASSAY_TRACE_UNSEEN,         // why the trace is not all, in `path`; of a symbolic link, its path behind
+    ASSAY_TRACE_UNSEEN,         // what happened and is not understood, in `path`
+    ASSAY_TRACE_PAST,           // what happened and was not seen, in `path`
+    ASSAY_TRACE_MODE,           // in `offset`; of a directory, its path
+    ASSAY_TRACE_NODE,           // a name for what holds no bytes: its mode in `offset`, a link's target behind
 };
 
 // Little-endian; the texts and the bytes follow in this order.
@@ -69,13 +72,23 @@ bool assay_is_output(int fd);
 void assay_trace_data(int kind, uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);
 void assay_trace_file(int kind, struct assay_target target, int64_t offset, int64_t count, bool failed);
 void assay_trace_name(int kind, uint64_t inode, const char *path, const char *destination, bool failed);
+// The same of what was just made, or has another mode now.
+void assay_trace_made(int kind, uint64_t inode, uint32_t mode, const char *path, const char *destination);
 void assay_trace_size(uint64_t inode, int64_t size);
 void assay_trace_unseen(const char *why);
+void assay_trace_past(const char *what);
 
-// Of a write that has returned. `offset` -1: at the descriptor's own; `parts` NULL: the bytes are read back.
+// Where a copy inside the kernel takes its bytes from: a descriptor of the program's, and the place in its file.
+struct assay_source {
+    int fd;
+    int64_t place;
+};
+
+// Of a write that has returned. `offset` -1: at the descriptor's own; `parts` NULL: the bytes are read back, by the
+// program's own descriptors. One of ours would take its locks away when it is closed.
 void assay_trace_write(
     struct assay_target target, int fd, const struct iovec *parts, int count, int64_t offset, ssize_t written,
-    bool is_synced);
+    bool is_synced, struct assay_source source);
 // Of a sync of a file or a directory that has returned.
 void assay_trace_sync(struct assay_target target, int fd, int result);
 
@@ -87,7 +100,9 @@ bool assay_trace_path(int directory, const char *path, char full[]);
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written);
 void assay_trace_maps_written(void *address, size_t length);
 void assay_trace_unmap(void *address, size_t length);
-void assay_trace_moved(void *address);
+// Before a map is moved or resized, and after it.
+void assay_trace_moves(void *address);
+void assay_trace_moved(void *address, size_t length, void *base, size_t wanted);
 void assay_trace_stores(void);
 void assay_trace_msync(void *address, size_t length, bool waits, int result);
 void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);

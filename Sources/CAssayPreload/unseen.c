@@ -37,13 +37,15 @@ static enum meaning meaning_of(long number) {
     }
 }
 
-static void note_unseen(void) {
+static void note_unseen(const char *what) {
     COUNT(unseen_calls, 1);
     ASSAY_UNSTRUCK(unseen);
     if (!assay_trace_begin()) return;
-    assay_trace_unseen("a system call by its number, or a ring");
+    assay_trace_past(what);
     assay_trace_unlock();
 }
+
+static void note_call(void) { note_unseen("a system call by its number"); }
 
 // Those that are led to the function of the same name while a trace is kept. False for others.
 static bool is_led(long number, const long words[6], long *result) {
@@ -91,13 +93,13 @@ static void note(long number, const long words[6]) {
     case NOTHING:
         return;
     case CHANGES_FIRST:
-        if (assay_target_of((int)words[0]).kind != ASSAY_OUTSIDE) note_unseen();
+        if (assay_target_of((int)words[0]).kind != ASSAY_OUTSIDE) note_call();
         return;
     case CHANGES_THIRD:
-        if (assay_target_of((int)words[2]).kind != ASSAY_OUTSIDE) note_unseen();
+        if (assay_target_of((int)words[2]).kind != ASSAY_OUTSIDE) note_call();
         return;
     case USES_RING:
-        note_unseen();
+        note_unseen("a ring (io_uring, libaio)");
         return;
     case RENAMES:
         if (assay_is_path_below_root((int)words[0], (const char *)words[1])
@@ -121,5 +123,52 @@ EXPORTED long syscall(long number, ...) {
     if (is_led(number, words, &result)) return result;
     note(number, words);
     return NEXT(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+// MARK: What threads of libc do (POSIX asynchronous I/O)
+
+static bool is_watched(int fd) {
+    return atomic_load_explicit(&assay_is_watching, memory_order_relaxed)
+        && assay_target_of(fd).kind != ASSAY_OUTSIDE;
+}
+
+// A block is never NULL, but one in a list.
+#define NOTE(block)                                                                                                   \
+    do {                                                                                                              \
+        if (is_watched((block)->aio_fildes)) note_unseen("asynchronous I/O of POSIX (aio)");                          \
+    } while (0)
+#define NOTE_ALL(blocks, count)                                                                                       \
+    for (int index = 0; index < (count); index++) {                                                                   \
+        if ((blocks)[index] && (blocks)[index]->aio_lio_opcode == LIO_WRITE) NOTE((blocks)[index]);                    \
+    }
+
+EXPORTED int aio_write(struct aiocb *block) {
+    NOTE(block);
+    return NEXT(aio_write)(block);
+}
+
+EXPORTED int aio_write64(struct aiocb64 *block) {
+    NOTE(block);
+    return NEXT(aio_write64)(block);
+}
+
+EXPORTED int aio_fsync(int kind, struct aiocb *block) {
+    NOTE(block);
+    return NEXT(aio_fsync)(kind, block);
+}
+
+EXPORTED int aio_fsync64(int kind, struct aiocb64 *block) {
+    NOTE(block);
+    return NEXT(aio_fsync64)(kind, block);
+}
+
+EXPORTED int lio_listio(int mode, struct aiocb *const blocks[], int count, struct sigevent *event) {
+    NOTE_ALL(blocks, count)
+    return NEXT(lio_listio)(mode, blocks, count, event);
+}
+
+EXPORTED int lio_listio64(int mode, struct aiocb64 *const blocks[], int count, struct sigevent *event) {
+    NOTE_ALL(blocks, count)
+    return NEXT(lio_listio64)(mode, blocks, count, event);
 }
 #endif

@@ -1,5 +1,6 @@
 #if defined(__linux__)
 #include "operation.h"
+#include "kernel.h"
 
 // What was written and where, for the trace.
 #define BYTES(place)                                                                                                  \
@@ -69,21 +70,31 @@ static ssize_t end_copy(const struct assay_operation *operation, int input, ssiz
     return assay_end_write(operation, count, false);
 }
 
+// Told before the copy, which moves the place.
+static struct assay_source source_of(const struct assay_operation *operation, int input, const off64_t *offset) {
+    if (!operation->is_traced) return (struct assay_source){-1, -1};
+    int64_t place = offset ? *offset : kernel_call(SYS_lseek, input, 0, SEEK_CUR, 0, 0, 0);
+    return (struct assay_source){input, place};
+}
+
 EXPORTED ssize_t copy_file_range(
     int input, off64_t *input_offset, int output, off64_t *output_offset, size_t count, unsigned flags) {
     BEGIN_BYTES(copy_file_range, output, count);
     operation.offset = output_offset ? *output_offset : -1;
+    operation.source = source_of(&operation, input, input_offset);
     ssize_t copied = PASS(NEXT(copy_file_range)(input, input_offset, output, output_offset, count, flags));
     return end_copy(&operation, input, copied);
 }
 
 EXPORTED ssize_t sendfile(int output, int input, off_t *offset, size_t count) {
     BEGIN_BYTES(sendfile, output, count);
+    operation.source = source_of(&operation, input, offset);
     return end_copy(&operation, input, PASS(NEXT(sendfile)(output, input, offset, count)));
 }
 
 EXPORTED ssize_t sendfile64(int output, int input, off64_t *offset, size_t count) {
     BEGIN_BYTES(sendfile64, output, count);
+    operation.source = source_of(&operation, input, offset);
     return end_copy(&operation, input, PASS(NEXT(sendfile64)(output, input, offset, count)));
 }
 #endif

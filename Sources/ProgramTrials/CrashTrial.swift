@@ -145,8 +145,7 @@ package struct CrashTrial: Sendable {
         let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
         guard let image = sweep.image(at: step) else { return }
         try FileTree.createDirectory(path + "/files")
-        let directories = run.directories(at: step.operation)
-        try DirectorySnapshot.build(image, directories: directories, at: path + "/files")
+        try run.build(image, at: step.operation, in: path + "/files")
         try FileTree.writeBytes(path + "/acknowledged", run.acknowledged(at: step.operation))
         let text = description(of: step).joined(separator: "\n")
         try FileTree.writeText(path + "/what-happened", "\(CrashAddress([step]))\n\(text)\n")
@@ -207,7 +206,7 @@ package struct CrashTrial: Sendable {
         try FileTree.createDirectory(directory)
         var image = image
         image.dropUnnamed()
-        try DirectorySnapshot.build(image, directories: run.directories(at: operation), at: directory)
+        try run.build(image, at: operation, in: directory)
         try FileTree.writeBytes(words, acknowledged)
         return try check.run(directory, variables: ["\(Self.acknowledgedVariable)=\(words)"])
     }

@@ -1,13 +1,16 @@
 import FaultModel
+import RunRecords
 
 /// Operations of a trace in words, by the names that files had at the time.
 struct OperationText {
     private let operations: [IORecord]
+    private let nodes: [Inode: FileNode]
     /// By the operation that gave the name.
     private var names: [Inode: [(operation: Int, path: String)]] = [:]
 
-    init(base: DiskImage, operations: [IORecord]) {
+    init(base: DiskImage, operations: [IORecord], nodes: [Inode: FileNode] = [:]) {
         self.operations = operations
+        self.nodes = nodes
         var entries = base.entries
         for (path, inode) in entries { names[inode, default: []].append((0, path)) }
         for (number, record) in operations.enumerated() where !record.failed {
@@ -38,6 +41,7 @@ struct OperationText {
         let text =
             switch record.action {
             case .create(let path, _): "makes \(path)"
+            case .link(let path, let inode) where nodes[inode] != nil: "makes \(path), which is no file"
             case .link(let path, let inode): "gives \(of(inode)) the further name \(path)"
             case .write(let inode, let offset, let bytes): "writes \(bytes.count) bytes at \(offset) of \(of(inode))"
             case .truncate(let inode, let size): "sets the size of \(of(inode)) to \(size)"
@@ -50,6 +54,7 @@ struct OperationText {
             case .syncDirectory(let path): path == "." ? "syncs the directory" : "syncs the directory \(path)"
             case .writeBack(let inode): "hurries the writes of \(of(inode)) on"
             }
-        return record.failed ? text + ", which fails" : text
+        // Paths are keys.
+        return BytePath(key: record.failed ? text + ", which fails" : text).text
     }
 }

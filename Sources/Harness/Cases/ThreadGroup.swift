@@ -62,14 +62,15 @@ package enum ThreadGroup {
 }
 
 /// Hands a closure to a new thread.
-private final class ThreadStart: Sendable {
-    let body: @Sendable () -> Void
+package final class ThreadStart: Sendable {
+    private let body: @Sendable () -> Void
 
-    init(_ body: @escaping @Sendable () -> Void) {
+    package init(_ body: @escaping @Sendable () -> Void) {
         self.body = body
     }
 
-    func spawn() throws(HarnessError) -> pthread_t {
+    /// The caller joins the thread, or detaches it.
+    package func spawn() throws(HarnessError) -> pthread_t {
         let context = Unmanaged.passRetained(self)
         #if canImport(Glibc)
             var thread = pthread_t()

@@ -14,7 +14,7 @@ package struct ProgramFaultReport: Sendable {
     private var violations: [ProgramFaultTrial] { trials.filter { $0.outcome.isViolation(mustTell: mustTell) } }
     private var unstruck: Int { trials.count { $0.outcome == .notStruck } }
     /// Calls that no fault could strike, and that were not tried therefore.
-    private var unreached: Int { baseline.state.unseen + baseline.state.streams }
+    private var unreached: Int { baseline.state.unseen + baseline.state.streams + baseline.past.count }
 
     /// 2 when something was broken; 3 when no trial was struck, when one was not, or when some calls cannot be.
     package var exitStatus: Int32 {
@@ -56,6 +56,7 @@ package struct ProgramFaultReport: Sendable {
         if state.unseen > 0 {
             notes.append("NOT TRIED: \(state.unseen) system calls by number, and io_uring: they cannot be made to fail")
         }
+        for what in baseline.past { notes.append("NOT TRIED: \(what)") }
         if unstruck > 0 {
             notes.append(
                 "NOT DECIDED: \(unstruck) of \(trials.count) faults never struck: the program took another way than "

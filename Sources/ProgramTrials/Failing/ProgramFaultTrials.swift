@@ -39,6 +39,8 @@ package struct ProgramFaultTrials: Sendable {
         /// lost it does not see.
         package let isCheckBlind: Bool
         package let lineCount: Int
+        /// What the program did past the library, in words: no fault can strike it.
+        package let past: [String]
     }
 
     /// One run of the program.
@@ -93,9 +95,33 @@ package struct ProgramFaultTrials: Sendable {
         try prepare(ran.place)
         let isBlind = try self.checked(ran).hasSucceeded
         try FileTree.remove(ran.place.directory)
+        let past = try past()
         return Baseline(
             state: ran.state, durationNanoseconds: end.durationNanoseconds, isCheckBlind: isBlind,
-            lineCount: ran.lines.count { $0 == UInt8(ascii: "\n") })
+            lineCount: ran.lines.count { $0 == UInt8(ascii: "\n") }, past: past)
+    }
+
+    /// The program once more, under the recorder: what it did to its files has to be what was seen of it.
+    private func past() throws -> [String] {
+        let place = Place(directory: directory + "/recorded")
+        try FileTree.remove(place.directory)
+        try prepare(place)
+        var program = WatchedProgram(
+            words.map { $0.replacing(CheckCommand.placeholder, with: place.data) }, library: library)
+        program.output = output
+        program.outputLimit = Self.memoryLimit
+        program.limitSeconds = limitSeconds ?? 60
+        let past: [String]
+        do {
+            let volatile = try VolatileNames(adding: ignoredNames, to: [])
+            let recorder = try Recorder(program, directory: place.data, volatile: volatile, in: place.directory)
+            let run = try recorder.run()
+            past = run.past + (run.end.hasSucceeded ? [] : ["under the recorder the program \(run.end.summary)"])
+        } catch let refusal as TrialRefusal {
+            past = ["what the program did could not be compared with its files: \(refusal)"]
+        }
+        try FileTree.remove(place.directory)
+        return past
     }
 
     // MARK: Trials

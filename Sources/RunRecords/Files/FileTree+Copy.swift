@@ -5,37 +5,66 @@
 #endif
 
 extension FileTree {
-    /// Copies a file, or a directory with all below it, to a path where nothing is.
+    /// Copies a file, or a directory with all below it, to a path where nothing is, with the permissions that they have.
     ///
     /// A file shares its blocks with the original where the file system can (FICLONE), else the kernel copies it
-    /// (copy_file_range), else it goes through a buffer.
+    /// (copy_file_range), else it goes through a buffer. A symbolic link below the directory becomes a link with the
+    /// same text, a FIFO or a socket another one of no contents.
     ///
     /// - Parameter constant: patterns of `*` and `?` for names of files that become further links to the original: only
-    ///   for files that nobody ever changes.
+    ///   for files that are never changed.
+    /// Throws: for a device, too.
     package static func copy(
         from source: String, to target: String, linking constant: [String] = []
     ) throws(FileTreeError) {
-        guard isDirectory(source) else {
-            let name = source.split(separator: "/").last.map(String.init) ?? source
-            let isConstant = constant.contains { fnmatch($0, name, 0) == 0 }
-            // Another file system, or one without links: then it is copied like the others.
-            if isConstant && link(source, target) == 0 { return }
-            try copyFile(from: source, to: target)
-            return
+        var status = stat()
+        guard stat(source, &status) == 0 else { throw FileTreeError("open", source) }
+        if status.st_mode & S_IFMT == S_IFDIR, let slash = target.utf8.lastIndex(of: UInt8(ascii: "/")),
+            slash != target.startIndex
+        {
+            try createDirectory(String(target[..<slash]))
         }
-        try createDirectory(target)
-        for name in try names(in: source) {
-            try copy(from: source + "/" + name, to: target + "/" + name, linking: constant)
+        try copy(status, from: BytePath(source), to: BytePath(target), linking: constant)
+    }
+
+    private static func copy(
+        _ status: stat, from source: BytePath, to target: BytePath, linking constant: [String]
+    ) throws(FileTreeError) {
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR:
+            // Open to its owner until all is in it.
+            let isMade = target.with { mkdir($0, 0o700) } == 0
+            guard isMade || errno == EEXIST else { throw FileTreeError("create directory", target) }
+            for name in try names(in: source) {
+                let child = source.appending(name)
+                try copy(try Self.status(child), from: child, to: target.appending(name), linking: constant)
+            }
+            if isMade { try setMode(UInt32(status.st_mode), of: target) }
+        case S_IFREG:
+            let isConstant = constant.contains { pattern in source.name.with { fnmatch(pattern, $0, 0) } == 0 }
+            // Another file system, or one without links: then it is copied like the others.
+            if isConstant && source.with({ one in target.with { link(one, $0) } }) == 0 { return }
+            try copyFile(from: source, to: target, mode: status.st_mode)
+        default:
+            try FileNode(status, at: source).make(at: target)
         }
     }
 
-    private static func copyFile(from source: String, to target: String) throws(FileTreeError) {
-        let input = open(source, O_RDONLY | O_CLOEXEC)
+    private static func copyFile(from source: BytePath, to target: BytePath, mode: mode_t) throws(FileTreeError) {
+        let input = source.with { open($0, O_RDONLY | O_CLOEXEC) }
         guard input >= 0 else { throw FileTreeError("open", source) }
         defer { close(input) }
-        let output = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let output = target.with { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) }
         guard output >= 0 else { throw FileTreeError("open for writing", target) }
         defer { close(output) }
+        try copyBytes(input, output, source: source, target: target)
+        // Behind the bytes: a write takes some permissions away.
+        guard fchmod(output, mode & 0o7777) == 0 else { throw FileTreeError("set the permissions of", target) }
+    }
+
+    private static func copyBytes(
+        _ input: Int32, _ output: Int32, source: BytePath, target: BytePath
+    ) throws(FileTreeError) {
         #if canImport(Glibc)
             // FICLONE is a macro that Swift does not import: _IOW(0x94, 9, int).
             let shareBlocks: UInt = 0x4004_9409
@@ -47,7 +76,9 @@ extension FileTree {
 
     #if canImport(Glibc)
         /// False when the kernel cannot copy between these files; then nothing was copied.
-        private static func copyByKernel(_ input: Int32, _ output: Int32, path: String) throws(FileTreeError) -> Bool {
+        private static func copyByKernel(
+            _ input: Int32, _ output: Int32, path: BytePath
+        ) throws(FileTreeError) -> Bool {
             var copied = 0
             while true {
                 let count = KernelCalls.copyFileRange(input, output, count: 1 << 30)
@@ -64,7 +95,7 @@ extension FileTree {
     #endif
 
     private static func copyByBuffer(
-        _ input: Int32, _ output: Int32, source: String, target: String
+        _ input: Int32, _ output: Int32, source: BytePath, target: BytePath
     ) throws(FileTreeError) {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -72,7 +103,7 @@ extension FileTree {
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw FileTreeError("read", source) }
             if count == 0 { return }
-            try writeAll(output, Array(buffer[..<count]), path: target)
+            try writeAll(output, Array(buffer[..<count]), path: target.text)
         }
     }
 }
@@ -80,10 +111,19 @@ extension FileTree {
 extension FileTree {
     /// Brings a file, or all files below a directory, to the disk.
     package static func sync(_ path: String) throws(FileTreeError) {
-        if isDirectory(path) {
-            for name in try names(in: path) { try sync(path + "/" + name) }
+        try sync(BytePath(path), isDirectory: isDirectory(path))
+    }
+
+    private static func sync(_ path: BytePath, isDirectory: Bool) throws(FileTreeError) {
+        if isDirectory {
+            for name in try names(in: path) {
+                let child = path.appending(name)
+                let kind = try status(child).st_mode & S_IFMT
+                // What is neither has nothing but a name.
+                if kind == S_IFDIR || kind == S_IFREG { try sync(child, isDirectory: kind == S_IFDIR) }
+            }
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = path.with { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw FileTreeError("open", path) }
         defer { close(descriptor) }
         if fsync(descriptor) != 0 { throw FileTreeError("sync", path) }

@@ -16,6 +16,12 @@ package struct FileTreeError: Error, CustomStringConvertible {
         self.code = errno
     }
 
+    init(_ operation: String, _ path: BytePath) {
+        let code = errno
+        self.init(operation, path.text)
+        self.code = code
+    }
+
     package var description: String {
         "cannot \(operation) \(path): \(String(cString: strerror(code)))"
     }
@@ -24,15 +30,15 @@ package struct FileTreeError: Error, CustomStringConvertible {
 /// Directories and whole files of the harness: fixtures, run directories, damaged copies. Engines never use it.
 package enum FileTree {
     /// Creates the directory, and those above it that are missing.
-    package static func createDirectory(_ path: String) throws(FileTreeError) {
-        if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+    package static func createDirectory(_ path: String) throws(FileTreeError) { try createDirectory(BytePath(path)) }
+
+    package static func createDirectory(_ path: BytePath) throws(FileTreeError) {
+        if path.with({ mkdir($0, 0o755) }) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")), slash > 0 else {
             throw FileTreeError("create directory", path)
         }
-        try createDirectory(String(path[..<slash]))
-        if mkdir(path, 0o755) != 0 && errno != EEXIST {
-            throw FileTreeError("create directory", path)
-        }
+        try createDirectory(BytePath(Array(path.bytes[..<slash])))
+        if path.with({ mkdir($0, 0o755) }) != 0 && errno != EEXIST { throw FileTreeError("create directory", path) }
     }
 
     package static func exists(_ path: String) -> Bool {
@@ -92,47 +98,76 @@ package enum FileTree {
 
     /// Names in a directory, ascending, without `.` and `..`.
     package static func names(in path: String) throws(FileTreeError) -> [String] {
-        guard let directory = opendir(path) else { throw FileTreeError("list", path) }
+        try names(in: BytePath(path)).map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+    }
+
+    /// The same, as they are, in the order of their bytes.
+    package static func names(in path: BytePath) throws(FileTreeError) -> [BytePath] {
+        guard let directory = path.with({ opendir($0) }) else { throw FileTreeError("list", path) }
         defer { closedir(directory) }
-        var names: [String] = []
+        var names: [BytePath] = []
         while let entry = readdir(directory) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+                pointer.withMemoryRebound(to: UInt8.self, capacity: Int(NAME_MAX) + 1) { start in
+                    Array(UnsafeBufferPointer(start: start, count: Int(NAME_MAX) + 1).prefix { $0 != 0 })
+                }
             }
-            if name != "." && name != ".." { names.append(name) }
+            if name != Array(".".utf8) && name != Array("..".utf8) { names.append(BytePath(name)) }
         }
         return names.sorted()
     }
 
-    /// Sum of the sizes of all files below a directory.
+    /// Sum of the sizes of all files below a directory. Links are not followed.
     package static func totalSize(_ path: String) throws(FileTreeError) -> Int {
+        try totalSize(BytePath(path))
+    }
+
+    private static func totalSize(_ path: BytePath) throws(FileTreeError) -> Int {
         var total = 0
         for name in try names(in: path) {
-            let child = path + "/" + name
-            total += isDirectory(child) ? try totalSize(child) : try size(child)
+            let child = path.appending(name)
+            let status = try status(child)
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: total += try totalSize(child)
+            case S_IFREG: total += Int(status.st_size)
+            default: break
+            }
         }
         return total
     }
 
-    /// Removes a file, or a directory with all below it. What is not there is no error.
-    package static func remove(_ path: String) throws(FileTreeError) {
+    /// What stands at a path, a link not followed.
+    package static func status(_ path: BytePath) throws(FileTreeError) -> stat {
         var status = stat()
-        guard lstat(path, &status) == 0 else {
+        guard path.with({ lstat($0, &status) }) == 0 else { throw FileTreeError("look at", path) }
+        return status
+    }
+
+    /// Removes a file, or a directory with all below it. What is not there is no error.
+    ///
+    /// A directory whose permissions are in the way gets others.
+    package static func remove(_ path: String) throws(FileTreeError) { try remove(BytePath(path)) }
+
+    package static func remove(_ path: BytePath) throws(FileTreeError) {
+        var status = stat()
+        guard path.with({ lstat($0, &status) }) == 0 else {
             if errno == ENOENT { return }
             throw FileTreeError("look at", path)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            if unlink(path) != 0 && errno != ENOENT { throw FileTreeError("remove", path) }
+            if path.with({ unlink($0) }) != 0 && errno != ENOENT { throw FileTreeError("remove", path) }
             return
         }
-        for name in try names(in: path) {
-            try remove(path + "/" + name)
-        }
-        if rmdir(path) != 0 { throw FileTreeError("remove directory", path) }
+        let all = mode_t(0o700)
+        if status.st_mode & all != all { _ = path.with { chmod($0, all) } }
+        for name in try names(in: path) { try remove(path.appending(name)) }
+        if path.with({ rmdir($0) }) != 0 { throw FileTreeError("remove directory", path) }
     }
 
-    package static func readBytes(_ path: String) throws(FileTreeError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    package static func readBytes(_ path: String) throws(FileTreeError) -> [UInt8] { try readBytes(BytePath(path)) }
+
+    package static func readBytes(_ path: BytePath) throws(FileTreeError) -> [UInt8] {
+        let descriptor = path.with { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw FileTreeError("open", path) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -168,6 +203,31 @@ package enum FileTree {
     package static func writeText(_ path: String, _ text: String) throws(FileTreeError) {
         try write(path, Array(text.utf8), flags: O_TRUNC)
     }
+
+    /// Makes a file where nothing is, with exactly these permissions. Not synced.
+    package static func make(_ path: BytePath, _ bytes: [UInt8], mode: UInt32) throws(FileTreeError) {
+        let permissions = mode_t(truncatingIfNeeded: mode & 0o7777)
+        let descriptor = path.with { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions) }
+        guard descriptor >= 0 else { throw FileTreeError("open for writing", path) }
+        defer { close(descriptor) }
+        try writeAll(descriptor, bytes, path: path.text)
+        if permissions & maskedBits == 0 { return }
+        guard fchmod(descriptor, permissions) == 0 else { throw FileTreeError("set the permissions of", path) }
+    }
+
+    package static func setMode(_ mode: UInt32, of path: BytePath) throws(FileTreeError) {
+        let permissions = mode_t(truncatingIfNeeded: mode & 0o7777)
+        guard path.with({ chmod($0, permissions) }) == 0 else { throw FileTreeError("set the permissions of", path) }
+    }
+
+    /// What a file of this process does not get when it is made. All, where the system does not tell.
+    package static let maskedBits: mode_t = {
+        let lines = ((try? readText("/proc/self/status")) ?? "").split(separator: "\n")
+        let mask = lines.first { $0.hasPrefix("Umask:") }.flatMap { line in
+            line.split(whereSeparator: \.isWhitespace).last.flatMap { mode_t($0, radix: 8) }
+        }
+        return mask.map { $0 | 0o7000 } ?? 0o7777
+    }()
 
     /// Writes beside the file and renames: a reader sees the old content or the new.
     package static func replaceText(_ path: String, _ text: String) throws(FileTreeError) {

@@ -1,3 +1,5 @@
+import RunRecords
+
 /// Why a trace is none: torn, of another version, with something missing.
 package struct TraceError: Error, CustomStringConvertible {
     package let description: String
@@ -11,7 +13,7 @@ package struct TraceRecord: Sendable, Equatable {
     package enum Kind: UInt16, Sendable {
         case start = 1
         case end, create, write, truncate, preallocate, rename, link, unlink, makeDirectory, removeDirectory, sync
-        case syncDirectory, syncRange, syncAll, writeBack, output, unseen
+        case syncDirectory, syncRange, syncAll, writeBack, output, unseen, past, mode, node
     }
 
     package var kind: Kind
@@ -20,6 +22,7 @@ package struct TraceRecord: Sendable, Equatable {
     package var inode: UInt64 = 0
     package var offset: Int64 = 0
     package var count: Int64 = 0
+    /// Paths as ``BytePath/key``.
     package var path = ""
     package var destination = ""
     package var data: [UInt8] = []
@@ -27,7 +30,7 @@ package struct TraceRecord: Sendable, Equatable {
 
 /// The records of a trace, from the bytes of its file.
 package enum TraceFile {
-    package static let version: Int64 = 1
+    package static let version: Int64 = 2
     private static let magic: UInt32 = 0x4159_4153
     private static let headerSize = 64
 
@@ -73,8 +76,8 @@ package enum TraceFile {
             throw TraceError("record \(number) of the trace is damaged")
         }
         let ends = (headerSize + path, headerSize + path + destination)
-        record.path = String(decoding: bytes[headerSize..<ends.0], as: UTF8.self)
-        record.destination = String(decoding: bytes[ends.0..<ends.1], as: UTF8.self)
+        record.path = BytePath(Array(bytes[headerSize..<ends.0])).key
+        record.destination = BytePath(Array(bytes[ends.0..<ends.1])).key
         record.data = Array(bytes[ends.1...])
         if kind == .start, record.offset != version {
             throw TraceError(

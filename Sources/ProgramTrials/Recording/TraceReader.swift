@@ -1,7 +1,10 @@
 import FaultModel
 import Harness
+import RunRecords
 
 /// What a program did to the files of a directory: from the records of its trace to operations of a disk.
+///
+/// Paths are keys (``BytePath/key``), so that two names of bytes are never held for one.
 package struct TraceReader {
     /// Something that the program printed, and after how many operations.
     package struct Words: Sendable {
@@ -19,9 +22,17 @@ package struct TraceReader {
     package private(set) var operations: [IORecord] = []
     package private(set) var words: [Words] = []
     package private(set) var directoryChanges: [DirectoryChange] = []
-    /// Why the operations are not all that happened, in words.
+    package private(set) var modeChanges: [ModeChange] = []
+    /// What is no file of those that have an inode: links, FIFOs, sockets.
+    package private(set) var nodes: [Inode: FileNode]
+    /// What happened and is not understood, in words.
     package private(set) var unseen: [String] = []
-    package private(set) var hasStarted = false
+    /// What happened past the recorder, in words.
+    package private(set) var past: [String] = []
+    /// The programs that a process loaded with the recorder, one after the other.
+    package private(set) var starts: [UInt32: Int] = [:]
+    /// The first of all, and the parent that it had.
+    package private(set) var first: (process: UInt32, parent: Int64)?
     /// A sync of everything counts as one of each file that was written to.
     package private(set) var hasWideSync = false
 
@@ -30,8 +41,6 @@ package struct TraceReader {
     private var entries: [String: Inode]
     private var roles: [Inode: FileRole] = [:]
     private var nextInode: UInt64
-    /// Symbolic links that are there, by their whole paths.
-    private var links: Set<String> = []
     /// The processes, numbered as they come.
     private var actors: [UInt32: Int] = [:]
     private var counts: [FaultIdentity: Int] = [:]
@@ -43,9 +52,10 @@ package struct TraceReader {
     ///   - root: the watched directory, as the kernel names it.
     ///   - start: what it held before.
     package init(root: String, start: DirectorySnapshot) {
-        self.root = root
+        self.root = BytePath(root).key
         inodes = start.inodes
         entries = start.image.entries
+        nodes = start.nodes
         nextInode = UInt64(start.inodes.count)
         for (path, inode) in entries { roles[inode] = FileRole.byName(path) }
     }
@@ -53,17 +63,25 @@ package struct TraceReader {
     package mutating func take(_ records: [TraceRecord]) {
         for record in records { take(record) }
         unseen = unseen.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        past = past.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// What a node holds is on the disk as soon as it has a name there: so these are there from the start, without one.
+    package func base(of image: DiskImage) -> DiskImage {
+        nodes.reduce(into: image) { image, node in image.files[node.key] = node.value.image }
     }
 
     private mutating func take(_ record: TraceRecord) {
         switch record.kind {
-        case .start: hasStarted = true
+        case .start:
+            starts[record.process, default: 0] += 1
+            if first == nil { first = (record.process, record.count) }
         case .end: break
         case .output: words.append(Words(operations: operations.count, bytes: record.data))
-        case .unseen:
-            // Who makes one to see whether it can be made takes it away again.
-            if record.destination.isEmpty { unseen.append(record.path) } else { links.insert(record.destination) }
-        case .create, .rename, .link, .unlink, .syncDirectory: takeName(record)
+        case .unseen: unseen.append(record.path)
+        case .past: past.append(record.path)
+        case .mode: takeMode(record)
+        case .create, .rename, .link, .unlink, .syncDirectory, .node: takeName(record)
         case .makeDirectory, .removeDirectory: takeDirectory(record)
         case .syncAll:
             hasWideSync = true
@@ -83,16 +101,18 @@ package struct TraceReader {
             inodes[record.inode] = inode
             entries[path] = inode
             roles[inode] = FileRole.byName(path)
+            changeMode(.file(inode), record)
             add(record, .create, .create(path: path, inode: inode), role: FileRole.byName(path))
+        case .node:
+            guard makeNode(record, path) else { return unseen.append("a device was made: \(text(path))") }
         case .link:
             guard let inode = inodes[record.inode] else {
-                unseen.append("\(path) became a further name of a file that was not watched")
+                unseen.append("\(text(path)) became a further name of a file that was not watched")
                 return
             }
             entries[path] = inode
             add(record, .create, .link(path: path, inode: inode), role: FileRole.byName(path))
         case .unlink:
-            if links.remove(record.path) != nil { return }
             guard entries.removeValue(forKey: path) != nil else { return lost(path) }
             add(record, .remove, .remove(path: path), role: FileRole.byName(path))
         case .syncDirectory:
@@ -101,10 +121,6 @@ package struct TraceReader {
             return
         default:
             guard let destination = relative(record.destination) else { return }
-            if links.contains(record.path) {
-                unseen.append("the symbolic link \(path) was renamed")
-                return
-            }
             guard let inode = entries.removeValue(forKey: path) else { return lost(path) }
             entries[destination] = inode
             dirtyDirectories.insert(DiskImage.directory(of: destination))
@@ -113,21 +129,54 @@ package struct TraceReader {
         dirtyDirectories.insert(DiskImage.directory(of: path))
     }
 
-    private mutating func lost(_ path: String) {
-        unseen.append("\(path) was renamed or removed, and nobody saw it made")
+    /// False for what is no node.
+    private mutating func makeNode(_ record: TraceRecord, _ path: String) -> Bool {
+        let mode = UInt32(truncatingIfNeeded: record.offset)
+        guard let node = FileNode(mode: mode, target: BytePath(key: record.destination).bytes) else { return false }
+        let inode = Inode(nextInode)
+        nextInode += 1
+        inodes[record.inode] = inode
+        nodes[inode] = node
+        entries[path] = inode
+        roles[inode] = FileRole.byName(path)
+        if node.hasMode { changeMode(.file(inode), record) }
+        add(record, .create, .link(path: path, inode: inode), role: FileRole.byName(path))
+        return true
     }
+
+    private mutating func lost(_ path: String) {
+        unseen.append("\(text(path)) was renamed or removed, and it was not seen when it was made")
+    }
+
+    private func text(_ path: String) -> String { BytePath(key: path).text }
 
     private mutating func takeDirectory(_ record: TraceRecord) {
         guard let path = relative(record.path) else { return }
         let isMade = record.kind == .makeDirectory
+        if isMade { changeMode(.directory(path), record) }
         directoryChanges.append(DirectoryChange(operations: operations.count, path: path, isMade: isMade))
+    }
+
+    private mutating func takeMode(_ record: TraceRecord) {
+        guard let path = relative(record.path) else { return }
+        if record.inode == 0 { return changeMode(.directory(path), record) }
+        // Of one that was not seen when it was made nothing is known anyway.
+        if let inode = inodes[record.inode] { changeMode(.file(inode), record) }
+    }
+
+    private mutating func changeMode(_ subject: ModeChange.Subject, _ record: TraceRecord) {
+        let mode = UInt32(truncatingIfNeeded: record.offset) & 0o7777
+        modeChanges.append(ModeChange(operations: operations.count, subject: subject, mode: mode))
     }
 
     /// The path from the watched directory on; `.` is itself. What lies elsewhere is noted.
     private mutating func relative(_ path: String) -> String? {
         if path == root { return "." }
-        if path.hasPrefix(root + "/") { return String(path.dropFirst(root.utf8.count + 1)) }
-        unseen.append("\(path) is watched and is not below \(root)")
+        let prefix = root.utf8.count + 1
+        if path.utf8.starts(with: (root + "/").utf8) {
+            return String(decoding: path.utf8.dropFirst(prefix), as: UTF8.self)
+        }
+        unseen.append("\(text(path)) is watched and is not below \(text(root))")
         return nil
     }
 
@@ -135,7 +184,7 @@ package struct TraceReader {
 
     private mutating func takeFile(_ record: TraceRecord) {
         guard let inode = inodes[record.inode] else {
-            unseen.append("a file was changed that nobody saw made")
+            unseen.append("a file was changed that was not seen when it was made")
             return
         }
         let role = roles[inode] ?? .data

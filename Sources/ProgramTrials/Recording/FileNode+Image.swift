@@ -1,0 +1,13 @@
+import FaultModel
+import RunRecords
+
+extension FileNode {
+    /// What stands for it among the files of a disk, so that a disk with another node in its place is another disk.
+    var image: FileImage {
+        switch kind {
+        case .link(let target): FileImage(Array("\0link\0".utf8) + target)
+        case .fifo: FileImage(Array("\0fifo".utf8))
+        case .socket: FileImage(Array("\0socket".utf8))
+        }
+    }
+}

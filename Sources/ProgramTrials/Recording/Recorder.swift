@@ -1,0 +1,125 @@
+import FaultModel
+import Harness
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Runs a program under the recorder.
+package struct Recorder {
+    package var directory: String
+    package var volatile: VolatileNames
+    package var program: WatchedProgram
+
+    /// Where the trace is kept.
+    private let place: String
+
+    /// - Parameters:
+    ///   - program: with the preloaded library.
+    ///   - place: a directory for the trace.
+    package init(_ program: WatchedProgram, directory: String, volatile: VolatileNames, in place: String) throws {
+        guard FileTree.isDirectory(directory), let path = FileTree.absolute(directory) else {
+            throw TrialRefusal("\(directory) is no directory: make it first")
+        }
+        guard path != "/", !path.contains(":") else {
+            throw TrialRefusal("\(path) cannot be watched: name a directory without a colon in its path")
+        }
+        self.directory = path
+        self.volatile = volatile
+        self.program = program
+        // The program may be at work in another directory.
+        self.place = FileTree.absolute(place) ?? place
+    }
+
+    /// Throws: `TrialRefusal`, `HarnessError` where the program cannot be started, `WorkInterrupted`.
+    package func run() throws -> TracedRun {
+        let start = try DirectorySnapshot(of: directory, without: volatile)
+        guard !place.hasPrefix(directory + "/") else {
+            throw TrialRefusal("\(directory) is watched, and holds temporary files: name another --scratch")
+        }
+        let trace = place + "/trace"
+        let lock = place + "/lock"
+        try FileTree.writeBytes(trace, [])
+        try FileTree.writeBytes(lock, [UInt8](repeating: 0, count: 4_096))
+        let watch = try CallWatch(directory, without: volatile)
+        var program = program
+        program.variables += [
+            "ASSAY_IO_ROOT=\(directory)", "ASSAY_IO_IGNORED_NAMES=\(volatile.patterns.joined(separator: ":"))",
+            "ASSAY_TRACE=\(trace)", "ASSAY_TRACE_LOCK=\(lock)", "\(CallWatch.variable)=\(CallWatch.descriptor)",
+        ]
+        program.passed.append((own: watch.given, number: CallWatch.descriptor))
+        try watch.start()
+        defer { watch.stop() }
+        let end = try program.run()
+        let after = try DirectorySnapshot(of: directory, without: volatile)
+        return Self.run(
+            program.words, start, try FileTree.readBytes(trace), count: Self.recordCount(try FileTree.readBytes(lock)),
+            after, end, root: directory, calls: watch.finish())
+    }
+
+    /// How many records were begun: the second word of what the recorders of all processes share.
+    private static func recordCount(_ lock: [UInt8]) -> Int {
+        lock.dropFirst(8).prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// What comes of a trace, and whether it tells all: it has to lead from what was there to what is there.
+    ///
+    /// - Parameters:
+    ///   - count: of its records; nil: that is not asked.
+    ///   - calls: what the kernel told of; nil: that is not asked.
+    static func run(
+        _ words: [String], _ start: DirectorySnapshot, _ trace: [UInt8], count: Int?, _ after: DirectorySnapshot,
+        _ end: WatchedEnd, root: String, calls: PastCalls? = nil
+    ) -> TracedRun {
+        var reader = TraceReader(root: root, start: start)
+        var past: [String] = []
+        do throws(TraceError) {
+            let records = try TraceFile.read(trace)
+            if let count, records.count != count {
+                throw TraceError("the trace is cut short behind record \(records.count) of \(count)")
+            }
+            reader.take(records)
+            past = reader.past + programs(reader, calls)
+        } catch {
+            past.append(error.description)
+        }
+        var run = TracedRun(
+            words: words, base: reader.base(of: start.image), baseDirectories: start.directories,
+            operations: reader.operations, printed: reader.words, directoryChanges: reader.directoryChanges,
+            unseen: reader.unseen, end: end, hasWideSync: reader.hasWideSync, past: past, nodes: reader.nodes,
+            baseModes: start.modes, modeChanges: reader.modeChanges)
+        let result = DiskModel(run.base, after: run.operations.count, of: run.operations).current
+        let difference =
+            after.difference(from: result) ?? after.difference(from: run.modes(at: .max), entries: result.entries)
+        if let difference {
+            let text = "the recorded operations do not lead to what is on the disk: \(difference)"
+            // Where something was not understood it may be that which is not there.
+            if run.unseen.isEmpty { run.past.append(text) } else { run.unseen.append(text) }
+        }
+        run.unseen = run.past + run.unseen
+        let printed = reader.words.flatMap(\.bytes)
+        if end.isOutputCut ? !printed.starts(with: end.output) : printed != end.output {
+            run.unseen.append(
+                "the program printed \(end.output.count) bytes on standard output, and \(printed.count) were recorded")
+        }
+        return run
+    }
+
+    /// Programs that did not load the recorder.
+    private static func programs(_ reader: TraceReader, _ calls: PastCalls?) -> [String] {
+        guard let first = reader.first, first.parent == Int64(getpid()) else {
+            return [
+                "the program did not load the recorder: it is linked statically, may not (set-user-id), or its "
+                    + "environment does not say so"
+            ]
+        }
+        guard let calls else { return [] }
+        var loaded = reader.starts.mapValues { $0 }
+        // Nothing told of the first one: it was started before the watch was.
+        loaded[first.process, default: 1] -= 1
+        return calls.reasons + calls.withoutRecorder(loaded)
+    }
+}

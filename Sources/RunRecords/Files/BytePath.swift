@@ -1,0 +1,112 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A path as the system has it: bytes without a zero. Names need not be UTF-8, and two that Unicode holds for equal are
+/// two.
+package struct BytePath: Hashable, Sendable, Comparable {
+    package var bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The entry of that name in a directory.
+    package func appending(_ name: BytePath) -> BytePath { BytePath(bytes + [UInt8(ascii: "/")] + name.bytes) }
+
+    /// The last name of it.
+    package var name: BytePath {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return self }
+        return BytePath(Array(bytes[(slash + 1)...]))
+    }
+
+    package static func < (one: BytePath, other: BytePath) -> Bool {
+        one.bytes.lexicographicallyPrecedes(other.bytes)
+    }
+
+    /// Calls `body` with the path as C takes it.
+    package func with<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        (bytes + [0]).withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                // A buffer of at least one byte has an address.
+                guard let start = text.baseAddress else { preconditionFailure("a path without an end") }
+                return body(start)
+            }
+        }
+    }
+
+    // MARK: As text
+
+    /// For people: what is no UTF-8, and what a terminal would act on, is escaped.
+    package var text: String {
+        var text = ""
+        var rest = bytes[...]
+        while let first = rest.first {
+            let length = Self.length(of: first)
+            let piece = rest.prefix(length)
+            let character = String(decoding: piece, as: UTF8.self)
+            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            if !isControl, character.utf8.elementsEqual(piece) {
+                text += character
+                rest = rest.dropFirst(length)
+            } else {
+                text += Self.escape(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return text
+    }
+
+    /// How many bytes the first one of a character says that it has.
+    private static func length(of first: UInt8) -> Int {
+        switch first {
+        case 0xC0..<0xE0: 2
+        case 0xE0..<0xF0: 3
+        case 0xF0...: 4
+        default: 1
+        }
+    }
+
+    private static func escape(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return "\\x" + (digits.count < 2 ? "0" : "") + digits
+    }
+
+    /// ASCII in which every path is another text: bytes beyond ASCII and backslashes are escaped. For tables of paths,
+    /// in which no two may be held for one.
+    package var key: String {
+        let isPlain = bytes.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
+        if isPlain { return String(decoding: bytes, as: UTF8.self) }
+        return bytes.reduce(into: "") { key, byte in
+            if byte < 0x80, byte != UInt8(ascii: "\\") {
+                key.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                key += Self.escape(byte)
+            }
+        }
+    }
+
+    /// The path of a ``key``.
+    package init(key: String) {
+        let text = Array(key.utf8)
+        guard text.contains(UInt8(ascii: "\\")) else {
+            bytes = text
+            return
+        }
+        bytes = []
+        var place = 0
+        while place < text.count {
+            if text[place] == UInt8(ascii: "\\"), place + 3 < text.count,
+                let byte = UInt8(String(decoding: text[(place + 2)...(place + 3)], as: UTF8.self), radix: 16)
+            {
+                bytes.append(byte)
+                place += 4
+            } else {
+                bytes.append(text[place])
+                place += 1
+            }
+        }
+    }
+}
