@@ -39,9 +39,21 @@ enum AssayMain {
         return program
     }
 
+    /// The first word of the command line that is no UTF-8.
+    private static func foreignWord() -> Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { index in
+            CommandLine.unsafeArgv[index].map { String(validatingCString: $0) == nil } ?? false
+        }
+    }
+
     static func main() {
         // A reader of our output, or a worker, that goes away must not end a run.
         signal(SIGPIPE, SIG_IGN)
+        // It would name another file than the one that was meant, without a word.
+        if let number = foreignWord() {
+            Output.error("assay: word \(number) of the command line is no UTF-8: name the file by another path")
+            exit(64)
+        }
         exit(program.status(Array(CommandLine.arguments.dropFirst())))
     }
 }

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
@@ -71,8 +72,18 @@ static long set_filter(const struct sock_fprog *filter, unsigned long flags) {
     return kernel_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, (long)flags, (long)filter, 0, 0, 0);
 }
 
+// Whether a call that was told of can be let go on: from Linux 5.5 on.
+static bool lets_go_on(void) {
+    struct utsname system;
+    if (kernel_call(SYS_uname, (long)&system, 0, 0, 0, 0, 0) < 0) return false;
+    char *rest;
+    long major = strtol(system.release, &rest, 10), minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
+    return major > 5 || (major == 5 && minor >= 5);
+}
+
 // The descriptor that hears of the calls, or the error.
 static long start_watch(void) {
+    if (!lets_go_on()) return -ENOSYS;
     struct sock_fprog filter = {.len = make_filter(), .filter = code};
     // A signal does not break off a call that has been told of already (1 << 5), and the filter makes no call slower
     // than it has to be (1 << 2).

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 // Stores through shared maps, for the trace: nothing tells of them when they happen, so each map has a copy of what it
@@ -29,6 +30,8 @@ struct map {
     // NULL while nothing can be stored through it.
     char *copy;
     size_t copied;
+    // Whose map it was when it was made: a child that is forked closes descriptors for itself alone.
+    uint32_t process;
     // The program has closed our descriptor.
     bool is_lost;
 };
@@ -44,15 +47,22 @@ static void *take(size_t length) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+static uint32_t own_process(void) { return (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+
+// Whether the size of the file behind it can still be asked for.
+static bool is_watched(struct map *map, struct stat *status) {
+    if (map->is_lost) return false;
+    if (kernel_call(SYS_fstat, map->fd, (long)status, 0, 0, 0, 0) >= 0 && status->st_ino == map->inode) return true;
+    if (map->process != own_process()) return false;
+    map->is_lost = true;
+    assay_trace_unseen("the program closed a descriptor that it had not opened, by which a map was watched");
+    return false;
+}
+
 // How much of the map has a file behind it: beyond, a look would end the process.
 static size_t backed(struct map *map) {
     struct stat status;
-    bool is_ours = kernel_call(SYS_fstat, map->fd, (long)&status, 0, 0, 0, 0) >= 0 && status.st_ino == map->inode;
-    if (!is_ours && !map->is_lost) {
-        map->is_lost = true;
-        assay_trace_unseen("the program closed a descriptor that it had not opened, by which a map was watched");
-    }
-    if (!is_ours) return 0;
+    if (!is_watched(map, &status)) return 0;
     int64_t rest = (int64_t)status.st_size - map->offset;
     if (rest <= 0) return 0;
     return (size_t)rest < map->length ? (size_t)rest : map->length;
@@ -75,7 +85,8 @@ static void note_run(const struct map *map, size_t start, size_t end) {
 }
 
 static void compare(struct map *map) {
-    if (!map->copy || map->is_lost) return;
+    struct stat status;
+    if (!map->copy || !is_watched(map, &status)) return;
     size_t end = backed(map);
     // What grew holds zeros until somebody stores there.
     if (end > map->copied) memset(map->copy + map->copied, 0, end - map->copied);
@@ -130,8 +141,10 @@ static long name_file(int fd) {
     link[end] = 0;
     long low = kernel_call(SYS_openat, AT_FDCWD, (long)link, O_PATH | O_CLOEXEC, 0, 0, 0);
     if (low < 0) return low;
-    long high = kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, 700, 0, 0, 0);
-    if (high < 0) high = kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, 200, 0, 0, 0);
+    struct rlimit limit = {.rlim_cur = 1024};
+    kernel_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    long place = limit.rlim_cur < 1024 ? (long)limit.rlim_cur / 4 * 3 : 700;
+    long high = kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, place, 0, 0, 0);
     kernel_call(SYS_close, low, 0, 0, 0, 0, 0);
     return high;
 }
@@ -150,7 +163,7 @@ void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct a
             assay_forget((int)own);
             maps[map_count] = (struct map){
                 .base = base, .length = length, .offset = offset, .target = target,
-                .inode = atomic_load(&assay_shared->logs[target.log].inode), .fd = (int)own};
+                .inode = atomic_load(&assay_shared->logs[target.log].inode), .fd = (int)own, .process = own_process()};
             if (is_written) begin_copy(&maps[map_count]);
             map_count++;
         }

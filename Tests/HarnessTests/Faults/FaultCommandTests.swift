@@ -34,6 +34,13 @@ struct FaultCommandTests {
         }
     }
 
+    @Test("a word that is no UTF-8 is refused, and names no other file")
+    func foreignWord() throws {
+        let directory = try TestDirectory()
+        let end = try ShellProcess(directory).run("assay damage \"$(printf 'caf\\351')\" --read 'cat {}'; ls")
+        #expect(end.output.contains("word 2 of the command line is no UTF-8"), "\(end.output)")
+    }
+
     @Test("damage that a reader does not notice is found, shown, written down and repeated")
     func damage() throws {
         let directory = try TestDirectory()
