@@ -48,9 +48,15 @@ package struct CheckCommand: Sendable {
     }
 
     /// What a check that failed said last, for people.
-    package static func lastLine(_ end: WatchedEnd) -> String {
+    ///
+    /// - Parameter hidden: paths that are others in each run; `{}` stands for them.
+    package static func lastLine(_ end: WatchedEnd, hiding hidden: [String] = []) -> String {
         let said = end.errors.isEmpty ? end.output : end.errors
-        let lines = String(decoding: said.suffix(4_096), as: UTF8.self).split(separator: "\n")
-        return lines.last { !$0.allSatisfy(\.isWhitespace) }.map { String($0.prefix(300)) } ?? "it said nothing"
+        let isSpace = { (byte: UInt8) in [0x20, 0x09, 0x0D, 0x0B, 0x0C].contains(byte) }
+        let lines = said.suffix(4_096).split(separator: UInt8(ascii: "\n"))
+        guard let line = lines.last(where: { !$0.allSatisfy(isSpace) }) else { return "it said nothing" }
+        // A line that a terminal shows in an older one's place ends with what went back.
+        let text = PrintedText.escaped(line.last == 0x0D ? line.dropLast() : line)
+        return String(hidden.reduce(text) { $0.replacing($1, with: placeholder) }.prefix(300))
     }
 }

@@ -19,6 +19,8 @@ package struct CrashOutcome: Sendable {
     /// States that the check has seen.
     package var checked = 0
     package var findings: [CrashFinding] = []
+    /// An interrupt came before all had been checked.
+    package var isInterrupted = false
 }
 
 /// Every disk that a loss of power may have left of a recorded run, and what a check says to each.
@@ -74,8 +76,12 @@ package struct CrashTrial: Sendable {
     ///
     /// Returns: whether the check is as content with what the program found and all that it printed: then it does not
     /// see what is lost.
-    /// Throws: `TrialRefusal` where it is not content, or cannot be run.
+    /// Throws: `TrialRefusal` where it is not content, or cannot be run, or where the program itself failed.
     package func isCheckBlind() throws -> Bool {
+        guard run.end.hasSucceeded else {
+            throw TrialRefusal(
+                "the program fails without any loss of power: it \(run.end.summary): \(lastLine(run.end))")
+        }
         guard check.namesPath else {
             throw TrialRefusal("the check names no {}, in whose place the path of each disk is put: \(check.text)")
         }
@@ -85,13 +91,13 @@ package struct CrashTrial: Sendable {
         if let refusal = CheckCommand.refusal(end) { throw TrialRefusal("the check \(check.text): \(refusal)") }
         guard end.hasSucceeded else {
             throw TrialRefusal(
-                "the check fails on what the program itself left (it \(end.summary)): \(CheckCommand.lastLine(end))")
+                "the check fails on what the program itself left (it \(end.summary)): \(lastLine(end))")
         }
         let start = try look(at: run.base, operation: 0, acknowledged: run.acknowledged(at: 0))
         guard start.hasSucceeded else {
             throw TrialRefusal(
                 "the check fails on the directory as it was before the program did anything (it \(start.summary)): "
-                    + "\(CheckCommand.lastLine(start)); a loss of power may come that early")
+                    + "\(lastLine(start)); a loss of power may come that early")
         }
         return try look(at: run.base, operation: 0, acknowledged: run.acknowledged(at: .max)).hasSucceeded
     }
@@ -104,18 +110,24 @@ package struct CrashTrial: Sendable {
         func look() throws {
             let states = waiting
             waiting = []
-            let findings = try TrialLanes.run(states.count, lanes: lanes) { index, lane in
+            let looks = try TrialLanes.run(states.count, lanes: lanes) { index, lane in
                 try self.look(at: states[index].image, step: states[index].step, lane: lane)
             }
-            outcome.checked += states.count
-            outcome.findings += findings.compactMap { $0 }
+            outcome.checked += looks.outputs.count
+            outcome.findings += looks.outputs.compactMap { $0 }
+            if looks.isInterrupted { throw WorkInterrupted() }
             progress(outcome.checked, chosen.count)
         }
-        try CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed).build(chosen) { state throws in
-            waiting.append(state)
-            if waiting.count >= 16 * lanes { try look() }
+        let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
+        do {
+            try sweep.build(chosen) { state throws in
+                waiting.append(state)
+                if waiting.count >= 16 * lanes { try look() }
+            }
+            try look()
+        } catch is WorkInterrupted {
+            outcome.isInterrupted = true
         }
-        try look()
         return outcome
     }
 
@@ -192,9 +204,13 @@ package struct CrashTrial: Sendable {
         return CrashFinding(
             // Without where it was built, which is another place each time.
             address: CrashAddress([step]),
-            message: CheckCommand.lastLine(end).replacing("\(place)/disk\(lane)", with: CheckCommand.placeholder),
+            message: lastLine(end, lane: lane),
             ending: end.summary,
             isSteady: second.end == end.end && second.isTimeOut == end.isTimeOut)
+    }
+
+    private func lastLine(_ end: WatchedEnd, lane: Int = 0) -> String {
+        CheckCommand.lastLine(end, hiding: ["\(place)/disk\(lane)", "\(place)/data"])
     }
 
     private func look(

@@ -7,7 +7,20 @@ import Synchronization
     import Darwin
 #endif
 
-/// Runs trials, several at a time, and gives their results in the order of the trials.
+/// The results of trials, in the order of the trials.
+package struct LaneResults<Output: Sendable>: Sendable {
+    /// Of those that ended.
+    package var outputs: [Output]
+    /// An interrupt came before all had ended.
+    package var isInterrupted: Bool
+
+    package init(_ outputs: [Output], isInterrupted: Bool) {
+        self.outputs = outputs
+        self.isInterrupted = isInterrupted
+    }
+}
+
+/// Runs trials, several at a time.
 package enum TrialLanes {
     /// As many as there are processors.
     package static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
@@ -15,13 +28,16 @@ package enum TrialLanes {
     /// `body` gets the number of the trial and that of the lane that it runs in: one trial of a lane runs at a time.
     /// `progress` hears how many have ended.
     ///
+    /// An interrupt is no error: what has ended by then is there.
+    ///
     /// Throws: the first error of a trial; those that run are ended, and no more are begun.
     package static func run<Output: Sendable>(
         _ count: Int, lanes: Int, progress: @escaping @Sendable (Int) -> Void = { _ in },
         _ body: @escaping @Sendable (_ index: Int, _ lane: Int) throws -> Output
-    ) throws -> [Output] {
+    ) throws -> LaneResults<Output> {
         let next = Atomic(0)
         let ended = Atomic(0)
+        let isInterrupted = Atomic(false)
         let results = Mutex<[Output?]>(Array(repeating: nil, count: count))
         let width = max(1, min(lanes, count))
         _ = try ThreadGroup.run(width) { lane in
@@ -29,8 +45,13 @@ package enum TrialLanes {
                 let index = next.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 guard index < count else { return }
                 do {
+                    if Interruption.isRequested { throw WorkInterrupted() }
                     let output = try body(index, lane)
                     results.withLock { $0[index] = output }
+                } catch is WorkInterrupted {
+                    isInterrupted.store(true, ordering: .sequentiallyConsistent)
+                    next.store(count, ordering: .sequentiallyConsistent)
+                    return
                 } catch {
                     next.store(count, ordering: .sequentiallyConsistent)
                     throw error
@@ -38,6 +59,8 @@ package enum TrialLanes {
                 progress(ended.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue)
             }
         }
-        return results.withLock { $0.compactMap { $0 } }
+        return LaneResults(
+            results.withLock { $0.compactMap { $0 } },
+            isInterrupted: isInterrupted.load(ordering: .sequentiallyConsistent))
     }
 }

@@ -81,8 +81,9 @@ package struct WatchedProgram: Sendable {
         let errors = try Pipe()
         let channel = try OutputChannel(output)
         let isSession = output == .terminal
+        var started = StartedProcesses()
         // The loader takes what is executed by the path that the program itself was found on.
-        let environment = variables(tiedTo: getpid())
+        let environment = variables(tiedTo: getpid()) + [started.setting]
         var hasDirectory = true
         let processID = try ProcessStart.run(
             words, isOnPath: true, environment: environment, leads: isSession ? .session : .group
@@ -100,9 +101,10 @@ package struct WatchedProgram: Sendable {
             // After the names above, which are those of this process's directory.
             if let directory { hasDirectory = KernelCalls.addDirectory(directory, to: &actions) }
         }
+        started.follow(processID)
         errors.closeWrite()
         channel.isConnected()
-        let running = RunningProgram(self, processID: processID, channel: channel, errors: errors)
+        let running = RunningProgram(self, started, processID: processID, channel: channel, errors: errors)
         // Letting go of it ends it.
         if !hasDirectory { throw HarnessError("this C library cannot start a program in another directory") }
         return running
@@ -127,6 +129,13 @@ package final class RunningProgram {
     private let channel: OutputChannel
     private let errorPipe: Pipe
     private let startTime = MonotonicClock.now()
+    private let started: StartedProcesses
+    /// Can be read from once the program has ended; -1 where the system has no such descriptor.
+    private let endDescriptor: Int32
+    /// When dead orphans were taken away last.
+    private var lookTime: UInt64
+    private var isOutputClosed = false
+    private var areErrorsClosed = false
     /// What it has printed so far, up to the limit.
     package private(set) var output: [UInt8] = []
     private var isOutputCut = false
@@ -134,25 +143,39 @@ package final class RunningProgram {
     private var isTimeOut = false
     private var end: WatchedEnd?
 
-    fileprivate init(_ program: WatchedProgram, processID: pid_t, channel: OutputChannel, errors: Pipe) {
+    fileprivate init(
+        _ program: WatchedProgram, _ started: StartedProcesses, processID: pid_t, channel: OutputChannel, errors: Pipe
+    ) {
         self.program = program
+        self.started = started
         self.processID = processID
+        lookTime = startTime
+        #if canImport(Glibc)
+            endDescriptor = KernelCalls.descriptor(of: processID)
+        #else
+            endDescriptor = -1
+        #endif
         self.channel = channel
         errorPipe = errors
         errors.makeReadNonBlocking()
     }
 
     deinit {
-        guard end == nil else { return }
-        killAll()
-        var status: Int32 = 0
-        while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        if end == nil {
+            killAll()
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+            started.endAll()
+        }
+        if endDescriptor >= 0 { close(endDescriptor) }
     }
 
-    /// Ends the program and all that it started. `advance` gives its end.
+    /// Ends the program and all that it started. `advance` gives its end, and what is below it in other groups goes
+    /// then.
     package func killAll() {
         kill(-processID, SIGKILL)
         kill(processID, SIGKILL)
+        started.killOrphans()
     }
 
     /// Waits for so long at most, takes what it printed, and gives its end once there is one.
@@ -164,7 +187,7 @@ package final class RunningProgram {
         drain()
         var status: Int32 = 0
         if waitpid(processID, &status, WNOHANG) == processID {
-            endOthers()
+            started.endAll()
             drain()
             let result = WatchedEnd(
                 end: ChildEnd(waitStatus: status), isTimeOut: isTimeOut, output: output, isOutputCut: isOutputCut,
@@ -177,8 +200,12 @@ package final class RunningProgram {
             killAll()
             throw WorkInterrupted()
         }
-        let seconds = Double(MonotonicClock.now() &- startTime) / 1e9
-        if !isTimeOut, seconds > program.limitSeconds {
+        let now = MonotonicClock.now()
+        if now &- lookTime > 20_000_000 {
+            lookTime = now
+            started.takeAwayDead()
+        }
+        if !isTimeOut, Double(now &- startTime) / 1e9 > program.limitSeconds {
             isTimeOut = true
             killAll()
         }
@@ -186,19 +213,16 @@ package final class RunningProgram {
     }
 
     private func wait(_ seconds: Double) {
-        var polls = [channel.readEnd, errorPipe.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        // A negative number stands for none. What is closed would always be ready.
+        let output = isOutputClosed && endDescriptor >= 0 ? -1 : channel.readEnd
+        let errors = areErrorsClosed && endDescriptor >= 0 ? -1 : errorPipe.readEnd
+        var polls = [output, errors, endDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         poll(&polls, nfds_t(polls.count), Int32(seconds * 1_000))
-        // What is closed is always ready: do not spin while the program ends.
-        if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(500) }
-    }
-
-    /// What it left behind in its group is killed, and is gone, so that nothing writes any more; for a second at most,
-    /// because somebody else has to take the dead away.
-    private func endOthers() {
-        for _ in 0..<1_000 {
-            guard kill(-processID, SIGKILL) == 0 else { return }
-            usleep(1_000)
-        }
+        func isClosed(_ index: Int) -> Bool { polls[index].revents & Int16(POLLHUP) != 0 }
+        isOutputClosed = isOutputClosed || isClosed(0)
+        areErrorsClosed = areErrorsClosed || isClosed(1)
+        // Without the descriptor: do not spin while the program ends.
+        if endDescriptor < 0, isClosed(0) || isClosed(1) { usleep(500) }
     }
 
     private func drain() {
@@ -215,13 +239,16 @@ package final class RunningProgram {
 
     /// Of a program that prints faster than this reads it takes a part, so that its time limit holds.
     private static func drain(_ descriptor: Int32, _ take: (ArraySlice<UInt8>) -> Void) {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
         for _ in 0..<256 {
-            let count = read(descriptor, &chunk, chunk.count)
+            var count = 0
+            let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, used in
+                count = read(descriptor, buffer.baseAddress, buffer.count)
+                used = max(0, count)
+            }
             if count < 0 && errno == EINTR { continue }
-            // A terminal that nobody has open any more gives an error in place of an end.
+            // A terminal that no process has open any more gives an error in place of an end.
             guard count > 0 else { return }
-            take(chunk[..<count])
+            take(chunk[...])
         }
     }
 }

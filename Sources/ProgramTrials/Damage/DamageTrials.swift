@@ -20,6 +20,8 @@ package struct DamageTrials: Sendable {
     /// For the copies.
     package let directory: String
     package var older: DamagedFiles?
+    /// Directories of a copy, those without files among them.
+    package var directories: [String] = []
     package var pageSize = 4_096
     package var ignored: [String] = []
     /// Bytes that the command and what it starts may keep in memory.
@@ -74,11 +76,11 @@ package struct DamageTrials: Sendable {
     /// Runs the trials. Those that change nothing are left out.
     package func run(
         _ damages: [FileDamage], against reference: PrintedLines, progress: @escaping @Sendable (Int) -> Void = { _ in }
-    ) throws -> [DamageTrial] {
+    ) throws -> LaneResults<DamageTrial> {
         let trials = try TrialLanes.run(damages.count, lanes: lanes, progress: progress) { index, lane in
             try run(damages[index], against: reference, in: directory + "/lane\(lane)")
         }
-        return trials.compactMap { $0 }
+        return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
     /// nil where the damage changes nothing.
@@ -90,7 +92,7 @@ package struct DamageTrials: Sendable {
         if reading.isTooLarge {
             return DamageTrial(damage: damage, outcome: .memoryLimit, detail: "more than \(memoryLimit >> 20) MiB")
         }
-        let (outcome, detail) = Self.judge(reading.end, reading.lines, against: reference)
+        let (outcome, detail) = Self.judge(reading.end, reading.lines, against: reference, hiding: [directory])
         return DamageTrial(damage: damage, outcome: outcome, detail: detail)
     }
 
@@ -127,6 +129,7 @@ package struct DamageTrials: Sendable {
     package func write(_ change: FileChange?, to directory: String) throws {
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
+        for name in directories { try FileTree.createDirectory(directory + "/" + name) }
         for (index, file) in files.files.enumerated() {
             if let slash = file.name.lastIndex(of: "/") {
                 try FileTree.createDirectory(directory + "/" + file.name[..<slash])
@@ -137,18 +140,20 @@ package struct DamageTrials: Sendable {
     }
 
     /// What happened, from the end and the output of the command alone.
+    ///
+    /// - Parameter hidden: the path of the copy, which is another one each time.
     package static func judge(
-        _ end: WatchedEnd, _ lines: PrintedLines, against reference: PrintedLines
+        _ end: WatchedEnd, _ lines: PrintedLines, against reference: PrintedLines, hiding hidden: [String] = []
     ) -> (DamageOutcome, String) {
         if end.isTimeOut { return (.hung, end.summary) }
         if let signal = ProgramCrash.signal(of: end.end) {
-            return (.crashed, "signal \(signal): \(CheckCommand.lastLine(end))")
+            return (.crashed, "signal \(signal): \(CheckCommand.lastLine(end, hiding: hidden))")
         }
         if end.end == .exited(0) {
             guard let difference = lines.difference(from: reference) else { return (.correct, "") }
             return (.silentlyWrong, difference)
         }
-        if lines.isBeginning(of: reference) { return (.detected, CheckCommand.lastLine(end)) }
+        if lines.isBeginning(of: reference) { return (.detected, CheckCommand.lastLine(end, hiding: hidden)) }
         let difference = lines.difference(from: reference) ?? ""
         return (.wrongThenDetected, "\(difference); then it \(end.summary)")
     }

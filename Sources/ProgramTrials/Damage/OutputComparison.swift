@@ -68,8 +68,6 @@ package struct PrintedLines: Equatable, Sendable {
 
     private static func quoted(_ line: [UInt8]?) -> String {
         guard let line else { return "no line" }
-        let text = String(decoding: line.prefix(80), as: UTF8.self)
-        let plain = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
-        return "\"\(plain)\"" + (line.count > 80 ? ".." : "")
+        return "\"\(PrintedText.escaped(line.prefix(80)))\"" + (line.count > 80 ? ".." : "")
     }
 }

@@ -68,8 +68,18 @@ package struct ProgramFaultReport: Sendable {
     private var conclusion: String {
         if trials.isEmpty { return "NOTHING WAS DECIDED: the program makes no such call" }
         let count = "\(trials.count) \(trials.count == 1 ? "trial" : "trials")"
-        if !violations.isEmpty { return "\(violations.count) of \(count): a check that fails, a crash or a hang" }
+        if !violations.isEmpty { return "\(violations.count) of \(count): \(kinds)" }
         return exitStatus == 3 ? "no violation in \(count), but not all was tried" : "\(count): no violation"
+    }
+
+    /// What the violations are.
+    private var kinds: String {
+        let words: [(ProgramFaultOutcome, String)] = [
+            (.broken, "a check that fails"), (.crashed, "a crash"), (.hung, "a hang"),
+            (.untold, "a failed call that was not told"),
+        ]
+        let found = words.filter { word in violations.contains { $0.outcome == word.0 } }.map(\.1)
+        return found.count < 2 ? found.joined() : found.dropLast().joined(separator: ", ") + " or \(found[found.count - 1])"
     }
 
     private func table() -> [String] {

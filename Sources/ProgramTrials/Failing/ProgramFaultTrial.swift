@@ -6,6 +6,9 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     case told
     /// It ended with status 0 as if nothing had happened, and the check is content.
     case untold
+    /// A write did half of what it was asked for, the program wrote the rest, and the check is content: no call failed,
+    /// and there is nothing to tell.
+    case completed
     /// The fault never struck: nothing is known.
     case notStruck = "not-struck"
     case hung
@@ -17,7 +20,7 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     /// Whether nothing was promised that was not kept.
     package func isViolation(mustTell: Bool) -> Bool {
         switch self {
-        case .survived, .told, .notStruck: false
+        case .survived, .told, .completed, .notStruck: false
         case .untold: mustTell
         case .hung, .crashed, .broken: true
         }

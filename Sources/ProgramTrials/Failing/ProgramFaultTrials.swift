@@ -62,6 +62,11 @@ package struct ProgramFaultTrials: Sendable {
         var data: String { directory + "/data" }
         var state: String { directory + "/state" }
         var acknowledged: String { directory + "/acknowledged" }
+
+        /// What a program or a check said last, without where this run was.
+        func lastLine(_ end: WatchedEnd) -> String {
+            CheckCommand.lastLine(end, hiding: [data, directory])
+        }
     }
 
     // MARK: Without a fault
@@ -129,11 +134,11 @@ package struct ProgramFaultTrials: Sendable {
     /// Runs the trials. Those whose call cannot be struck in that way are left out.
     package func run(
         _ faults: [CallFault], _ baseline: Baseline, progress: @escaping @Sendable (Int) -> Void = { _ in }
-    ) throws -> [ProgramFaultTrial] {
+    ) throws -> LaneResults<ProgramFaultTrial> {
         let trials = try TrialLanes.run(faults.count, lanes: lanes, progress: progress) { index, lane in
             try run(faults[index], baseline, in: directory + "/lane\(lane)")
         }
-        return trials.compactMap { $0 }
+        return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
     /// nil where that call cannot be struck in that way. The directory is left as the check found it where `keeps`.
@@ -150,14 +155,14 @@ package struct ProgramFaultTrials: Sendable {
         }
         if ran.state.isMisread { throw TrialRefusal("the preloaded library does not know the fault \(fault)") }
         if ran.state.struck == 0, ran.state.isInapplicable { return nil }
-        let trial = try judge(fault, ran)
+        let trial = try judge(fault, ran, baseline)
         if !keeps { try FileTree.remove(directory) }
         return trial
     }
 
-    private func judge(_ fault: CallFault, _ ran: Ran) throws -> ProgramFaultTrial {
+    private func judge(_ fault: CallFault, _ ran: Ran, _ baseline: Baseline) throws -> ProgramFaultTrial {
         let end = ran.end
-        let said = "the program \(end.summary)" + (end.errors.isEmpty ? "" : ": \(CheckCommand.lastLine(end))")
+        let said = "the program \(end.summary)" + (end.errors.isEmpty ? "" : ": \(ran.place.lastLine(end))")
         func trial(_ outcome: ProgramFaultOutcome, _ detail: String) -> ProgramFaultTrial {
             ProgramFaultTrial(fault: fault, outcome: outcome, detail: detail)
         }
@@ -172,10 +177,17 @@ package struct ProgramFaultTrials: Sendable {
         }
         let checked = try checked(ran)
         guard checked.hasSucceeded else {
-            return trial(.broken, "the check \(checked.summary): \(CheckCommand.lastLine(checked)) (\(said))")
+            return trial(.broken, "the check \(checked.summary): \(ran.place.lastLine(checked)) (\(said))")
         }
         if fault.isKill { return trial(.survived, "") }
-        return trial(end.end == .exited(0) ? .untold : .told, said)
+        guard end.end == .exited(0) else { return trial(.told, said) }
+        return trial(isCompleted(fault, ran.state, baseline.state) ? .completed : .untold, said)
+    }
+
+    /// Whether a call that did half was followed by one for the rest, which nothing failed.
+    private func isCompleted(_ fault: CallFault, _ state: FaultState, _ baseline: FaultState) -> Bool {
+        guard case .fails(_, _, .short, false) = fault, let kind = state.struckKind else { return false }
+        return state.count(kind) > baseline.count(kind)
     }
 
     // MARK: One run

@@ -13,6 +13,13 @@
         private typealias AddDirectory =
             @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
 
+        private typealias ProcessLimit =
+            @convention(c) (pid_t, Int32, UnsafePointer<rlimit>?, UnsafeMutablePointer<rlimit>?) -> Int32
+        private typealias ProcessDescriptor = @convention(c) (pid_t, UInt32) -> Int32
+
+        private static let processLimitFunction: ProcessLimit? = find("prlimit", as: ProcessLimit.self)
+        private static let processDescriptorFunction: ProcessDescriptor? =
+            find("pidfd_open", as: ProcessDescriptor.self)
         private static let addDirectoryFunction =
             find("posix_spawn_file_actions_addchdir_np", as: AddDirectory.self)
         private static let copyFileRangeFunction: CopyFileRange? = find("copy_file_range", as: CopyFileRange.self)
@@ -47,6 +54,27 @@
             guard let symbol = dlsym(nil, "environ") else { return nil }
             return UnsafePointer(symbol.load(as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self))
         }
+
+        /// Makes the children of processes below this one its own when their parents end. False where the kernel cannot.
+        package static func adoptOrphans() -> Bool {
+            let setChildSubreaper: Int32 = 36
+            return processControlFunction?(setChildSubreaper, 1, 0, 0, 0) == 0
+        }
+
+        /// A limit of a process by its number, RLIMIT_..; nil where it may not be asked for.
+        package static func limit(_ number: Int32, of process: pid_t) -> rlimit? {
+            var limit = rlimit()
+            guard let processLimitFunction, processLimitFunction(process, number, nil, &limit) == 0 else { return nil }
+            return limit
+        }
+
+        /// Sets a limit of a process. False where that is not allowed.
+        package static func setLimit(_ number: Int32, of process: pid_t, to limit: rlimit) -> Bool {
+            withUnsafePointer(to: limit) { processLimitFunction?(process, number, $0, nil) == 0 }
+        }
+
+        /// A descriptor that can be read from once the process has ended; -1 where the system has none. Closed on exec.
+        package static func descriptor(of process: pid_t) -> Int32 { processDescriptorFunction?(process, 0) ?? -1 }
 
         /// Asks the kernel to kill this process when its parent ends. The parent may have ended already: the caller
         /// compares getppid() afterwards.
