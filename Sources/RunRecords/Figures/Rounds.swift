@@ -7,29 +7,41 @@ extension CaseResult {
     private static let keptTrials = 60
 
     /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with
-    ///   them the verdict, from every measurement. Each sample becomes the median over the rounds, with its interval
+    ///   them the verdict, from every measurement that was not cut after enough others. Each sample becomes the median over the rounds, with its interval
     ///   where there are enough of them, and counts the rounds.
     /// - Returns: nil without a measurement.
     package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
         let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }
-        guard var merged = ordered.min(by: { $0.verdict.gravity > $1.verdict.gravity }) else { return nil }
+        let counted = withoutCut(ordered)
+        guard var merged = counted.min(by: { $0.verdict.gravity > $1.verdict.gravity }) else { return nil }
         if ordered.count == 1 { return merged }
         merged.turn = Turn()
         merged.outcomes = Outcome.allCases.compactMap { outcome in
-            let count = ordered.reduce(0) { $0 + $1.count(of: outcome) }
+            let count = counted.reduce(0) { $0 + $1.count(of: outcome) }
             return count == 0 ? nil : OutcomeCount(outcome: outcome, count: count)
         }
         merged.outcome = merged.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
-        merged.trials = Array(ordered.flatMap(\.trials).prefix(keptTrials))
+        merged.trials = Array(counted.flatMap(\.trials).prefix(keptTrials))
         var causes = FailureCauses()
-        for cause in ordered.flatMap(\.causes) { causes.add(cause) }
+        for cause in counted.flatMap(\.causes) { causes.add(cause) }
         merged.causes = causes.sorted
-        merged.promises = JudgedPromise.merged(ordered.map(\.promises))
-        merged.samples = medians(ordered.filter { $0.turn.side == .measured })
+        merged.promises = JudgedPromise.merged(counted.map(\.promises))
+        merged.samples = medians(counted.filter { $0.turn.side == .measured })
         merged.durationNanoseconds = ordered.reduce(0) { $0 &+ $1.durationNanoseconds }
-        merged.isCut = ordered.contains(where: \.isCut)
-        merged.crash = ordered.lazy.compactMap(\.crash).first
+        merged.isCut = counted.contains(where: \.isCut)
+        merged.crash = counted.lazy.compactMap(\.crash).first
         return merged
+    }
+
+    /// A case that was measured in as many complete rounds as the first look needs is decided by them: what the budget
+    /// cut afterwards makes it no less conclusive. With fewer, every measurement counts.
+    private static func withoutCut(_ rounds: [CaseResult]) -> [CaseResult] {
+        let complete = rounds.filter { !($0.isCut && $0.verdict == .inconclusive) }
+        let needed = Looks.standard.first ?? 1
+        let isEnough = Turn.Side.allCases.allSatisfy { side in
+            !rounds.contains { $0.turn.side == side } || complete.count { $0.turn.side == side } >= needed
+        }
+        return isEnough ? complete : rounds
     }
 
     private struct SampleKey: Hashable {
