@@ -22,9 +22,10 @@ package enum Output {
     /// A line on standard error.
     package static func error(_ text: String) { writeError(text + "\n") }
 
-    /// Writes over the line that the last call wrote; an empty text takes it away. On a terminal; nothing elsewhere.
+    /// Writes over the line that the last call wrote; an empty text takes it away. On a terminal that can do that;
+    /// nothing elsewhere.
     package static func progress(_ text: String) {
-        if isTerminal(STDERR_FILENO) { writeError("\r\u{1B}[K\(text)") }
+        if isLive { writeError("\r\u{1B}[K\(text)") }
     }
 
     private static func writeError(_ text: String) {

@@ -2,9 +2,7 @@ import Seeds
 
 extension CrashPoint {
     /// How many states are legal, by independent units.
-    package func legal(_ rules: CrashRules) -> LegalCount {
-        units(rules).reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
-    }
+    package func legal(_ rules: CrashRules) -> LegalCount { legal(units(rules), rules) }
 
     /// Calls `body` with masks until it returns false: all legal ones where `rules` allow it, else the families of
     /// ``forEachChosen(_:_:)`` and a sample. A mask may come twice, in another guise.
@@ -12,10 +10,12 @@ extension CrashPoint {
     func forEachMask<Failure: Error>(
         of units: [CrashUnit], _ rules: CrashRules, seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
-        let legal = units.reduce(LegalCount.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
-        let isSmall = if case .exactly(let count) = legal { count <= 1 << UInt64(rules.exhaustiveUnits) } else { false }
-        if isSmall || rules.profile == .prefix { return try forEachCombination(of: units, body) }
+        let all = units.reduce(LegalCount.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        let isSmall = if case .exactly(let count) = all { count <= 1 << UInt64(rules.exhaustiveUnits) } else { false }
         func permitted(_ mask: StateMask) -> StateMask { self.permitted(mask, rules.profile) }
+        if isSmall || rules.profile == .prefix {
+            return try forEachCombination(of: units) { (mask) throws(Failure) -> Bool in try body(permitted(mask)) }
+        }
         let goesOn = try forEachChosen(rules) { (mask) throws(Failure) -> Bool in try body(permitted(mask)) }
         if goesOn {
             try forEachSample(of: units, rules, seed) { (mask) throws(Failure) -> Bool in try body(permitted(mask)) }

@@ -23,11 +23,15 @@ extension CrashPoint {
         var result = mask
         var isCut = false
         for effect in effects {
-            if let bit = effect.entryBit {
-                isCut = isCut || !result[bit]
-                if isCut { result[bit] = false }
+            guard let bit = effect.journalBit else { continue }
+            isCut = isCut || !result[bit]
+            if isCut {
+                result[bit] = false
+            } else {
+                for place in effect.rest { result.set(effects[place].bits, to: true) }
             }
         }
+        // What lies behind a size that is not on the disk goes.
         result = normalized(result)
         for effect in effects where effect.lengthens {
             if let bit = effect.sizeBit { result.set(effect.dataBits, to: result[bit]) }
@@ -35,19 +39,91 @@ extension CrashPoint {
         return result
     }
 
-    /// Names in the order of one journal, and each file's sizes with the data that they wait for.
+    /// Names and sizes that were set in the order of one journal, and the writes that lengthen a file with their sizes.
+    /// Which of these the journal rests on is no part of it: ``permitted(_:_:)`` sees to that.
     private func orderedUnits() -> [CrashUnit] {
-        let names = effects.filter { $0.entryBit != nil }
-        var units = names.isEmpty ? [] : [Self.prefixes(of: names) { $0.entryBit.map { [$0] } ?? [] }]
-        let files = Set(effects.compactMap { $0.sizeBit == nil ? nil : $0.operation.inode }).sorted()
-        for inode in files {
-            let sizes = effects.filter { $0.sizeBit != nil && $0.operation.inode == inode }
+        let journal = effects.filter { $0.journalBit != nil }
+        var units = journal.isEmpty ? [] : [Self.prefixes(of: journal) { $0.journalBit.map { [$0] } ?? [] }]
+        for run in lengtheningRuns() {
             units.append(
-                Self.prefixes(of: sizes) { effect in
-                    (effect.lengthens ? Array(effect.dataBits) : []) + (effect.sizeBit.map { [$0] } ?? [])
+                Self.prefixes(of: run.effects.map { effects[$0] }) { effect in
+                    Array(effect.dataBits) + (effect.sizeBit.map { [$0] } ?? [])
                 })
         }
         return units
+    }
+
+    /// Writes that lengthen one file, between two sizes that were set.
+    private struct LengtheningRun {
+        /// Places of effects.
+        var effects: [Int] = []
+        /// The places of those two; nil for none.
+        var before: Int?
+        var behind: Int?
+    }
+
+    private func lengtheningRuns() -> [LengtheningRun] {
+        var runs: [LengtheningRun] = []
+        /// The run of a file that goes on.
+        var open: [Inode: Int] = [:]
+        var lastSet: [Inode: Int] = [:]
+        for (place, effect) in effects.enumerated() {
+            guard let inode = effect.operation.inode, effect.sizeBit != nil else { continue }
+            if effect.lengthens {
+                if open[inode] == nil {
+                    open[inode] = runs.count
+                    runs.append(LengtheningRun(before: lastSet[inode]))
+                }
+                if let run = open[inode] { runs[run].effects.append(place) }
+            } else {
+                if let run = open.removeValue(forKey: inode) { runs[run].behind = place }
+                lastSet[inode] = place
+            }
+        }
+        return runs
+    }
+
+    /// How many states of names, sizes that were set and lengthening writes a journal lets happen.
+    /// Complexity: O(changes in the journal * runs).
+    private func journalCount() -> LegalCount {
+        let journal = effects.indices.filter { effects[$0].journalBit != nil }
+        var order: [Int: Int] = [:]
+        // Which change of the journal a write has to be there for.
+        var wanted: [Int: Int] = [:]
+        for (number, place) in journal.enumerated() {
+            order[place] = number
+            for rested in effects[place].rest { wanted[rested] = number }
+        }
+        let runs = lengtheningRuns()
+        // Prefixes of a run when so many changes of the journal are on the disk.
+        func prefixCount(_ run: LengtheningRun, _ written: Int) -> LegalCount {
+            // Not made yet, or under the size that was set later.
+            if let before = run.before.flatMap({ order[$0] }), before >= written { return .exactly(1) }
+            if let behind = run.behind.flatMap({ order[$0] }), behind < written { return .exactly(1) }
+            return .exactly(UInt64(run.effects.count { wanted[$0].map { $0 >= written } ?? true } + 1))
+        }
+        var concerned: [Int: [Int]] = [:]
+        for (index, run) in runs.enumerated() {
+            let ends = [run.before, run.behind].compactMap { $0.flatMap { order[$0] } }
+            for number in Set(ends + run.effects.compactMap { wanted[$0] }) {
+                concerned[number, default: []].append(index)
+            }
+        }
+        var counts = runs.map { prefixCount($0, 0) }
+        var total = counts.reduce(.exactly(1), *)
+        for written in journal.indices.map({ $0 + 1 }) {
+            for index in concerned[written - 1] ?? [] { counts[index] = prefixCount(runs[index], written) }
+            total = total + counts.reduce(.exactly(1), *)
+        }
+        return total
+    }
+
+    /// How many states are legal, by independent units.
+    func legal(_ units: [CrashUnit], _ rules: CrashRules) -> LegalCount {
+        let product = units.reduce(LegalCount.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        guard rules.profile == .ext4Ordered else { return product }
+        let data = dataUnits(rules) { !$0.lengthens }
+        return journalCount() * data.reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
     }
 
     private static func prefixes(of effects: [Effect], _ bits: (Effect) -> [Int]) -> CrashUnit {

@@ -15,14 +15,15 @@ package struct CrashPoint: Sendable {
         var entryBit: Int?
         /// Bits that must be set for `sizeBit` or `entryBit` to count.
         var forerunners: [Int] = []
+        /// Effects, by their places, that are there when this one is, where names and sizes are in one journal.
+        var rest: [Int] = []
         /// The write page by page of its file.
         var pieces: [Piece] = []
 
         /// A write behind the end of its file, whose size is not on disk for certain.
-        var lengthens: Bool {
-            guard let size = operation.size, sizeBit != nil, operation.data != nil else { return false }
-            return size.after > size.before
-        }
+        var lengthens: Bool { sizeBit != nil && operation.lengthens }
+        /// The bit of a change that a journal has; nil for one that is on disk for certain, and for none.
+        var journalBit: Int? { operation.isJournalled ? sizeBit ?? entryBit : nil }
         /// Whether contents or name are on disk whatever the mask says.
         var isCertain: Bool { operation.fate == .durable }
         /// All bits of the operation.
@@ -62,6 +63,7 @@ package struct CrashPoint: Sendable {
         var next = 0
         var lastSize: [Inode: Int] = [:]
         var lastName: [String: Int] = [:]
+        var lengthening: [Inode: [Int]] = [:]
         for pending in model.pending {
             var effect = Effect(operation: pending, dataBits: next..<next)
             effect.file = pending.inode.flatMap { touched.firstIndex(of: $0) }
@@ -84,6 +86,12 @@ package struct CrashPoint: Sendable {
                 effect.forerunners = Set(entry.names.compactMap { lastName[$0] }).sorted()
                 for name in entry.names { lastName[name] = next }
                 next += 1
+            }
+            if model.profile.hasJournal {
+                if let inode = pending.rest { effect.rest = lengthening.removeValue(forKey: inode) ?? [] }
+                if effect.lengthens, let inode = pending.inode {
+                    lengthening[inode, default: []].append(effects.count)
+                }
             }
             effects.append(effect)
         }

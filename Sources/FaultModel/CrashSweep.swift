@@ -61,7 +61,7 @@ package struct CrashSweep: Sendable {
         report.points = 1
         let units = point.units(rules)
         report.units = units.reduce(0) { $0 + $1.size }
-        report.legal = units.reduce(.exactly(1)) { $0 * .exactly(UInt64($1.choices.count)) }
+        report.legal = point.legal(units, rules)
         let everything = point.normalized(StateMask(allBelow: point.bitCount))
         var masks: Set<StateMask> = []
         var seen = self.seen

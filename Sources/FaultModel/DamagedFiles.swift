@@ -21,6 +21,14 @@ package struct DamagedFiles: Sendable {
         }
     }
 
+    /// How places are shared out over the files.
+    package enum Spread: Sendable {
+        /// As many in each: a log of a few pages is damaged as often as the data of many.
+        case files
+        /// Each byte is as likely as another.
+        case bytes
+    }
+
     package let files: [File]
 
     package init(_ files: [(name: String, bytes: [UInt8])]) {
@@ -44,9 +52,12 @@ package struct DamagedFiles: Sendable {
 
     package func file(at position: Int) -> File? { index(at: position).map { files[$0] } }
 
-    /// `count` different positions below the used bytes of each file, times `scale`, in equal shares per file,
-    /// ascending. All positions where `count` is 0.
-    package func positions(count: Int, scale: Int, random: inout RandomStream) -> [Int] {
+    /// `count` different positions below the used bytes of the files, times `scale`, ascending. All positions where
+    /// `count` is 0.
+    package func positions(
+        count: Int, scale: Int, spread: Spread = .files, random: inout RandomStream
+    ) -> [Int] {
+        if count > 0, spread == .bytes { return positionsByBytes(count, scale, &random) }
         var chosen: [Int] = []
         for (index, file) in files.enumerated() {
             guard count > 0 else {
@@ -60,6 +71,20 @@ package struct DamagedFiles: Sendable {
             chosen += set.sorted()
         }
         return chosen
+    }
+
+    private func positionsByBytes(_ count: Int, _ scale: Int, _ random: inout RandomStream) -> [Int] {
+        var ends: [Int] = []
+        for file in files { ends.append((ends.last ?? 0) + file.usedCount * scale) }
+        let space = ends.last ?? 0
+        var set: Set<Int> = []
+        while set.count < min(count, space) { set.insert(random.below(space)) }
+        var index = 0
+        return set.sorted().map { place in
+            while place >= ends[index] { index += 1 }
+            let before = index > 0 ? ends[index - 1] : 0
+            return files[index].start * scale + place - before
+        }
     }
 
     /// Where the pages begin, the last of a file maybe a short one.

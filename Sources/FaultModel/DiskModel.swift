@@ -21,7 +21,7 @@ package struct DiskModel: Sendable {
     /// Records applied so far.
     package private(set) var operations = 0
 
-    private let profile: CrashProfile
+    let profile: CrashProfile
 
     package init(_ image: DiskImage, profile: CrashProfile = .strict) {
         durable = image
@@ -63,8 +63,10 @@ package struct DiskModel: Sendable {
             if record.failed { return }
             change(.link(path: path, inode: inode), record)
         case .sync(let inode):
-            let takesNames = profile.syncsNames && !record.failed
-            settle(failed: record.failed) { $0.entry == nil ? $0.inode == inode : takesNames }
+            let journal = profile.hasJournal && !record.failed ? journalled(before: pending.count) : []
+            settle(failed: record.failed) {
+                $0.entry == nil && $0.inode == inode || journal.contains($0.record)
+            }
         case .syncRange(let inode, let offset, let count):
             settle(failed: record.failed) { operation in
                 guard operation.inode == inode, operation.entry == nil else { return false }
@@ -72,15 +74,45 @@ package struct DiskModel: Sendable {
             }
             if !record.failed { settleSizes(of: inode) }
         case .syncDirectory(let path):
-            settle(failed: record.failed) { $0.entry?.directory == path }
+            var journal: Set<Int> = []
+            if profile.hasJournal, !record.failed {
+                let last = pending.lastIndex { $0.entry?.directories.contains(path) == true }
+                journal = journalled(before: last.map { $0 + 1 } ?? 0)
+            }
+            settle(failed: record.failed) { $0.entry?.directory == path || journal.contains($0.record) }
         case .writeBack:
             break
         }
     }
 
     private mutating func change(_ entry: EntryChange, _ record: IORecord) {
+        var operation = PendingOperation(
+            record: operations, role: record.identity.role, inode: nil, entry: entry)
+        if case .rename(let path, let destination) = entry, let old = current.entries[destination],
+            let new = current.entries[path], old != new
+        {
+            operation.replacement = new
+        }
         entry.apply(to: &current.entries)
-        pending.append(PendingOperation(record: operations, role: record.identity.role, inode: nil, entry: entry))
+        pending.append(operation)
+    }
+
+    /// The records of what a journal has written when it has written all of the first pending operations: the changes
+    /// that are in it, and what they rest on.
+    private func journalled(before end: Int) -> Set<Int> {
+        var records: Set<Int> = []
+        var lengthening: [Inode: [Int]] = [:]
+        for operation in pending[..<end] {
+            if operation.lengthens, let inode = operation.inode {
+                lengthening[inode, default: []].append(operation.record)
+            }
+            guard operation.isJournalled else { continue }
+            records.insert(operation.record)
+            if let inode = operation.rest, let earlier = lengthening.removeValue(forKey: inode) {
+                records.formUnion(earlier)
+            }
+        }
+        return records
     }
 
     private mutating func write(_ bytes: [UInt8], at offset: Int64, of inode: Inode, _ record: IORecord) {

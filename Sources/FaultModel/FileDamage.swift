@@ -141,11 +141,12 @@ extension DamagedFiles {
     /// swaps and misdirected writes all are those of each page with the next one.
     /// Complexity: O(bytes).
     package func damages(
-        _ kind: FileDamage.Kind, count: Int?, pageSize: Int, older: DamagedFiles?, random: inout RandomStream
+        _ kind: FileDamage.Kind, count: Int?, pageSize: Int, older: DamagedFiles?, spread: Spread = .files,
+        random: inout RandomStream
     ) -> [FileDamage] {
         switch kind {
         case .flip, .cut:
-            return places(kind, count: count, pageSize: pageSize, random: &random)
+            return places(kind, count: count, pageSize: pageSize, spread, random: &random)
         case .zero, .age:
             let candidates = pages(of: pageSize).map { FileDamage(kind, $0) }
             return draw(count, of: candidates, pageSize: pageSize, older: older, random: &random)
@@ -160,11 +161,11 @@ extension DamagedFiles {
     }
 
     private func places(
-        _ kind: FileDamage.Kind, count: Int?, pageSize: Int, random: inout RandomStream
+        _ kind: FileDamage.Kind, count: Int?, pageSize: Int, _ spread: Spread, random: inout RandomStream
     ) -> [FileDamage] {
         let scale = kind == .flip ? 8 : 1
         if count == 0 { return [] }
-        var chosen = Set(positions(count: count ?? 0, scale: scale, random: &random))
+        var chosen = Set(positions(count: count ?? 0, scale: scale, spread: spread, random: &random))
         // A file ends at the boundary of a page likelier than anywhere else.
         if kind == .cut, let count {
             let boundaries = pages(of: pageSize)

@@ -38,10 +38,25 @@ package struct PendingOperation: Sendable {
     package var data: Data?
     package var size: Size?
     package var entry: EntryChange?
+    /// Of a rename onto another file: the file that stands in its place now.
+    package var replacement: Inode?
     /// Of the contents; of the name or size where there are no contents.
     package var fate: Fate = .open
     /// A size is the file system's own: after a sync that failed, a later one still covers it.
     package var isSizeDurable = false
+
+    /// A write behind the end of its file.
+    var lengthens: Bool {
+        guard let size, data != nil else { return false }
+        return size.after > size.before
+    }
+
+    /// A change of a name, or of a size alone: what a file system with a journal writes down when it is asked for.
+    var isJournalled: Bool { entry != nil || size != nil && data == nil }
+
+    /// The file whose writes before this change are on the disk when the change is, where a journal has the change: a
+    /// file that takes the place of another one is written out first, and so is one whose size is set.
+    var rest: Inode? { entry == nil ? (isJournalled ? inode : nil) : replacement }
 
     /// Whether nothing about it is open or in doubt.
     var isDecided: Bool { fate == .durable && (size == nil || isSizeDurable) }
@@ -67,6 +82,9 @@ package enum EntryChange: Sendable {
         case .rename(let path, let destination): [path, destination]
         }
     }
+
+    /// The directories that it changes.
+    var directories: [String] { names.map(DiskImage.directory) }
 
     /// The directory whose sync makes it durable.
     package var directory: String {

@@ -16,7 +16,8 @@ package struct CrashFinding: Sendable {
 /// What came of all the states that were tried.
 package struct CrashOutcome: Sendable {
     package var coverage = CrashCoverage()
-    /// States that the check has seen.
+    /// States that were to be checked, and those that the check has seen.
+    package var chosen = 0
     package var checked = 0
     package var findings: [CrashFinding] = []
     /// An interrupt came before all had been checked.
@@ -106,6 +107,7 @@ package struct CrashTrial: Sendable {
     package func sweep(progress: (Int, Int) -> Void = { _, _ in }) throws -> CrashOutcome {
         var outcome = CrashOutcome()
         let chosen = try choose(&outcome)
+        outcome.chosen = chosen.count
         var waiting: [CrashState] = []
         func look() throws {
             let states = waiting

@@ -1,7 +1,7 @@
 /// What a program printed, as it may stand on a terminal and in a table: one line, in which nothing steers a terminal.
 package enum PrintedText {
-    /// Controls, signs that turn the direction of the text, ends of lines and what is no UTF-8 are written `\\xHH`, byte
-    /// by byte. What is plain stays as it is.
+    /// Controls, signs that turn the direction of the text, ends of lines and what is no UTF-8 are written `\xHH`,
+    /// byte by byte. What is plain stays as it is.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         var text = ""
         var rest = Array(bytes)[...]

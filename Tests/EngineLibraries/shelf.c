@@ -325,6 +325,7 @@ static int shelf_scan(
     struct assay_cursor *cursor = calloc(1, sizeof *cursor);
     int is_there;
     cursor->transaction = transaction;
+    if (backward && mistake("exits")) exit(0);
     cursor->is_backward = backward;
     if (!backward) {
         cursor->next = from == NULL ? 0 : mistake("skips-first") ? behind(list, *from) : place(list, *from, &is_there);

@@ -67,6 +67,27 @@ struct FileDamageTests {
         }
     }
 
+    @Test("places go by bytes where that is asked for: small files and empty ones take none of a large one's")
+    func byBytes() {
+        let small = (0..<500).map { ("small\($0)", [UInt8](repeating: 1, count: 4)) }
+        let files = DamagedFiles(small + [("empty", []), ("data", [UInt8](repeating: 1, count: 18_000))])
+        func places(_ spread: DamagedFiles.Spread) -> [Int] {
+            var random = RandomStream(Seed(2))
+            return files.positions(count: 100, scale: 8, spread: spread, random: &random)
+        }
+        let byBytes = places(.bytes)
+        #expect(byBytes.count == 100 && Set(byBytes).count == 100 && byBytes == byBytes.sorted())
+        #expect(byBytes.count { files.file(at: $0 / 8)?.name == "data" } > 75)
+        #expect(byBytes.contains { files.file(at: $0 / 8)?.name != "data" })
+        #expect(places(.files).count { files.file(at: $0 / 8)?.name == "data" } <= 1)
+        var random = RandomStream(Seed(2))
+        let flips = files.damages(.flip, count: 9, pageSize: 4_096, older: nil, spread: .bytes, random: &random)
+        #expect(flips.count == 9)
+        // All of them, where there are no more.
+        let two = DamagedFiles([("a", [1]), ("b", []), ("c", [1, 1])])
+        #expect(two.positions(count: 99, scale: 1, spread: .bytes, random: &random) == [0, 1, 2])
+    }
+
     @Test("every place is every bit, every length, every page that holds something")
     func every() {
         func count(_ kind: FileDamage.Kind) -> Int {

@@ -71,6 +71,46 @@ struct CrashTrialTests {
         #expect(try trial.look(at: try #require(CrashAddress("crash:op=0,state=0x0"))) == nil)
     }
 
+    @Test("a program that fails, or is cut short, without a loss of power is refused")
+    func failing() throws {
+        for (script, limit, word) in [
+            ("echo a >{}/f; sync {}/f; exit 3", 60.0, "ended with status 3"),
+            ("echo a >{}/f; sync {}/f; sleep 100", 0.5, "was killed"),
+        ] {
+            let scratch = try TrialDirectory()
+            let directory = scratch.path + "/watched"
+            try FileTree.createDirectory(directory)
+            let library = try #require(PreloadFolder.library)
+            var program = WatchedProgram(
+                ["/bin/sh", "-c", script.replacing("{}", with: directory)], library: library)
+            program.output = .pipe
+            program.limitSeconds = limit
+            let run = try Recorder(
+                program, directory: directory, volatile: try VolatileNames(adding: []), in: scratch.path
+            ).run()
+            let trial = CrashTrial(
+                run, check: CheckCommand("test -d {}"), profile: .strict, limit: 100, seed: Seed(1), in: scratch.path)
+            let refusal = #expect(throws: TrialRefusal.self) { try trial.isCheckBlind() }
+            #expect(refusal?.description.contains(word) == true, "\(refusal?.description ?? "")")
+        }
+    }
+
+    @Test("ext4 keeps a file that a rename replaces, and the names beside it in order")
+    func replaced() throws {
+        let whole = "test $(wc -l <{}/rows) = 40"
+        for (profile, fails) in [(CrashProfile.ext4Ordered, false), (.strict, true)] {
+            let scratch = try TrialDirectory()
+            let directory = scratch.path + "/watched"
+            try FileTree.createDirectory(directory)
+            let lines = (1...40).map { "line \($0)\n" }.joined()
+            try FileTree.writeText(directory + "/rows", lines)
+            let program = "tr l L <{}/rows >{}/new; mv {}/new {}/rows"
+            let trial = try trial(program, check: whole, profile, in: scratch)
+            _ = try trial.isCheckBlind()
+            #expect(try trial.sweep().findings.isEmpty == !fails, "\(profile)")
+        }
+    }
+
     @Test("a check that cannot say anything is refused")
     func checks() throws {
         for (check, word) in [

@@ -31,7 +31,7 @@ struct DamageTrialsTests {
         }
         var small = trials
         small.pageSize = 64
-        return DamageReport(try small.run(damages, against: reference), files: damaged, pageSize: 64)
+        return DamageReport(try small.run(damages, against: reference).outputs, files: damaged, pageSize: 64)
     }
 
     @Test("a reader that prints whatever is there is wrong in silence, and the place and the line are told")
@@ -63,6 +63,17 @@ struct DamageTrialsTests {
     func blind() throws {
         let report = try report("echo rows: {}", in: TrialDirectory(), faults: [.zero], samples: 2)
         #expect(report.exitStatus == 3 && report.trials.allSatisfy { $0.outcome == .correct })
+    }
+
+    @Test("directories without files are in each copy, too")
+    func emptyDirectories() throws {
+        let directory = try TrialDirectory()
+        var trials = DamageTrials(
+            DamagedFiles([("a/rows", Array("some rows".utf8))]),
+            command: CheckCommand("test -d {}/empty/deep && cat {}/a/rows"), subject: "", directory: directory.path)
+        #expect(throws: TrialRefusal.self) { try trials.reference() }
+        trials.directories = ["a", "empty", "empty/deep"]
+        #expect(try trials.reference().lines.count == 1)
     }
 
     @Test(
@@ -129,7 +140,7 @@ struct DamageTrialsTests {
         let reference = try trials.reference()
         var random = RandomStream(Seed(1))
         let damages = files.damages(.flip, count: 40, pageSize: 4_096, older: nil, random: &random)
-        let tried = try trials.run(damages, against: reference)
+        let tried = try trials.run(damages, against: reference).outputs
         // Not a share, which is SQLite's: that both are seen.
         #expect(tried.contains { $0.outcome == .silentlyWrong } && tried.contains { $0.outcome == .detected })
         #expect(!tried.contains { $0.outcome == .crashed || $0.outcome == .hung })

@@ -35,7 +35,7 @@ struct ProgramFaultTests {
     ) throws -> ProgramFaultReport {
         let baseline = try trials.baseline()
         let faults = choose(FaultChoice(samples: nil, seed: Seed(1)), baseline.state)
-        return ProgramFaultReport(try trials.run(faults, baseline), baseline, mustTell: mustTell)
+        return ProgramFaultReport(try trials.run(faults, baseline).outputs, baseline, mustTell: mustTell)
     }
 
     @Test("an address has one spelling")
@@ -122,6 +122,41 @@ struct ProgramFaultTests {
         #expect(try outcome("echo one >{}/rows; true") == .untold)
         #expect(ProgramFaultOutcome.untold.isViolation(mustTell: true))
         #expect(!ProgramFaultOutcome.untold.isViolation(mustTell: false))
+    }
+
+    @Test("half of a write that the program completes is no violation, and one that it forgets is")
+    func completed() throws {
+        let directory = try TrialDirectory()
+        let fault = CallFault.fails(kinds: "write", number: 0, effect: .short, isLasting: false)
+        func outcome(_ script: String) throws -> ProgramFaultOutcome? {
+            let trials = try trials(script, check: "test -d {}", in: directory)
+            return try trials.run(fault, try trials.baseline(), in: directory.path + "/one")?.outcome
+        }
+        #expect(try outcome("head -c 100 /dev/zero | cat >{}/rows") == .completed)
+        #expect(!ProgramFaultOutcome.completed.isViolation(mustTell: true))
+        let library = try #require(PreloadFolder.library)
+        var once = ProgramFaultTrials(
+            ["perl", "-e", "open(my $f, '>', $ARGV[0]); syswrite($f, 'a' x 100)", "{}/rows"],
+            check: CheckCommand("test -d {}"), library: library, directory: directory.path)
+        once.output = .pipe
+        guard (try? CheckCommand("command -v perl # {}").run("/"))?.hasSucceeded == true else { return }
+        let trial = try once.run(fault, try once.baseline(), in: directory.path + "/one")
+        #expect(trial?.outcome == .untold)
+        let report = ProgramFaultReport(try #require(trial.map { [$0] }), try once.baseline(), mustTell: true)
+        #expect(report.exitStatus == 2)
+        #expect(report.lines { "\($0)" }.last == "1 of 1 trial: a failed call that was not told")
+    }
+
+    @Test("where a run was is not in what is told of it, and nothing in it steers a terminal")
+    func details() throws {
+        let directory = try TrialDirectory()
+        let check = "test $(wc -l <{}/rows) = 2 || { printf 'no rows in %s\\033[2J\\n' {}/rows >&2; exit 1; }"
+        let report = try report(try trials("echo one >{}/rows; echo two >>{}/rows", check: check, in: directory)) {
+            $0.inputOutputErrors([.write], $1)
+        }
+        let details = report.trials.filter { $0.outcome == .broken }.map(\.detail)
+        #expect(!details.isEmpty && details.allSatisfy { $0.contains("no rows in {}/rows\\x1B[2J") }, "\(details)")
+        #expect(!details.contains { $0.contains(directory.path) }, "\(details)")
     }
 
     @Test("a fault that never struck decides nothing")

@@ -59,6 +59,78 @@ struct WatchedProgramTests {
         }
     }
 
+    private func isAlive(_ process: pid_t) -> Bool {
+        let state = (try? FileTree.readText("/proc/\(process)/stat")) ?? ""
+        return !state.isEmpty && !state.contains(") Z")
+    }
+
+    /// Each starts something that is no longer in the program's process group, and writes its number to $1.
+    private static let daemons = [
+        "setsid sh -c 'echo $$ >$1; sleep 100' sh $1 & while ! test -s $1; do sleep 0.01; done",
+        "(setsid sh -c 'echo $$ >$1; sleep 100' sh $1 >/dev/null 2>&1 &) ; while ! test -s $1; do sleep 0.01; done",
+        "(setsid env -i sh -c 'echo $$ >$1; sleep 100' sh $1 &) ; while ! test -s $1; do sleep 0.01; done",
+    ]
+
+    @Test("daemons and what has a session of its own end with the program that started them, and with no other")
+    func daemons() throws {
+        let directory = try TrialDirectory()
+        // Another program, which is on its way meanwhile, keeps its own.
+        let other = try started(Self.daemons[2], directory.path + "/other", waits: true)
+        for (number, script) in Self.daemons.enumerated() {
+            let file = "\(directory.path)/\(number)"
+            let running = try started(script, file, waits: false)
+            let end = try ended(running)
+            #expect(end.hasSucceeded, "\(script)")
+            #expect(!isAlive(try number(in: file)), "\(script)")
+        }
+        while !FileTree.exists(directory.path + "/other") { _ = try other.advance(waiting: 0.01) }
+        while try FileTree.readBytes(directory.path + "/other").isEmpty { _ = try other.advance(waiting: 0.01) }
+        let kept = try number(in: directory.path + "/other")
+        #expect(isAlive(kept))
+        other.killAll()
+        _ = try ended(other)
+        #expect(!isAlive(kept))
+    }
+
+    private func started(_ script: String, _ file: String, waits: Bool) throws -> RunningProgram {
+        var program = WatchedProgram(["/bin/sh", "-c", script + (waits ? "; sleep 100" : ""), "sh", file])
+        program.output = .pipe
+        return try program.start()
+    }
+
+    private func ended(_ running: RunningProgram) throws -> WatchedEnd {
+        while true {
+            if let end = try running.advance(waiting: 0.02) { return end }
+        }
+    }
+
+    private func number(in file: String) throws -> pid_t {
+        try #require(pid_t(try FileTree.readText(file).split(separator: "\n").first ?? ""))
+    }
+
+    @Test("a program that waits until its daemon is gone does not wait for ever")
+    func deadDaemon() throws {
+        let directory = try TrialDirectory()
+        let script =
+            "(setsid sh -c 'echo $$ >$1' sh $1 &); while ! test -s $1; do sleep 0.01; done; "
+            + "while kill -0 $(cat $1) 2>/dev/null; do sleep 0.01; done; echo gone"
+        let end = try ended(try started(script, directory.path + "/daemon", waits: false))
+        #expect(end.hasSucceeded && end.outputText == "gone\n", "\(end.summary)")
+    }
+
+    @Test("what a program printed steers no terminal, and stays readable")
+    func escaped() {
+        #expect(PrintedText.escaped("a plain line: \u{E9}, \u{1F600}") == "a plain line: \u{E9}, \u{1F600}")
+        let steering = PrintedText.escaped("\u{1B}]0;owned\u{7}\u{1B}[2Jbad\r\n\t")
+        #expect(steering == "\\x1B]0;owned\\x07\\x1B[2Jbad\\x0D\\x0A\\x09")
+        #expect(PrintedText.escaped([0x61, 0xE9, 0x62, 0xC3]) == "a\\xE9b\\xC3")
+        #expect(PrintedText.escaped("\u{9B}2J\u{202E}") == "\\xC2\\x9B2J\\xE2\\x80\\xAE")
+        let end = WatchedEnd(
+            end: .exited(1), isTimeOut: false, output: [], isOutputCut: false,
+            errors: Array("first\nno /x/lane1/data/rows \u{1B}[31m\n \n".utf8), durationNanoseconds: 0)
+        #expect(CheckCommand.lastLine(end, hiding: ["/x/lane1/data"]) == "no {}/rows \\x1B[31m")
+    }
+
     @Test("a check gets the path as one word, and one that cannot be run is no check")
     func checks() throws {
         let directory = try TrialDirectory()

@@ -57,7 +57,8 @@ package struct Conformance {
             RuleFinding(rule: rule.name, sentence: rule.sentence, result: .failed, detail: detail)
         }
         switch end {
-        case .exited(0):
+        // A library that ends the process in a call leaves no answer, whatever the status.
+        case .exited(0) where FileTree.exists(answer):
             let value = try JSONReader.read(try FileTree.readBytes(answer))
             return try RuleFinding(json: try JSONObjectReader(value, path: "finding"))
         case .signalled(SIGALRM): return failed("it did not end within \(Self.secondsPerRule) seconds")

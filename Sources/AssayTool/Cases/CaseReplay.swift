@@ -128,7 +128,7 @@ struct CaseProgram {
         let words = program.replayArguments
         try Output.line((["assay"] + words).map(ShellWord.quoted).joined(separator: " "))
         try Output.line("recorded: \(finding.outcome)\(finding.detail.isEmpty ? "" : "  \(finding.detail)")")
-        let status = AssayMain.program.status(words)
+        let status = TrialOptions.$commandLine.withValue(words) { AssayMain.program.status(words) }
         switch status {
         case 0: try Output.line("it does not happen any more")
         case 2: try Output.line("same outcome")

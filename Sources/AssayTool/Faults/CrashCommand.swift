@@ -1,6 +1,7 @@
 import Commands
 import FaultModel
 import Harness
+import Measuring
 import ProgramTrials
 import RunRecords
 import Seeds
@@ -41,7 +42,7 @@ struct CrashCommand: Command {
             "The program runs once and is recorded. Each disk that a loss of power may have left is built anew and",
             "checked. {} in the arguments stands for a directory of its own; without it the program runs in DIR.",
             "docs/any-program.md", "",
-            "Exit status: 0 every disk passes, 2 one fails, 3 not all I/O was seen.",
+            "Exit status: 0 every disk passes, 2 one fails, 3 not all I/O was seen. A program that fails is refused.",
         ]
     }
 
@@ -55,6 +56,7 @@ struct CrashCommand: Command {
         let limit = try options.number("--limit", default: 1_000, from: 0)
         let only = try address(arguments)
         let wanted = try ProgramCaseFile.wanted(arguments)
+        try options.checkCSV()
         var check = try options.check("--check")
         check.limitSeconds = try arguments.seconds("--time-limit") ?? 60
         if let keep = arguments.value("--keep"), FileTree.kind(trimmed(keep)) != nil {
@@ -70,16 +72,17 @@ struct CrashCommand: Command {
         let isBlind = try trial.isCheckBlind()
         let report = CrashReport(trial, isCheckBlind: isBlind, keep: arguments.value("--keep").map(trimmed))
         if let only { return try report.only(only) }
-        let outcome = try trial.sweep { done, total in
-            Output.progress(done == total ? "" : "[\(done)/\(total)]")
-        }
+        let progress = ProgressLine("assay \(name)", now: MonotonicClock.now)
+        let outcome = try trial.sweep { progress.report($0, of: $1) }
         try options.writeCSV(CrashReport.columns, CrashReport.rows(outcome))
         if let failed = outcome.findings.first(where: \.isSteady) {
             try wanted?.keep(
                 "\(failed.address)", outcome: "broken", detail: failed.message,
                 expected: "the check is content with every disk that a loss of power may leave")
         }
-        return try report.all(outcome)
+        let status = try report.all(outcome)
+        return try options.status(
+            status, isInterrupted: outcome.isInterrupted, done: outcome.checked, of: outcome.chosen)
     }
 
     private func recorder(_ arguments: Arguments, _ scratch: String) throws -> Recorder {
@@ -133,7 +136,9 @@ struct CrashCommand: Command {
         let printed = run.printed.reduce(0) { $0 + $1.bytes.count { $0 == UInt8(ascii: "\n") } }
         try Output.line("the program \(run.end.summary): \(run.operations.count) operations, \(printed) lines printed")
         if !run.end.hasSucceeded, !run.end.errors.isEmpty {
-            try Output.line("  \(run.end.errorText.suffix(500).split(separator: "\n").joined(separator: "\n  "))")
+            for line in run.end.errors.suffix(500).split(separator: UInt8(ascii: "\n")) {
+                try Output.line("  \(PrintedText.escaped(line))")
+            }
         }
         for reason in run.unseen { try Output.line("I/O was not seen: \(reason)") }
         if !run.unseen.isEmpty { try Output.line("VERDICT  none") }

@@ -73,6 +73,11 @@ struct CrashReport {
             try Output.line("VERDICT  none: of the same disk the check says one thing, and then another")
             return 3
         }
+        if outcome.isInterrupted {
+            try Output.line(
+                "VERDICT  none: \(outcome.checked) of \(outcome.chosen) disks pass, and the others were not checked")
+            return 3
+        }
         if outcome.checked <= 1 {
             try Output.line("VERDICT  none: the program changed nothing on the disk")
             return 3

@@ -53,6 +53,7 @@ struct DamageCommand: Command {
             throw UsageError("age needs the files as they were before: --older COPY", command: name)
         }
         let wanted = try ProgramCaseFile.wanted(arguments)
+        try options.checkCSV()
         let only = try arguments.value("--only").map { try damage($0, subject, older, pageSize) }
         let scratch = try options.scratch()
         var read = try options.check("--read")
@@ -60,6 +61,7 @@ struct DamageCommand: Command {
         read.outputLimit = 64 << 20
         var trials = DamageTrials(subject.files, command: read, subject: subject.name, directory: scratch.path)
         trials.older = older
+        trials.directories = subject.directories
         trials.pageSize = pageSize
         trials.ignored = arguments.all("--ignore")
         trials.memoryLimit = try options.number("--memory-limit", default: 1_024) << 20
@@ -71,21 +73,23 @@ struct DamageCommand: Command {
         let damages = kinds.flatMap { kind -> [FileDamage] in
             var random = RandomStream(seed.derived(kind.rawValue))
             return subject.files.damages(
-                kind, count: samples, pageSize: pageSize, older: older, random: &random)
+                kind, count: samples, pageSize: pageSize, older: older, spread: .bytes, random: &random)
         }
         try Output.line(
             "\(subject.files.byteCount) bytes in \(subject.files.files.count) "
                 + "\(subject.files.files.count == 1 ? "file" : "files"), \(damages.count) trials, seed \(seed)")
-        let tried = try trials.run(damages, against: reference, progress: TrialOptions.progress(of: damages.count))
-        let report = DamageReport(tried, files: subject.files, pageSize: pageSize)
+        let tried = try trials.run(
+            damages, against: reference, progress: TrialOptions.progress("assay \(name)", of: damages.count))
+        let report = DamageReport(tried.outputs, files: subject.files, pageSize: pageSize)
         try options.writeCSV(DamageReport.columns, report.rows)
         for line in report.lines(repeating: { TrialOptions.repeating("\($0)") }) { try Output.line(line) }
-        if let failed = tried.first(where: { !$0.outcome.isHonest }) {
+        if let failed = tried.outputs.first(where: { !$0.outcome.isHonest }) {
             try wanted?.keep(
                 "\(failed.damage)", outcome: failed.outcome.rawValue, detail: failed.detail,
                 expected: "what is printed is right, or the command says that it is not")
         }
-        return report.exitStatus
+        return try options.status(
+            report.exitStatus, isInterrupted: tried.isInterrupted, done: tried.outputs.count, of: damages.count)
     }
 
     /// Those that were asked for; else all but age, which needs older files.
@@ -139,10 +143,13 @@ private struct DamageSubject {
     let files: DamagedFiles
     /// What {} stands for in a copy; empty for all of it.
     let name: String
+    /// Of a directory those below it, also where no file is in them.
+    let directories: [String]
 
     init(_ paths: [String], command: String) throws {
         if paths.count == 1, FileTree.isDirectory(paths[0]) {
-            let names = try Self.names(below: paths[0], "")
+            let (names, directories) = try Self.names(below: paths[0], "")
+            self.directories = directories
             files = DamagedFiles(try names.map { ($0, try FileTree.readBytes(paths[0] + "/" + $0)) })
             name = ""
         } else {
@@ -159,6 +166,7 @@ private struct DamageSubject {
             }
             files = DamagedFiles(named)
             name = named.first?.0 ?? ""
+            directories = []
         }
         guard files.byteCount > 0 else {
             throw UsageError("\(paths[0]) holds no bytes: there is nothing to damage", command: command)
@@ -167,15 +175,22 @@ private struct DamageSubject {
 
     private static func base(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    private static func names(below directory: String, _ prefix: String) throws -> [String] {
-        try FileTree.names(in: directory).flatMap { name -> [String] in
+    private static func names(
+        below directory: String, _ prefix: String
+    ) throws -> (files: [String], directories: [String]) {
+        var found: (files: [String], directories: [String]) = ([], [])
+        for name in try FileTree.names(in: directory) {
             let path = directory + "/" + name
             switch FileTree.kind(path) {
-            case .directory: return try names(below: path, prefix + name + "/")
-            case .file: return [prefix + name]
-            default: return []
+            case .directory:
+                let below = try names(below: path, prefix + name + "/")
+                found.directories += [prefix + name] + below.directories
+                found.files += below.files
+            case .file: found.files.append(prefix + name)
+            default: break
             }
         }
+        return found
     }
 
     /// The same files from another time. One that was not there then is empty.

@@ -3,6 +3,12 @@ import Commands
 import Harness
 import RunRecords
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The option `--case` of the commands that try somebody's program: the first failure becomes a case file.
 struct ProgramCaseFile {
     static let option = OptionSpecification(
@@ -20,7 +26,12 @@ struct ProgramCaseFile {
         guard !FileTree.exists(path) else {
             throw UsageError("--case: \(path) is there: nothing is written over", command: arguments.command)
         }
-        let words = TrialOptions.words(Array(CommandLine.arguments.dropFirst()), without: dropped)
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { String(path[...$0]) } ?? "."
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw UsageError("--case: \(path) cannot be written: \(systemMessage())", command: arguments.command)
+        }
+        let words = TrialOptions.words(TrialOptions.commandLine, without: dropped)
         return ProgramCaseFile(path: path, words: words)
     }
 

@@ -74,7 +74,8 @@ struct ProgramFaultCommand: Command {
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
                 "Outcomes: told (another status than 0, and the check is content), untold (status 0, and the check is",
-                "content), broken (the check fails), crashed (by a signal of its own), hung.",
+                "content), completed (half of a write was done, and the program wrote the rest), broken (the check",
+                "fails), crashed (by a signal of its own), hung.",
             ]
         return [
             "Answers: \(question)", "",
@@ -94,6 +95,7 @@ struct ProgramFaultCommand: Command {
         let kept = try options.keptDirectory()
         let only = try arguments.value("--only").map(address)
         let wanted = try ProgramCaseFile.wanted(arguments)
+        try options.checkCSV()
         let choice = try choice(arguments, options)
         let calls = try calls(arguments)
         let effect = try effect(arguments)
@@ -112,17 +114,18 @@ struct ProgramFaultCommand: Command {
             case .kill: choice.kills(moments: moments, baseline.state)
             }
         try Output.line(describe(baseline) + "; \(faults.count) trials, seed \(choice.seed)")
-        let tried = try trials.run(faults, baseline, progress: TrialOptions.progress(of: faults.count))
-        let report = ProgramFaultReport(tried, baseline, mustTell: arguments.has("--must-tell"))
+        let tried = try trials.run(faults, baseline, progress: TrialOptions.progress("assay \(name)", of: faults.count))
+        let mustTell = arguments.has("--must-tell")
+        let report = ProgramFaultReport(tried.outputs, baseline, mustTell: mustTell)
         try options.writeCSV(ProgramFaultReport.columns, report.rows)
         for line in report.lines(repeating: { TrialOptions.repeating("\($0)") }) { try Output.line(line) }
-        let mustTell = arguments.has("--must-tell")
-        if let failed = tried.first(where: { $0.outcome.isViolation(mustTell: mustTell) }) {
+        if let failed = tried.outputs.first(where: { $0.outcome.isViolation(mustTell: mustTell) }) {
             try wanted?.keep(
                 "\(failed.fault)", outcome: failed.outcome.rawValue, detail: failed.detail,
                 expected: "the check accepts what the program leaves, and the program neither crashes nor hangs")
         }
-        return report.exitStatus
+        return try options.status(
+            report.exitStatus, isInterrupted: tried.isInterrupted, done: tried.outputs.count, of: faults.count)
     }
 
     private func trials(

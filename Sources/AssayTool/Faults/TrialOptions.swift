@@ -6,6 +6,12 @@ import Reporting
 import RunRecords
 import Seeds
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What the commands have in common that try many faults on something of the user's.
 struct TrialOptions {
     static let shared = [
@@ -97,15 +103,40 @@ struct TrialOptions {
         }
     }
 
+    /// To be called before anything is tried. Throws: `UsageError` for a file that cannot be written.
+    func checkCSV() throws(UsageError) {
+        guard let file = arguments.value("--csv") else { return }
+        let isNew = !FileTree.exists(file)
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw UsageError("--csv: \(file) cannot be written: \(systemMessage())", command: command)
+        }
+        close(descriptor)
+        if isNew { unlink(file) }
+    }
+
     func writeCSV(_ columns: [String], _ rows: [[String]]) throws {
         guard let file = arguments.value("--csv") else { return }
         try FileTree.writeText(file, Reporting.csv([columns] + rows))
     }
 
+    /// Says that not all was tried, where an interrupt came.
+    ///
+    /// Returns: the exit status.
+    func status(_ status: Int32, isInterrupted: Bool, done: Int, of total: Int) throws -> Int32 {
+        guard isInterrupted else { return status }
+        Output.progress("")
+        try Output.line("INTERRUPTED: \(done) of \(total) were tried, and nothing is said of the others")
+        return Interruption.exitStatus
+    }
+
+    /// Of the command that runs: what stands behind `assay`. Replay gives the words of the command that it repeats.
+    @TaskLocal static var commandLine: [String] = Array(CommandLine.arguments.dropFirst())
+
     /// The command line as it was, for one trial.
     static func repeating(_ address: String) -> String {
         let dropped: Set = ["--csv", "--jobs", "--case", "--keep", "--only"]
-        var words = words(Array(CommandLine.arguments.dropFirst()), without: dropped)
+        var words = words(commandLine, without: dropped)
         // What follows the dashes is the program's own.
         words.insert(contentsOf: ["--only", address], at: words.firstIndex(of: "--") ?? words.count)
         return (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
@@ -126,8 +157,9 @@ struct TrialOptions {
         return kept
     }
 
-    /// How far it is, on a terminal.
-    static func progress(of count: Int) -> @Sendable (Int) -> Void {
-        { ended in Output.progress(ended == count ? "" : "[\(ended)/\(count)]") }
+    /// How far it is.
+    static func progress(_ command: String, of count: Int) -> @Sendable (Int) -> Void {
+        let line = ProgressLine(command, now: MonotonicClock.now)
+        return { line.report($0, of: count) }
     }
 }

@@ -2,6 +2,7 @@ import Commands
 import Harness
 import JSONText
 import LibraryEngine
+import ProgramTrials
 import RunRecords
 
 /// Tells the author of an engine's library what is wrong with it.
@@ -78,7 +79,8 @@ struct ConformCommand: Command {
     static func line(_ finding: RuleFinding) -> String {
         let head = "\(finding.result.rawValue.padded(to: 13))\(finding.rule.padded(to: 22))"
         guard finding.result != .ok else { return head + finding.sentence }
-        return head + finding.sentence + "\n" + "".padded(to: 35) + finding.detail.replacing("\n", with: " ")
+        return head + finding.sentence + "\n" + "".padded(to: 35)
+            + PrintedText.escaped(finding.detail.replacing("\n", with: " "))
     }
 
     private static func summary(_ findings: [RuleFinding]) -> String {

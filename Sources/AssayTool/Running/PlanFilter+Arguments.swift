@@ -9,7 +9,7 @@ extension PlanFilter {
         self.init()
         scenarios = arguments.list("--scenario")
         engines = arguments.list("--engine")
-        datasets = arguments.list("--dataset")
+        datasets = arguments.all("--dataset").flatMap(Self.datasets)
         seed = try arguments.unsigned("--seed").map { Seed($0) }
         size = try arguments.unsigned("--size").map { try Self.size($0, arguments.command) }
         budgetSeconds = try arguments.seconds("--budget")
@@ -21,6 +21,22 @@ extension PlanFilter {
             parameters.append(
                 CaseParameter(name: String(pair[..<equals]), value: String(pair[pair.index(after: equals)...])))
         }
+    }
+
+    /// Names that commas separate. What is a file with its commas is one name.
+    private static func datasets(_ text: String) -> [String] {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        var names: [String] = []
+        var next = 0
+        while next < parts.count {
+            let longest = (next..<parts.count).last { end in
+                end > next && FileTree.exists(parts[next...end].joined(separator: ","))
+            }
+            let end = longest ?? next
+            names.append(parts[next...end].joined(separator: ","))
+            next = end + 1
+        }
+        return names.filter { !$0.isEmpty }
     }
 
     private static func size(_ rows: UInt64, _ command: String) throws -> Int {

@@ -79,7 +79,8 @@ package struct ProgramFaultReport: Sendable {
             (.untold, "a failed call that was not told"),
         ]
         let found = words.filter { word in violations.contains { $0.outcome == word.0 } }.map(\.1)
-        return found.count < 2 ? found.joined() : found.dropLast().joined(separator: ", ") + " or \(found[found.count - 1])"
+        guard let last = found.last, found.count > 1 else { return found.joined() }
+        return found.dropLast().joined(separator: ", ") + " or \(last)"
     }
 
     private func table() -> [String] {

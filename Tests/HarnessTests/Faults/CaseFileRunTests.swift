@@ -127,6 +127,9 @@ struct CaseFileRunTests {
         #expect(text.contains("\"kind\": \"program\"") && !text.contains("--case"), "\(text)")
         let again = try execute("replay", file)
         #expect(again.status == .exited(2) && again.output.contains("same outcome"), "\(again.output)")
+        // Each command line that it prints can be typed.
+        let typed = again.output.split(separator: "\n").filter { $0.contains("assay ") }
+        #expect(!typed.isEmpty && typed.allSatisfy { $0.contains("assay damage ") }, "\(again.output)")
         try FileTree.remove(rows)
         let gone = try execute("replay", file)
         #expect(gone.status == .exited(3) && gone.output.contains("CANNOT BE DECIDED"), "\(gone.output)")

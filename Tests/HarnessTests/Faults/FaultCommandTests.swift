@@ -4,6 +4,12 @@ import Testing
 
 @testable import Harness
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// `assay damage`, `eio`, `full` and `kill` as they are typed.
 @Suite("Fault commands", .enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))
 struct FaultCommandTests {
@@ -27,6 +33,10 @@ struct FaultCommandTests {
             (["full", "--check", "true {}", "--error", "EIO", "--", "touch", "{}/x"], "unknown error EIO"),
             (["kill", "--check", "true {}", "--only", "io:write#1,EIO", "--", "touch", "{}/x"], "is no address"),
             (["eio", "--check", "true {}", "--calls", "wrote", "--", "touch", "{}/x"], "did you mean write?"),
+            (["damage", file, "--read", "cat {}", "--csv", file + "/none/x.csv"], "--csv"),
+            (["damage", file, "--read", "cat {}", "--case", directory.path + "/none/x.case.json"], "--case"),
+            (["kill", "--check", "true {}", "--csv", directory.path, "--", "touch", "{}/x"], "--csv"),
+            (["crash", "--check", "true {}", "--csv", "/proc/none.csv", "--", "touch", "{}/x"], "--csv"),
         ]
         for (words, remedy) in lines {
             let end = try AssayProcess.run(words, in: directory)
@@ -65,6 +75,25 @@ struct FaultCommandTests {
             ]
                 + ["--samples", "3"], in: directory)
         #expect(noticed.status == .exited(0), "\(noticed.output)")
+    }
+
+    @Test("an interrupt keeps what was found: the table, the report and the case")
+    func interrupted() throws {
+        let directory = try TestDirectory()
+        let shell = try ShellProcess(directory)
+        try FileTree.writeText(directory.path + "/rows", (0..<9).map { "row \($0)\n" }.joined())
+        let process = try shell.start(
+            "exec assay damage rows --read 'cat {}; echo >>count; [ $(wc -l <count) -lt 9 ] || sleep 0.2' --every "
+                + "--faults flip --jobs 1 --csv trials.csv --case found.case.json")
+        let count = directory.path + "/count"
+        #expect(OtherProcesses.wait { try FileTree.readBytes(count).count > 12 })
+        kill(process, SIGINT)
+        #expect(AssayProcess.wait(process) == .exited(130))
+        let output = try FileTree.readText(directory.path + "/shell-output")
+        #expect(output.contains("INTERRUPTED: ") && output.contains("silently-wrong"), "\(output)")
+        let rows = try FileTree.readText(directory.path + "/trials.csv").split(separator: "\r\n")
+        #expect(rows.count > 5 && rows.count < 500, "\(rows.count)")
+        #expect(FileTree.exists(directory.path + "/found.case.json"))
     }
 
     @Test(

@@ -83,6 +83,17 @@ struct EngineLibraryTests {
         }
     }
 
+    @Test("a library that ends its process with status 0 costs the rule that is tried, and no other")
+    func exits() throws {
+        let end = try shell.run(
+            "SHELF_MISTAKE=exits assay conform --engine-library shelf.so --rule own-writes,scan-backward,empty-value")
+        #expect(end.status == .exited(2), "\(end.output)")
+        let lines = end.output.split(separator: "\n")
+        #expect(lines.count { $0.hasPrefix("ok ") } == 2, "\(end.output)")
+        #expect(lines.count { $0.hasPrefix("FAIL ") && $0.contains(" scan-backward ") } == 1, "\(end.output)")
+        #expect(end.output.contains("it ended the process, with status 0"), "\(end.output)")
+    }
+
     @Test(
         "a commit that is not synced is seen by the preloaded library",
         .enabled(if: Preloaded.isPossible, "libAssayPreload.so is not beside the program"))

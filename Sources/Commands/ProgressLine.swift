@@ -1,0 +1,39 @@
+import Synchronization
+
+/// How far something is that takes long: one line that is written over on a terminal, elsewhere a line every ten
+/// seconds, so that a log shows that it goes on.
+package final class ProgressLine: Sendable {
+    private let isLive: Bool
+    private let what: String
+    private let now: @Sendable () -> UInt64
+    private let write: @Sendable (String) -> Void
+    private let interval: UInt64 = 10_000_000_000
+    /// When the last line was written, in nanoseconds.
+    private let last: Mutex<UInt64>
+
+    /// - Parameters:
+    ///   - what: the command, in front of a line of a log.
+    ///   - now: nanoseconds of a clock that never goes back.
+    ///   - write: takes what stands on the terminal's line, or a line of a log.
+    package init(
+        _ what: String, isLive: Bool = Output.isLive, now: @escaping @Sendable () -> UInt64,
+        write: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.what = what
+        self.isLive = isLive
+        self.now = now
+        self.write = write ?? { isLive ? Output.progress($0) : Output.error($0) }
+        last = Mutex(now())
+    }
+
+    package func report(_ done: Int, of total: Int) {
+        if isLive { return write(done == total ? "" : "[\(done)/\(total)]") }
+        let isDue = last.withLock { last in
+            let time = now()
+            guard time >= last + interval, done < total else { return false }
+            last = time
+            return true
+        }
+        if isDue { write("\(what): \(done) of \(total)") }
+    }
+}

@@ -1,0 +1,37 @@
+import Synchronization
+import Testing
+
+@testable import Commands
+
+@Suite("Progress")
+struct ProgressLineTests {
+    private final class Log: Sendable {
+        let time = Mutex<UInt64>(5)
+        let lines = Mutex<[String]>([])
+    }
+
+    private func line(_ log: Log, isLive: Bool) -> ProgressLine {
+        ProgressLine("assay crash", isLive: isLive, now: { log.time.withLock { $0 } }) { text in
+            log.lines.withLock { $0.append(text) }
+        }
+    }
+
+    @Test("off a terminal there is a line every ten seconds, and none at the end")
+    func log() {
+        let log = Log()
+        let progress = line(log, isLive: false)
+        for done in 1...40 {
+            log.time.withLock { $0 += 1_000_000_000 }
+            progress.report(done, of: 40)
+        }
+        #expect(log.lines.withLock { $0 } == [10, 20, 30].map { "assay crash: \($0) of 40" })
+    }
+
+    @Test("on a terminal each is written over, and the last one goes away")
+    func live() {
+        let log = Log()
+        let progress = line(log, isLive: true)
+        for done in 1...3 { progress.report(done, of: 3) }
+        #expect(log.lines.withLock { $0 } == ["[1/3]", "[2/3]", ""])
+    }
+}
