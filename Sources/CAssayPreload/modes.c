@@ -47,7 +47,7 @@ EXPORTED int fchmodat(int directory, const char *path, mode_t mode, int flags) {
     CHANGE_MODE(NEXT(fchmodat)(directory, path, mode, flags), note_mode_of_path(directory, path, flags));
 }
 
-// An access list has the permissions in it: who copies them with a file sets it in place of a mode.
+// An access list has the permissions in it: programs that copy them with a file set it in place of a mode.
 static bool is_access(const char *name) { return name && strcmp(name, "system.posix_acl_access") == 0; }
 
 EXPORTED int setxattr(const char *path, const char *name, const void *value, size_t size, int flags) {

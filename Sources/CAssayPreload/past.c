@@ -25,8 +25,9 @@
 
 #define FIELD(name) (uint32_t)offsetof(struct seccomp_data, name)
 #define LOAD(place) (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (place))
-#define SKIP_UNLESS(value, count) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, (count))
-#define SKIP_IF(value, count) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), (count), 0)
+#define EQUALS (BPF_JMP | BPF_JEQ | BPF_K)
+#define SKIP_UNLESS(value, count) (struct sock_filter) BPF_JUMP(EQUALS, (uint32_t)(value), 0, (count))
+#define SKIP_IF(value, count) (struct sock_filter) BPF_JUMP(EQUALS, (uint32_t)(value), (count), 0)
 #define ANSWER(action) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, (action))
 #define TELL ANSWER(SECCOMP_RET_USER_NOTIF)
 #define PASS_ON ANSWER(SECCOMP_RET_ALLOW)
@@ -90,7 +91,7 @@ static long start_watch(void) {
     unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | 1 << 2, best = flags | 1 << 5;
     long listener = set_filter(&filter, best);
     if (listener == -EACCES) {
-        // Who has no rights may ask for it when no program that it executes gains any.
+        // A process without rights may ask for it when no program that it executes gains any.
         kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
         listener = set_filter(&filter, best);
     }

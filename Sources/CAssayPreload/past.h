@@ -1,6 +1,6 @@
 // Calls that go past this library: made by an instruction of the program's own, by libc for itself, or by a program
 // that was executed without it. A filter of the kernel (seccomp) stops each call that the records could lack without a
-// trace in the contents of the files, and tells the one who started the first program, which lets it go on.
+// trace in the contents of the files, and tells the process that started the first program, which lets it go on.
 //
 // 1. Stopped: syncs, submissions to a ring or to the kernel's asynchronous I/O, splices, and each program that is
 //    executed. Everything else runs at its own speed.

@@ -59,13 +59,14 @@ static bool is_watched(struct map *map, struct stat *status) {
     return false;
 }
 
-// How much of the map has a file behind it: beyond, a look would end the process.
-static size_t backed(struct map *map) {
+// How much of the map has a file behind it: beyond, a look would end the process. False where that cannot be told.
+static bool backed(struct map *map, size_t *end) {
     struct stat status;
-    if (!is_watched(map, &status)) return 0;
+    *end = 0;
+    if (!is_watched(map, &status)) return false;
     int64_t rest = (int64_t)status.st_size - map->offset;
-    if (rest <= 0) return 0;
-    return (size_t)rest < map->length ? (size_t)rest : map->length;
+    if (rest > 0) *end = (size_t)rest < map->length ? (size_t)rest : map->length;
+    return true;
 }
 
 static void begin_copy(struct map *map) {
@@ -75,7 +76,7 @@ static void begin_copy(struct map *map) {
         return;
     }
     copy_total += map->length;
-    map->copied = backed(map);
+    backed(map, &map->copied);
     memcpy(map->copy, map->base, map->copied);
 }
 
@@ -85,9 +86,8 @@ static void note_run(const struct map *map, size_t start, size_t end) {
 }
 
 static void compare(struct map *map) {
-    struct stat status;
-    if (!map->copy || !is_watched(map, &status)) return;
-    size_t end = backed(map);
+    size_t end;
+    if (!map->copy || !backed(map, &end)) return;
     // What grew holds zeros until somebody stores there.
     if (end > map->copied) memset(map->copy + map->copied, 0, end - map->copied);
     map->copied = end;
@@ -130,8 +130,8 @@ static void drop(struct map *map) {
     *map = maps[--map_count];
 }
 
-// A descriptor that names the file of the program's and has nothing else of it, out of the way of the program's numbers.
-// Negative where there is none.
+// A descriptor that names the file of the program's and has nothing else of it, out of the way of the program's
+// numbers. Negative where there is none.
 static long name_file(int fd) {
     char link[32] = "/proc/self/fd/", digits[12];
     size_t end = strlen(link);
@@ -262,8 +262,8 @@ void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts
             rest -= length;
         }
         // What lies between the old end and the write is zeros.
-        size_t end = backed(map);
-        if (end > map->copied) map->copied = end;
+        size_t end;
+        if (backed(map, &end) && end > map->copied) map->copied = end;
     }
 }
 #endif

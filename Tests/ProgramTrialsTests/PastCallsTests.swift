@@ -14,8 +14,8 @@ import Testing
 /// Calls that no recorder in the program sees: each is told of before there is a verdict.
 @Suite("Past calls", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct PastCallsTests {
-    /// Does what its first word says to a file; its second names a file elsewhere. It prints `none` where the system has
-    /// no such call.
+    /// Does what its first word says to a file; its second names a file elsewhere. It prints `none` where the system
+    /// has no such call.
     private static let source = """
         #include <aio.h>
         #include <errno.h>
@@ -62,7 +62,8 @@ struct PastCallsTests {
             static char bytes[16] = "row";
             aio_context_t context = 0;
             int kind = strstr(word, "read") ? IOCB_CMD_PREAD : IOCB_CMD_PWRITE;
-            struct iocb block = {.aio_lio_opcode = kind, .aio_fildes = fd, .aio_buf = (uintptr_t)bytes, .aio_nbytes = 3};
+            struct iocb block = {.aio_lio_opcode = kind, .aio_fildes = fd, .aio_nbytes = 3};
+            block.aio_buf = (uintptr_t)bytes;
             struct iocb *blocks[] = {&block};
             struct io_event event;
             if (call(SYS_io_setup, 4, (long)&context, 0, 0, 0) < 0) printf("none\\n");
@@ -133,7 +134,8 @@ struct PastCallsTests {
         #expect(first.past.first?.contains("the program did not load the recorder") == true, "\(first.unseen)")
         // Programs that are not there, and scripts without a first line for the kernel, are none.
         let none = try RecordedProgram.shell(
-            "./no-such-program 2>/dev/null; printf 'true\\n' >s; chmod 755 s; ./s; /bin/sh -c 'exec cat s' >t; env true")
+            "./no-such-program 2>/dev/null; printf 'true\\n' >s; chmod 755 s; ./s; /bin/sh -c 'exec cat s' >t; "
+                + "env true")
         #expect(none.run.unseen == [] && none.run.end.hasSucceeded, "\(none.run.unseen)")
     }
 
@@ -196,7 +198,8 @@ struct PastCallsTests {
         #expect(calls.withoutRecorder([7: 2]).isEmpty)
         #expect(calls.withoutRecorder([7: 1]).map { $0.prefix(5) } == ["b was"])
         calls.note(PastCalls.Program(name: "c", isStatic: true), by: 8)
-        #expect(calls.withoutRecorder([7: 2]) == ["c was executed and did not load the recorder: it is linked statically"])
+        let text = "c was executed and did not load the recorder: it is linked statically"
+        #expect(calls.withoutRecorder([7: 2]) == [text])
         calls.note(PastCalls.Program(name: "d", gainsRights: true), by: 9)
         #expect(calls.withoutRecorder([7: 2, 8: 1]).isEmpty && calls.reasons.count == 1)
     }

@@ -26,7 +26,11 @@ struct RecorderPresenceTests {
         #define PAGE 4096L
         static void need(int holds, int line) { if (!holds) { fprintf(stderr, "line %d\\n", line); exit(9); } }
         #define NEED(holds) need((holds), __LINE__)
-        static int made(const char *name, int flags) { int fd = open(name, flags | O_CREAT, 0644); NEED(fd >= 0); return fd; }
+        static int made(const char *name, int flags) {
+            int fd = open(name, flags | O_CREAT, 0644);
+            NEED(fd >= 0);
+            return fd;
+        }
 
         """
 
@@ -189,7 +193,8 @@ struct RecorderPresenceTests {
     }
 
     private func listing(_ directory: String) throws -> Set<String> {
-        var program = WatchedProgram(["/bin/sh", "-c", "find . ! -type l -printf '%p %m\\n' -o -printf '%p %m -> %l\\n'"])
+        let script = "find . ! -type l -printf '%p %m\\n' -o -printf '%p %m -> %l\\n'"
+        var program = WatchedProgram(["/bin/sh", "-c", script])
         program.directory = directory
         program.output = .pipe
         return Set(try program.run().outputText.split(separator: "\n").map(String.init))
@@ -203,10 +208,12 @@ struct RecorderPresenceTests {
         let entries = recorded.after.image.entries
         let inode = try #require(entries["x"])
         #expect(modes[directory: "d"] == 0o700 && recorded.after.modes[inode] == 0o600)
-        #expect(recorded.after.difference(from: FileModes(), entries: entries)?.contains("x has the permissions") == true)
+        let usual = recorded.after.difference(from: FileModes(), entries: entries)
+        #expect(usual?.contains("x has the permissions") == true)
         var directories = recorded.after.modes
         directories[directory: "d"] = 0o755
-        #expect(recorded.after.difference(from: directories, entries: entries)?.contains("d has the permissions") == true)
+        let other = recorded.after.difference(from: directories, entries: entries)
+        #expect(other?.contains("d has the permissions") == true)
         #expect(recorded.after.difference(from: recorded.after.modes, entries: entries) == nil)
     }
 
@@ -246,7 +253,8 @@ struct RecorderPresenceTests {
 
     @Test("links that are named volatile are left out, and all others are kept")
     func volatileLinks() throws {
-        let recorded = try RecordedProgram.shell("ln -s x check-1; mv check-1 check; ln -s y kept", volatile: ["check*"]) {
+        let script = "ln -s x check-1; mv check-1 check; ln -s y kept"
+        let recorded = try RecordedProgram.shell(script, volatile: ["check*"]) {
             try FileTree.writeText($0 + "/old", "old")
         }
         #expect(recorded.run.unseen == [])

@@ -11,8 +11,8 @@ import Synchronization
 /// The watch over the calls of a program that the recorder in it does not see: the other end of `past.h`.
 ///
 /// The first program hands over a descriptor by which the kernel tells of these calls. Each of them waits until this
-/// process has looked at it, and then goes on as if nothing had been. Where the kernel tells of none there is no verdict:
-/// a sync that was missed makes a correct program look wrong.
+/// process has looked at it, and then goes on as if nothing had been. Where the kernel tells of none there is no
+/// verdict: a sync that was missed makes a correct program look wrong.
 final class CallWatch: Sendable {
     static let variable = "ASSAY_CALLS"
     /// The number that the program's end has in the program, until its first instruction.

@@ -96,9 +96,9 @@ struct ObservedProcess {
         guard path.bytes.first == UInt8(ascii: "/") else {
             return BytePath(directory.map { "\(own)/fd/\($0)" } ?? own + "/cwd").appending(path)
         }
-        // What means the one who asks would mean this process.
-        for (prefix, place) in [("/proc/self/", own + "/"), ("/proc/thread-self/", own + "/"), ("/dev/fd/", own + "/fd/")]
-        where path.bytes.starts(with: prefix.utf8) {
+        // Names of the process that asks would lead to this one.
+        let ofItself = [("/proc/self/", own + "/"), ("/proc/thread-self/", own + "/"), ("/dev/fd/", own + "/fd/")]
+        for (prefix, place) in ofItself where path.bytes.starts(with: prefix.utf8) {
             return BytePath(Array(place.utf8) + path.bytes.dropFirst(prefix.utf8.count))
         }
         return BytePath(Array((own + "/root").utf8) + path.bytes)

@@ -5,8 +5,8 @@ package struct PastCalls: Sendable {
         package var name: String
         /// No loader loads it, and so none of ours before it.
         package var isStatic = false
-        /// By its permissions (set-user-ID): the loader does not let such a program be recorded, or the program does not
-        /// get its rights where it is.
+        /// By its permissions (set-user-ID): the loader does not let such a program be recorded, or the program does
+        /// not get its rights where it is.
         package var gainsRights = false
     }
 

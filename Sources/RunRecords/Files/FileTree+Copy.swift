@@ -5,7 +5,7 @@
 #endif
 
 extension FileTree {
-    /// Copies a file, or a directory with all below it, to a path where nothing is, with the permissions that they have.
+    /// Copies a file, or a directory with all below it, to a path where nothing is, with their permissions.
     ///
     /// A file shares its blocks with the original where the file system can (FICLONE), else the kernel copies it
     /// (copy_file_range), else it goes through a buffer. A symbolic link below the directory becomes a link with the
