@@ -169,7 +169,7 @@ struct PastCallsTests {
             trials.output = .pipe
             let baseline = try trials.baseline()
             let fault = CallFault.fails(kinds: "write", number: 0, effect: .inputOutputError, isLasting: false)
-            let report = ProgramFaultReport(try trials.run([fault], baseline), baseline, mustTell: false)
+            let report = ProgramFaultReport(try trials.run([fault], baseline).outputs, baseline, mustTell: false)
             let text = report.lines { "\($0)" }.joined(separator: "\n")
             #expect(report.exitStatus == (word.isEmpty ? 0 : 3) && (word.isEmpty || text.contains(word)), "\(text)")
         }

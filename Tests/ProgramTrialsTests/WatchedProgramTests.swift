@@ -76,8 +76,8 @@ struct WatchedProgramTests {
         let directory = try TrialDirectory()
         // Another program, which is on its way meanwhile, keeps its own.
         let other = try started(Self.daemons[2], directory.path + "/other", waits: true)
-        for (number, script) in Self.daemons.enumerated() {
-            let file = "\(directory.path)/\(number)"
+        for (place, script) in Self.daemons.enumerated() {
+            let file = "\(directory.path)/\(place)"
             let running = try started(script, file, waits: false)
             let end = try ended(running)
             #expect(end.hasSucceeded, "\(script)")
