@@ -166,7 +166,7 @@
                     ? "a character of SQLite's patterns is a scalar: half of what a reader sees as one" : nil
             case .text: nil
             case .oneOf(_, let values):
-                values.lazy.compactMap { reasonToDecline(.compare(.id, .equal, $0)) }.first
+                values.lazy.compactMap { self.reasonToDecline(.compare(.id, .equal, $0)) }.first
             case .compare, .friend, .friends: nil
             case .and(let parts), .or(let parts): parts.lazy.compactMap(reasonToDecline).first
             case .not(let part): reasonToDecline(part)
