@@ -60,7 +60,9 @@ package struct DamageDataset: DatasetSource {
             let number = UInt64(id)
             names.append("person-", id, width: 5)
             let bytes = noteBytes(id)
-            notes.append(hexadecimal: (0..<UInt64(bytes / 16 + 1)).map { splitMix(number << (bytes > 4_000 ? 16 : 8) | $0) }, digits: bytes)
+            // Words of several notes never have one number.
+            let first = number << (bytes > 4_000 ? 16 : 8)
+            notes.append(hexadecimal: (0..<UInt64(bytes / 16 + 1)).map { splitMix(first | $0) }, digits: bytes)
             favourites.append(dog(number ^ 0xFA00_0000))
             dogs.append([dog(number ^ 0xD100_0000), dog(number ^ 0xD200_0000)])
         }

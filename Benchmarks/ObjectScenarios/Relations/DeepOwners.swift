@@ -1,7 +1,7 @@
 import Strata
 
 /// Objects that own others of their class, many levels deep.
-protocol DeepOwner: Object {
+protocol DeepOwner: Object, SendableMetatype {
     var name: Int { get set }
     /// Owned.
     var parts: List<Self> { get }

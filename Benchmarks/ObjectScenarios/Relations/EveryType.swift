@@ -88,7 +88,7 @@ extension EveryType {
             "optionalFlag \(optionalFlag.map { "\($0)" } ?? "none")", "optionalReal \(optionalReal ?? -1)",
             "optionalText \(optionalText ?? "none")", "optionalData \(Array(optionalData ?? Data()))",
             "optionalDate \(optionalDate?.timeIntervalSince1970 ?? -1)", "list \(Array(list))",
-            "set \(set.sorted())", "map \(map.map { "\($0.key)=\($0.value)" }.sorted())",
+            "set \(Array(set).sorted())", "map \(map.map { "\($0.key)=\($0.value)" }.sorted())",
             "part \(part?.number ?? -1)", "friend \(friend?.id ?? -1)", "friends \(friends.map(\.id))",
         ]
     }
@@ -100,7 +100,10 @@ extension EveryType {
     static func upsertEach(_ place: TrialPlace, _ policy: Realm.UpdatePolicy) throws -> PolicyTrials.Finding {
         let realm = try place.realm(classes)
         var (stored, given): ([String: Any], [String: Any]) = (["id": subject], ["id": other])
-        for value in values { (stored[value.name], given[value.name]) = (value.stored, value.given) }
+        for value in values {
+            stored[value.name] = value.stored
+            given[value.name] = value.given
+        }
         let (object, model) = try realm.write {
             let model = realm.create(EveryType.self, value: given)
             let object = realm.create(EveryType.self, value: stored)

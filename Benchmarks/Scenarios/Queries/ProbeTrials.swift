@@ -30,9 +30,9 @@ struct ProbeTrials {
     ) throws {
         self.context = context
         session = try context.open(try context.emptyLocation(name), as: (any ProbeSession).self)
-        let rows = try rows(session)
-        model = ProbeModel(rows)
-        try session.store(rows, deleting: [])
+        let made = try rows(session)
+        model = ProbeModel(made)
+        try session.store(made, deleting: [])
     }
 
     mutating func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws {

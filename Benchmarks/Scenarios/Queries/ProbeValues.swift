@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Values at which comparisons go wrong first: the ends of integers, both zeros, what is no number, and texts of as many
-/// bytes as a word, a block or a page of packed texts has, which differ in their last one alone.
+/// Values at which comparisons go wrong first: the ends of integers, both zeros, what is no number, and texts of as
+/// many bytes as a word or a block has, which differ in their last one alone.
 enum ProbeValues {
     static let integers: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 

@@ -43,7 +43,7 @@ struct QueryAggregates: Scenario {
         let all = Int(count * Self.gap)
         for number in 0..<(try context.integer("queries")) {
             if number % 8 == 4 { try Self.change(&trials, all, &choice, row) }
-            let condition = number % 8 == 4 ? .and([]) : Self.condition(&choice, rows: all)
+            let condition: ProbeCondition = number % 8 == 4 ? .and([]) : Self.condition(&choice, rows: all)
             let column = columns[number % 8 == 4 ? choice.below(4) : number % 4]
             try trials.ask(column, where: condition)
             queries.append(ProbeQuery("rows of a sum", condition, sort: [.init(column)]))

@@ -20,7 +20,7 @@ struct QueryNulls: Scenario {
         var random = context.random("rows")
         let count = Int64(try context.integer("rows"))
         var trials = try ProbeTrials(context) { session in
-            let reals = [nil] + ProbeValues.reals(for: session)
+            let reals: [Double?] = [nil] + ProbeValues.reals(for: session).map { Optional($0) }
             return (0..<count).map { id in
                 ProbeRow(
                     id: id, number: Self.numbers[random.below(Self.numbers.count)],

@@ -17,7 +17,7 @@ struct QueryOrder: Scenario {
         let count = Int64(try context.integer("rows"))
         // Among them two whose first 63 and two whose first 64 bytes are the same.
         let long = [63, 64].flatMap { size in ["b", "a"].map { String(repeating: "x", count: size) + $0 } }
-        let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"] + long
+        let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"] + long.map { Optional($0) }
         let rows = (0..<count).map { id in
             ProbeRow(
                 id: id, number: random.below(5) == 0 ? nil : Int64(random.below(12)) - 6,

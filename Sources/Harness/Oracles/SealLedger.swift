@@ -37,8 +37,11 @@ package struct SealLedger {
             if let other = here.updateValue(unit.offset, forKey: unit.nonce) {
                 fault = "bytes \(other) and \(unit.offset) of \(path) are sealed under one nonce"
             } else if let known, known != place {
-                let what = known.offset == place.offset && known.path == path ? "and, with other contents, again" : "and"
-                fault = "byte \(known.offset) of \(known.path) \(what) byte \(unit.offset) of \(path) have one nonce"
+                let isSamePlace = known.offset == place.offset && known.path == path
+                fault =
+                    isSamePlace
+                    ? "byte \(unit.offset) of \(path) was sealed again, with other contents, under its nonce"
+                    : "byte \(known.offset) of \(known.path) and byte \(unit.offset) of \(path) have one nonce"
             }
             if fault != nil { return }
         }
