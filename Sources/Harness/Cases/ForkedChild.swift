@@ -55,8 +55,7 @@ package final class ForkedChild {
     package static func start(
         errorFile: String? = nil, _ body: (_ output: Int32) -> Int32
     ) throws(HarnessError) -> ForkedChild {
-        // The thread sanitizer has a thread of its own, which is made to survive a fork.
-        guard threadCount() <= (KernelCalls.hasThreadSanitizer ? 2 : 1) else {
+        guard isAlone() else {
             throw HarnessError("a process with \(threadCount()) threads cannot fork: fork before threads start")
         }
         var ends: [Int32] = [-1, -1]
@@ -114,6 +113,17 @@ package final class ForkedChild {
         let result = ChildEnd(waitStatus: status)
         end = result
         return result
+    }
+
+    /// A thread that was joined stays in the kernel's count for a moment, which is waited for.
+    private static func isAlone() -> Bool {
+        // The thread sanitizer has a thread of its own, which is made to survive a fork.
+        let most = KernelCalls.hasThreadSanitizer ? 2 : 1
+        for _ in 0..<1_000 {
+            if threadCount() <= most { return true }
+            usleep(1_000)
+        }
+        return false
     }
 
     /// Threads of this process, by the kernel's count; 1 where it cannot be told.
