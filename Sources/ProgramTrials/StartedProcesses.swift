@@ -15,14 +15,17 @@ import Synchronization
 /// 2. Several programs run at a time. Whose child an orphan is, a mark tells that every process inherits: the soft
 ///    limit RLIMIT_LOCKS, which no kernel since 2.4 looks at. A new session, an empty environment and another program
 ///    do not change it.
-/// 3. A program gets its mark right after its start. What it had started by then has the variable of the program in its
-///    environment.
+/// 3. A program inherits its mark from this process, which has it while it starts the program: given right after the
+///    start, it came too late for what the program had started by then. Where this process may not take a mark, the
+///    variable in the environment of the program is left.
 /// 4. Only the trial that started a program waits for the orphans of it: no other one loses an exit status.
 struct StartedProcesses: Sendable {
     private static let variable = "ASSAY_TRIAL"
     /// RLIMIT_LOCKS, which the Glibc module does not show.
     private static let limitNumber: Int32 = 10
     private static let started = Atomic<UInt64>(0)
+    /// One program is started at a time, because the mark is a limit of the whole process.
+    private static let starting = Mutex(())
     private static let adoptsOrphans: Bool = {
         #if canImport(Glibc)
             return KernelCalls.adoptOrphans()
@@ -45,14 +48,22 @@ struct StartedProcesses: Sendable {
     /// What the program gets in its environment.
     var setting: String { "\(Self.variable)=\(getpid())-\(number)" }
 
-    /// To be called as soon as the program has been started.
-    mutating func follow(_ leader: pid_t) {
-        self.leader = leader
-        #if canImport(Glibc)
-            guard var limit = KernelCalls.limit(Self.limitNumber, of: leader), limit.rlim_max > number else { return }
-            limit.rlim_cur = limit.rlim_max - rlim_t(number)
-            if KernelCalls.setLimit(Self.limitNumber, of: leader, to: limit) { mark = UInt64(limit.rlim_cur) }
-        #endif
+    /// Starts the program by `body`, which gives its number.
+    mutating func start(_ body: () throws -> pid_t) throws -> pid_t {
+        leader = try Self.starting.withLock { _ in
+            #if canImport(Glibc)
+                guard let before = KernelCalls.limit(Self.limitNumber, of: 0), before.rlim_max > number else {
+                    return try body()
+                }
+                var marked = before
+                marked.rlim_cur = before.rlim_max - rlim_t(number)
+                guard KernelCalls.setLimit(Self.limitNumber, of: 0, to: marked) else { return try body() }
+                defer { _ = KernelCalls.setLimit(Self.limitNumber, of: 0, to: before) }
+                mark = UInt64(marked.rlim_cur)
+            #endif
+            return try body()
+        }
+        return leader
     }
 
     /// Those that have no parent but this process, dead ones among them.

@@ -85,23 +85,24 @@ package struct WatchedProgram: Sendable {
         // The loader takes what is executed by the path that the program itself was found on.
         let environment = variables(tiedTo: getpid()) + [started.setting]
         var hasDirectory = true
-        let processID = try ProcessStart.run(
-            words, isOnPath: true, environment: environment, leads: isSession ? .session : .group
-        ) { actions in
-            if let input {
-                posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-            } else {
-                posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        let processID = try started.start {
+            try ProcessStart.run(
+                words, isOnPath: true, environment: environment, leads: isSession ? .session : .group
+            ) { actions in
+                if let input {
+                    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+                } else {
+                    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+                }
+                channel.connect(&actions)
+                posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
+                for descriptor in passed {
+                    posix_spawn_file_actions_adddup2(&actions, descriptor.own, descriptor.number)
+                }
+                // After the names above, which are those of this process's directory.
+                if let directory { hasDirectory = KernelCalls.addDirectory(directory, to: &actions) }
             }
-            channel.connect(&actions)
-            posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
-            for descriptor in passed {
-                posix_spawn_file_actions_adddup2(&actions, descriptor.own, descriptor.number)
-            }
-            // After the names above, which are those of this process's directory.
-            if let directory { hasDirectory = KernelCalls.addDirectory(directory, to: &actions) }
         }
-        started.follow(processID)
         errors.closeWrite()
         channel.isConnected()
         let running = RunningProgram(self, started, processID: processID, channel: channel, errors: errors)

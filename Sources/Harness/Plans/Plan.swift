@@ -140,7 +140,8 @@ package struct Plan: Sendable {
         entry.engines = try reader.names("engines")
         entry.except = try reader.names("except") ?? []
         if entry.engines != nil, let except = reader.member("except") {
-            throw PlanError(file: file, "a case has either engines, or all of the plan except some", at: except.namePosition)
+            let text = "a case has either engines, or all of the plan except some"
+            throw PlanError(file: file, text, at: except.namePosition)
         }
         entry.datasets = try reader.names("datasets")
         entry.durability = try reader.durability("durability")

@@ -55,7 +55,8 @@
             return UnsafePointer(symbol.load(as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self))
         }
 
-        /// Makes the children of processes below this one its own when their parents end. False where the kernel cannot.
+        /// Makes the children of processes below this one its own when their parents end. False where the kernel
+        /// cannot.
         package static func adoptOrphans() -> Bool {
             let setChildSubreaper: Int32 = 36
             return processControlFunction?(setChildSubreaper, 1, 0, 0, 0) == 0

@@ -7,8 +7,8 @@ extension CaseResult {
     private static let keptTrials = 60
 
     /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with
-    ///   them the verdict, from every measurement that was not cut after enough others. Each sample becomes the median over the rounds, with its interval
-    ///   where there are enough of them, and counts the rounds.
+    ///   them the verdict, from every measurement that was not cut after enough others. Each sample becomes the median
+    ///   over the rounds, with its interval where there are enough of them, and counts the rounds.
     /// - Returns: nil without a measurement.
     package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
         let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }

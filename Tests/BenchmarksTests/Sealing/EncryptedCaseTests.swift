@@ -19,9 +19,9 @@ import Testing
             SealLedger(try #require(engine as? any EncryptingEngine), secrets: CaseContext.secrets(tables))
         }
 
+        /// Those that fork are run by the smoke plan: a process with threads cannot fork.
         static let scenarios: [(slug: String, parameters: [String: String])] = [
             ("delete-refill", ["rounds": "3"]), ("pinned-reader", ["transactions": "4", "updates": "20"]),
-            ("kill-mid-write", ["trials": "2"]), ("bit-flip", ["trials": "10"]),
             ("power-loss", ["transactions": "3", "rows": "10", "states": "30"]),
             ("storage-history", ["operations": "10", "keys": "6", "states": "3"]),
         ]
@@ -35,8 +35,6 @@ import Testing
                 try ScenarioRunTests.scenario(slug), on: try EnginesUnderTest.engine(name), parameters: parameters)
             let wrong = report.trials.map { "\($0.address): \($0.outcome.rawValue) \($0.detail)" }
             #expect(report.outcomes.keys.filter { !Outcome.honest.contains($0) } == [], "\(wrong)")
-            // Of a killed writer the nonces are a part of each trial.
-            guard slug != "kill-mid-write", slug != "bit-flip" else { return }
             #expect(report.outcomes[.correct, default: 0] >= plain.outcomes[.correct, default: 0])
         }
 
@@ -79,7 +77,7 @@ import Testing
             let sealing = try #require(engine as? any EncryptingEngine)
             for file in files {
                 let units = sealing.sealedUnits(in: file.bytes, of: file.path, at: 0)
-                #expect(units.count >= 3, "\(file.path)")
+                #expect(units.count >= 2, "\(file.path)")
                 #expect(Set(units.map(\.nonce)).count == units.count)
             }
         }
