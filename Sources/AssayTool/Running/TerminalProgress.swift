@@ -72,9 +72,7 @@ final class TerminalProgress: RunObserver {
         Output.progress("")
         let decided = look.comparisons - look.open
         var text = "after \(look.rounds) rounds \(decided) of \(look.comparisons) comparisons are decided"
-        if let next = look.next, look.open > look.withoutTime.count {
-            text += "; \(look.open - look.withoutTime.count) go on to \(next) rounds"
-        }
+        if let next = look.next, look.goingOn > 0 { text += "; \(look.goingOn) go on to \(next) rounds" }
         if !look.withoutTime.isEmpty {
             text += "; no time for " + look.withoutTime.joined(separator: ", ")
         }

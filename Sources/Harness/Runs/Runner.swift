@@ -19,10 +19,12 @@ package struct RoundLook: Sendable, Equatable {
     /// Comparisons of the run, and those of them of which a figure is open.
     package var comparisons: Int
     package var open: Int
-    /// Open comparisons that the budget has no time for, by scenario.
+    /// Open comparisons that the budget has no time for from now on, by scenario.
     package var withoutTime: [String]
-    /// Rounds that the others are measured in until the next look; nil after the last one.
+    /// Rounds that comparisons are measured in until the next look; nil after the last one.
     package var next: Int?
+    /// Comparisons that are measured in them.
+    package var goingOn: Int
 }
 
 /// Where a run stops, beside the plan.
@@ -76,6 +78,8 @@ package struct Runner {
     private var random: RandomStream
     /// By case index: seconds that its measurements took, and how many there were.
     private var spent: [Int: (seconds: Double, count: Int)] = [:]
+    /// Comparisons that were left open, because there was no time for them.
+    private var leftOpen = 0
     private let begin = MonotonicClock.now()
     /// After a replay of one trial: what came of it.
     package private(set) var replayed: ReplayedTrial?
@@ -163,7 +167,7 @@ package struct Runner {
     }
 
     /// Chooses the comparisons that go on.
-    private func look(
+    private mutating func look(
         after rounds: Int, next: Int?, _ going: [[Int]], of all: Int, _ observer: some RunObserver
     ) throws -> [[Int]] {
         if going.isEmpty { return [] }
@@ -175,13 +179,16 @@ package struct Runner {
             let seconds = comparison.reduce(0) { $0 + roundSeconds(of: $1) }
             return NextRounds.Comparison(cases: comparison, openFigures: figures, roundSeconds: seconds)
         }
-        var look = RoundLook(rounds: rounds, comparisons: all, open: open.count, withoutTime: [], next: next)
+        var look = RoundLook(
+            rounds: rounds, comparisons: all, open: leftOpen + open.count, withoutTime: [], next: next, goingOn: 0)
         guard let next else {
             observer.lookEnds(look)
             return []
         }
         let further = NextRounds(open, rounds: next - rounds, secondsLeft: secondsLeft)
         look.withoutTime = further.withoutTime.map { cases[$0[0]].test.scenario }
+        look.goingOn = further.chosen.count
+        leftOpen += further.withoutTime.count
         observer.lookEnds(look)
         return going.filter(Set(further.chosen).contains)
     }
