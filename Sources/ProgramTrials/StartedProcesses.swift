@@ -10,8 +10,8 @@ import Synchronization
 
 /// What a program started and let go of: daemons, and what went into a session of its own.
 ///
-/// 1. The kernel gives orphans below this process to this process (PR_SET_CHILD_SUBREAPER). So what a program started
-///    is below the program, or is a child of the first thread of this process.
+/// 1. The kernel gives orphans below this process to this process (PR_SET_CHILD_SUBREAPER) once it has asked for them.
+///    So what a program started is below the program, or is a child of the first thread of this process.
 /// 2. Several programs run at a time. Whose child an orphan is, a mark tells that every process inherits: the soft
 ///    limit RLIMIT_LOCKS, which no kernel since 2.4 looks at. A new session, an empty environment and another program
 ///    do not change it.
@@ -19,29 +19,30 @@ import Synchronization
 ///    start, it came too late for what the program had started by then. Where this process may not take a mark, the
 ///    variable in the environment of the program is left.
 /// 4. Only the trial that started a program waits for the orphans of it: no other one loses an exit status.
-struct StartedProcesses: Sendable {
+package struct StartedProcesses: Sendable {
     private static let variable = "ASSAY_TRIAL"
     /// RLIMIT_LOCKS, which the Glibc module does not show.
     private static let limitNumber: Int32 = 10
     private static let started = Atomic<UInt64>(0)
     /// One program is started at a time, because the mark is a limit of the whole process.
     private static let starting = Mutex(())
-    private static let adoptsOrphans: Bool = {
-        #if canImport(Glibc)
-            return KernelCalls.adoptOrphans()
-        #else
-            return false
-        #endif
-    }()
+    private static let adoptsOrphans = Atomic(false)
 
     private let number: UInt64
     /// Of the program; 0 before it was started.
     private var leader: pid_t = 0
     private var mark: UInt64?
 
+    /// Orphans become children of this process from now on, and trials end those of their programs. For a process that
+    /// does nothing but trials: orphans of anything else would stay in it as dead children that nothing waits for.
+    package static func adoptOrphans() {
+        #if canImport(Glibc)
+            adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
+        #endif
+    }
+
     /// To be made before the program is started.
     init() {
-        _ = Self.adoptsOrphans
         number = Self.started.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
@@ -68,7 +69,7 @@ struct StartedProcesses: Sendable {
 
     /// Those that have no parent but this process, dead ones among them.
     var orphans: [pid_t] {
-        guard Self.adoptsOrphans else { return [] }
+        guard Self.adoptsOrphans.load(ordering: .sequentiallyConsistent) else { return [] }
         return Self.ownChildren().filter { $0 != leader && isOurs($0) }
     }
 

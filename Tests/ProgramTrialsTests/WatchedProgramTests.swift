@@ -59,41 +59,8 @@ struct WatchedProgramTests {
         }
     }
 
-    private func isAlive(_ process: pid_t) -> Bool {
-        let state = (try? FileTree.readText("/proc/\(process)/stat")) ?? ""
-        return !state.isEmpty && !state.contains(") Z")
-    }
-
-    /// Each starts something that is no longer in the program's process group, and writes its number to $1.
-    private static let daemons = [
-        "setsid sh -c 'echo $$ >$1; sleep 100' sh $1 & while ! test -s $1; do sleep 0.01; done",
-        "(setsid sh -c 'echo $$ >$1; sleep 100' sh $1 >/dev/null 2>&1 &) ; while ! test -s $1; do sleep 0.01; done",
-        "(setsid env -i sh -c 'echo $$ >$1; sleep 100' sh $1 &) ; while ! test -s $1; do sleep 0.01; done",
-    ]
-
-    @Test("daemons and what has a session of its own end with the program that started them, and with no other")
-    func daemons() throws {
-        let directory = try TrialDirectory()
-        // Another program, which is on its way meanwhile, keeps its own.
-        let other = try started(Self.daemons[2], directory.path + "/other", waits: true)
-        for (place, script) in Self.daemons.enumerated() {
-            let file = "\(directory.path)/\(place)"
-            let running = try started(script, file, waits: false)
-            let end = try ended(running)
-            #expect(end.hasSucceeded, "\(script)")
-            #expect(!isAlive(try number(in: file)), "\(script)")
-        }
-        while !FileTree.exists(directory.path + "/other") { _ = try other.advance(waiting: 0.01) }
-        while try FileTree.readBytes(directory.path + "/other").isEmpty { _ = try other.advance(waiting: 0.01) }
-        let kept = try number(in: directory.path + "/other")
-        #expect(isAlive(kept))
-        other.killAll()
-        _ = try ended(other)
-        #expect(!isAlive(kept))
-    }
-
-    private func started(_ script: String, _ file: String, waits: Bool) throws -> RunningProgram {
-        var program = WatchedProgram(["/bin/sh", "-c", script + (waits ? "; sleep 100" : ""), "sh", file])
+    private func started(_ script: String, _ file: String) throws -> RunningProgram {
+        var program = WatchedProgram(["/bin/sh", "-c", script, "sh", file])
         program.output = .pipe
         return try program.start()
     }
@@ -104,17 +71,13 @@ struct WatchedProgramTests {
         }
     }
 
-    private func number(in file: String) throws -> pid_t {
-        try #require(pid_t(try FileTree.readText(file).split(separator: "\n").first ?? ""))
-    }
-
     @Test("a program that waits until its daemon is gone does not wait for ever")
     func deadDaemon() throws {
         let directory = try TrialDirectory()
         let script =
             "(setsid sh -c 'echo $$ >$1' sh $1 &); while ! test -s $1; do sleep 0.01; done; "
             + "while kill -0 $(cat $1) 2>/dev/null; do sleep 0.01; done; echo gone"
-        let end = try ended(try started(script, directory.path + "/daemon", waits: false))
+        let end = try ended(try started(script, directory.path + "/daemon"))
         #expect(end.hasSucceeded && end.outputText == "gone\n", "\(end.summary)")
     }
 

@@ -91,6 +91,7 @@ struct TrialOptions {
 
     /// Runs what an interrupt may end, and says what is the user's to mend.
     func run(_ body: () throws -> Int32) throws -> Int32 {
+        StartedProcesses.adoptOrphans()
         Interruption.install()
         do {
             return try body()

@@ -44,6 +44,25 @@ struct FaultCommandTests {
         }
     }
 
+    /// Each starts something that is no longer in the program's process group, and that adds its number to $1.
+    @Test(
+        "daemons and what has a session of its own end with the trial that started them",
+        arguments: [
+            "setsid sh -c 'echo $$ >>$1; sleep 100' sh $1 & while ! test -s $1; do sleep 0.01; done",
+            "(setsid sh -c 'echo $$ >>$1; sleep 100' sh $1 >/dev/null 2>&1 &); while ! test -s $1; do sleep 0.01; done",
+            "(setsid env -i sh -c 'echo $$ >>$1; sleep 100' sh $1 &); while ! test -s $1; do sleep 0.01; done",
+        ])
+    func daemons(script: String) throws {
+        let directory = try TestDirectory()
+        let numbers = directory.path + "/numbers"
+        let words = ["/bin/sh", "-c", script + "; echo row >$2", "sh", numbers, "{}/x"]
+        let end = try AssayProcess.run(["kill", "--check", "true {}", "--"] + words, in: directory)
+        #expect(end.status == .exited(0), "\(end.output)")
+        let started = try FileTree.readText(numbers).split(separator: "\n").compactMap { pid_t($0) }
+        #expect(!started.isEmpty)
+        for process in started { #expect(kill(process, 0) != 0, "\(process) still runs") }
+    }
+
     @Test("a word that is no UTF-8 is refused, and names no other file")
     func foreignWord() throws {
         let directory = try TestDirectory()
