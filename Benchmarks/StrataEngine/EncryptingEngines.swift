@@ -74,12 +74,13 @@ private struct SealedBytes {
 
     func units(isLog: Bool) -> [SealedUnit] { isLog ? batches : slots + pages }
 
-    /// Nil where the bytes do not reach so far, or nothing was sealed there yet.
+    /// Nil where the bytes do not reach so far. Zeros in place of nonce and tag are a unit, too: behind a magic they are
+    /// what was never sealed.
     private func unit(at offset: Int, nonce place: Int) -> SealedUnit? {
         let first = place - start
         let middle = first + Self.nonceBytes
         let end = middle + Self.tagBytes
-        guard first >= 0, end <= bytes.count, bytes[first..<end].contains(where: { $0 != 0 }) else { return nil }
+        guard first >= 0, end <= bytes.count else { return nil }
         return SealedUnit(offset: offset, nonce: Array(bytes[first..<middle]), tag: Array(bytes[middle..<end]))
     }
 
@@ -99,7 +100,10 @@ private struct SealedBytes {
         let before = max(0, start - Self.headerBytes)
         let first = Self.headerBytes + (before + Self.stride - 1) / Self.stride * Self.stride
         return Swift.stride(from: first, to: start + bytes.count, by: Self.stride).compactMap { offset in
-            unit(at: offset, nonce: offset + Self.pageBytes)
+            // A page that was never written is zeros.
+            unit(at: offset, nonce: offset + Self.pageBytes).flatMap { unit in
+                (unit.nonce + unit.tag).contains { $0 != 0 } ? unit : nil
+            }
         }
     }
 

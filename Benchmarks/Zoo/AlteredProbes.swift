@@ -4,18 +4,21 @@ import Harness
 enum AlteredProbes {
     static func rows(_ answered: [ProbeRow], by mistake: EngineMistake) -> [ProbeRow] {
         var rows = answered
-        guard var last = rows.last else { return rows }
+        guard let last = rows.last else { return rows }
         switch mistake {
         case .rowDropped: rows.removeLast()
         case .rowTwice: rows.append(last)
         case .lastByte:
-            if case .text(let text)? = last.text.flatMap({ AlteredRows.otherText(.text($0)) }) { last.text = text }
-            rows[rows.count - 1] = last
-        case .linkSwapped:
-            if case .link(let other)? = last.friend.flatMap({ AlteredRows.otherLink(.link(Int($0))) }) {
-                last.friend = Int64(other)
+            // The last row that has one: a row without is as it was.
+            guard let place = rows.lastIndex(where: { !($0.text ?? "").isEmpty }) else { break }
+            if case .text(let text)? = rows[place].text.flatMap({ AlteredRows.otherText(.text($0)) }) {
+                rows[place].text = text
             }
-            rows[rows.count - 1] = last
+        case .linkSwapped:
+            guard let place = rows.lastIndex(where: { $0.friend != nil }) else { break }
+            if case .link(let other)? = rows[place].friend.flatMap({ AlteredRows.otherLink(.link(Int($0))) }) {
+                rows[place].friend = Int64(other)
+            }
         default: break
         }
         return rows

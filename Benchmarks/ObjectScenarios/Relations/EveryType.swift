@@ -99,6 +99,8 @@ extension EveryType {
     /// to be as it was, in this Realm and in the file.
     static func upsertEach(_ place: TrialPlace, _ policy: Realm.UpdatePolicy) throws -> PolicyTrials.Finding {
         let realm = try place.realm(classes)
+        // Made once: some are made at random.
+        let values = Self.values
         var (stored, given): ([String: Any], [String: Any]) = (["id": subject], ["id": other])
         for value in values {
             stored[value.name] = value.stored
