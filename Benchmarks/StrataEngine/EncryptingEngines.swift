@@ -74,8 +74,8 @@ private struct SealedBytes {
 
     func units(isLog: Bool) -> [SealedUnit] { isLog ? batches : slots + pages }
 
-    /// Nil where the bytes do not reach so far. Zeros in place of nonce and tag are a unit, too: behind a magic they are
-    /// what was never sealed.
+    /// Nil where the bytes do not reach so far. Zeros in place of nonce and tag are a unit, too: behind a magic they
+    /// are what was never sealed.
     private func unit(at offset: Int, nonce place: Int) -> SealedUnit? {
         let first = place - start
         let middle = first + Self.nonceBytes

@@ -57,7 +57,8 @@ struct FaultCommandTests {
         let numbers = directory.path + "/numbers"
         let words = ["/bin/sh", "-c", script + "; echo row >$2", "sh", numbers, "{}/x"]
         let end = try AssayProcess.run(["kill", "--check", "true {}", "--"] + words, in: directory)
-        #expect(end.status == .exited(0), "\(end.output)")
+        // On a busy machine the program may end before the moment at which it is killed.
+        #expect(end.status == .exited(0) || end.status == .exited(3), "\(end.output)")
         let started = try FileTree.readText(numbers).split(separator: "\n").compactMap { pid_t($0) }
         #expect(!started.isEmpty)
         for process in started { #expect(kill(process, 0) != 0, "\(process) still runs") }
