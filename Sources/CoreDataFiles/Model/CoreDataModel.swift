@@ -18,6 +18,30 @@ package struct CoreDataModel: Sendable, Equatable {
     }
 
     package func entity(named name: String) -> CoreDataEntity? { entities.first { $0.name == name } }
+
+    /// The entities above one, from the next on. Ends where they go round in a circle.
+    package func ancestors(of name: String) -> [CoreDataEntity] {
+        var found: [CoreDataEntity] = []
+        var next = entity(named: name)?.superName
+        while let above = next.flatMap({ entity(named: $0) }), found.count <= entities.count {
+            found.append(above)
+            next = above.superName
+        }
+        return found
+    }
+
+    /// The same without properties that an entity above has, too: compiled models repeat them.
+    var withoutRepeated: CoreDataModel {
+        var model = self
+        for index in entities.indices {
+            let above = ancestors(of: entities[index].name)
+            let attributes = Set(above.flatMap(\.attributes).map(\.name))
+            let relationships = Set(above.flatMap(\.relationships).map(\.name))
+            model.entities[index].attributes.removeAll { attributes.contains($0.name) }
+            model.entities[index].relationships.removeAll { relationships.contains($0.name) }
+        }
+        return model
+    }
 }
 
 /// An entity with the properties that it declares itself; those of the entities above it are not repeated.
