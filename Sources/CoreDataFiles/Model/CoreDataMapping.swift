@@ -44,6 +44,8 @@ package struct CoreDataMapping: Sendable {
     package var entities: [String: Entity] = [:]
     /// Rows whose Z_ENT is no entity of their table are left out, and counted, instead of refused.
     package var leavesUnknownOut = false
+    /// Blobs whose files are missing are null, and counted, instead of refused.
+    package var leavesBlobsOut = false
 
     package init() {}
 
@@ -54,10 +56,10 @@ package struct CoreDataMapping: Sendable {
             throw CoreDataError(.wrongInput, "\(path), \(error)")
         }
         let reader = MappingReader(path: path)
-        for member in try reader.members(node, of: ["entities", "unknownEntities"]) {
-            if member.name == "unknownEntities" {
-                let word = try reader.choice(member.value, ["refuse", "leaveOut"])
-                leavesUnknownOut = word == "leaveOut"
+        for member in try reader.members(node, of: ["entities", "unknownEntities", "missingBlobs"]) {
+            if member.name != "entities" {
+                let leavesOut = try reader.choice(member.value, ["refuse", "leaveOut"]) == "leaveOut"
+                if member.name == "missingBlobs" { leavesBlobsOut = leavesOut } else { leavesUnknownOut = leavesOut }
                 continue
             }
             for entity in try reader.members(member.value) { entities[entity.name] = try reader.entity(entity.value) }
