@@ -40,6 +40,10 @@ package struct ImportFindings: Sendable {
         if lines.count < Self.mostLines { lines.append("\(kind.rawValue): \(line())") }
     }
 
+    mutating func addCount(_ kind: Kind, _ count: Int) { counts[kind, default: 0] += count }
+
+    mutating func addLines(_ more: [String]) { lines += more.prefix(max(0, Self.mostLines - lines.count)) }
+
     package var summary: [String] {
         Kind.allCases.compactMap { kind in counts[kind].map { "\(kind.rawValue): \($0)" } } + lines
     }

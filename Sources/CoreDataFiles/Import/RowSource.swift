@@ -14,6 +14,8 @@
         /// Values that SQLite does not hold in this form; valid until the next row.
         private var madeBytes: [UnsafeMutableRawBufferPointer] = []
         private let columns: String
+        private enum Step { case key, entity, version, integer, double, text, other, link(Int) }
+        private let steps: [Step]
         private(set) var key: Int64 = 0
         private(set) var entity: Int64 = 0
         var findings = ImportFindings()
@@ -59,6 +61,22 @@
                 }
             }
             columns = selected.joined(separator: ", ")
+            steps = made.sources.prefix(made.singleCount).map { source in
+                switch source {
+                case .key: .key
+                case .entity: .entity
+                case .version: .version
+                case .link(let link): .link(link.target)
+                case .attribute(let attribute):
+                    switch attribute.attribute.type {
+                    case .integer16, .integer32, .integer64: .integer
+                    case .double, .float, .date: .double
+                    case .string, .uri, .objectID: .text
+                    default: .other
+                    }
+                case .join, .order: .other
+                }
+            }
         }
 
         deinit {
@@ -108,17 +126,41 @@
                 findings.add(.unknownEntity, "\(hierarchy.table) \(key), Z_ENT \(entity)")
                 return false
             }
-            for place in 0..<made.singleCount {
-                switch made.sources[place] {
-                case .key: cells[place] = .integer(key)
-                case .entity: cells[place] = .bytes(UnsafeRawBufferPointer(entityName))
-                case .version: cells[place] = .integer(row.isNull(2) ? 0 : row.integer(2))
-                case .attribute(let attribute): cells[place] = try value(row, place + 3, attribute)
-                case .link(let link): cells[place] = try self.link(row, place, link)
-                case .join, .order: break
-                }
-            }
+            for place in steps.indices { try fill(place, row, entityName) }
             return true
+        }
+
+        /// The commonest kinds without a look at the attribute.
+        @inline(__always)
+        private func fill(
+            _ place: Int, _ row: SQLiteStatement, _ entityName: UnsafeMutableRawBufferPointer
+        ) throws(CoreDataError) {
+            let column = place + 3
+            switch steps[place] {
+            case .integer where row.kind(column) == .integer: cells[place] = .integer(row.integer(column))
+            case .double where row.kind(column) == .real: cells[place] = .double(row.double(column))
+            case .text where row.kind(column) == .text:
+                let bytes = row.bytes(column, isText: true)
+                guard Self.isText(bytes) else { return cells[place] = try value(row, place) }
+                cells[place] = .bytes(bytes)
+            case .key: cells[place] = .integer(key)
+            case .entity: cells[place] = .bytes(UnsafeRawBufferPointer(entityName))
+            case .version: cells[place] = .integer(row.isNull(2) ? 0 : row.integer(2))
+            case .link(let target):
+                if row.kind(column) == .null { return cells[place] = .null }
+                let key = row.integer(column)
+                if row.kind(column) == .integer, twinPlaces.isEmpty, keys[target].contains(key) {
+                    cells[place] = .integer(key)
+                } else if case .link(let link) = made.sources[place] {
+                    cells[place] = try self.link(row, place, link)
+                }
+            default: cells[place] = try value(row, place)
+            }
+        }
+
+        private func value(_ row: SQLiteStatement, _ place: Int) throws(CoreDataError) -> Cell {
+            guard case .attribute(let attribute) = made.sources[place] else { return .null }
+            return try value(row, place + 3, attribute)
         }
 
         // MARK: Links
