@@ -11,7 +11,8 @@
     /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
     ///
     /// The copy is of one moment: it is refused while another program has the store open, and where a file changed while
-    /// it was copied.
+    /// it was copied. A process that has the store open itself must not make one: closing a file gives up the locks
+    /// that the process has on it.
     package final class SourceCopy {
         /// The store that the user named.
         package let source: String
@@ -113,7 +114,7 @@
         /// An open connection holds a lock: on the index of the log, byte 128, or on the store from 2^30 on.
         private static func refuseOpen(_ source: String) throws(CoreDataError) {
             for (path, start, count) in [(source + "-shm", 120, 9), (source, 0x4000_0000, 512)] {
-                let descriptor = Glibc_open(path)
+                let descriptor = readable(path)
                 if descriptor < 0 { continue }
                 defer { close(descriptor) }
                 var lock = flock()
@@ -128,7 +129,7 @@
             }
         }
 
-        private static func Glibc_open(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
+        private static func readable(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
 
         private static func copy(_ from: String, _ to: String) throws(CoreDataError) {
             func failure(_ path: String) -> CoreDataError {
