@@ -15,7 +15,8 @@ struct CoreDataCommand: Command {
     let summary = "looks into a Core Data store, imports it into NEW, or compares both"
     let details = [
         "info shows entities, properties, where their names come from, and what does not fit; --swift prints model",
-        "classes for the new file. import writes NEW, or brings NEW to what STORE has by now: only what changed. It can",
+        "classes for the new file. import writes NEW, or brings NEW to what STORE has by now: only what changed. It "
+            + "can",
         "be stopped at any time; the same command goes on. verify compares every row, link and list of both.",
         "STORE is only read, from a copy with its write-ahead log, and must not be open in another program.",
         "Names and types come from --mapping, else --model, else the store's Z_MODELCACHE, else its columns.",
@@ -106,7 +107,10 @@ struct CoreDataCommand: Command {
             if arguments.has("--swift") {
                 try Output.line(try SwiftText(found.layout, options.mapping).text)
             } else if arguments.has("--json") {
-                try Output.line(JSONValue.members([("notes", .strings(found.notes)), ("lines", .strings(found.lines))]).text)
+                let members: [(String, JSONValue)] = [
+                    ("notes", .strings(found.notes)), ("lines", .strings(found.lines)),
+                ]
+                try Output.line(JSONValue.members(members).text)
             } else {
                 for line in [source] + found.lines { try Output.line(line) }
             }
@@ -132,7 +136,8 @@ struct CoreDataCommand: Command {
             for note in report.notes { try Output.line("note: \(note)") }
             for line in report.findings.summary { try Output.line(line) }
             try Output.line(
-                "\(destination): \(report.way.rawValue); \(report.rows) rows in the store, \(report.inserted) inserted, "
+                "\(destination): \(report.way.rawValue); \(report.rows) rows in the store, \(report.inserted) "
+                    + "inserted, "
                     + "\(report.changed) changed, \(report.deleted) deleted, \(report.lists) lists written, "
                     + "\(decimal(seconds, 2)) s")
             return 0

@@ -91,7 +91,8 @@
             #expect(error?.description.contains("ZNOTE.ZRANK, Z_PK 2") == true)
         }
 
-        @Test("a blob that has a file of its own is read; a missing one is refused, or left out where the mapping says so")
+        @Test("a blob that has a file of its own is read; a missing one is refused, or left out where the mapping "
+            + "says so")
         func externalBlob() throws {
             try folder.make().finish()
             let name = "0F1E2D3C-4B5A-4978-8695-A4B3C2D1E0FF"
@@ -156,11 +157,13 @@
                 try CoreDataVerification(other, against: folder.path + "/whole").run().isEqual)
             let whole = try Data(contentsOf: URL(fileURLWithPath: other + "-wal"))
             try whole.dropLast(100).write(to: URL(fileURLWithPath: other + "-wal"))
-            #expect(#expect(throws: CoreDataError.self) { try importing("torn") }?.kind == .logLost)
+            let lost = #expect(throws: CoreDataError.self) { try importing("torn") }
+            #expect(lost?.kind == .logLost)
             try FileManager.default.removeItem(atPath: other + "-shm")
             #expect(try importing("torn").notes.contains { $0.contains("torn") })
             try Data("no log".utf8).write(to: URL(fileURLWithPath: other + "-wal"))
-            #expect(#expect(throws: CoreDataError.self) { try importing("none") }?.kind == .damaged)
+            let damaged = #expect(throws: CoreDataError.self) { try importing("none") }
+            #expect(damaged?.kind == .damaged)
             try FileManager.default.removeItem(atPath: other + "-wal")
             #expect(try importing("missing").notes.contains { $0.hasPrefix("there is no write-ahead log") })
         }

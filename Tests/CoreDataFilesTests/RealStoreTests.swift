@@ -15,8 +15,8 @@
             ].compactMap { $0 }
             guard let folder = folders.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return [] }
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return names.filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".storedata") || $0.hasSuffix(".db") }.sorted()
-                .map { folder + "/" + $0 }
+            let endings = [".sqlite", ".storedata", ".db"]
+            return names.filter { name in endings.contains { name.hasSuffix($0) } }.sorted().map { folder + "/" + $0 }
         }()
 
         @Test(

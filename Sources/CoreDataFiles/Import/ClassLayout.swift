@@ -1,6 +1,7 @@
 import StrataStorage
 
-/// The classes of the new file: one per hierarchy, with the tags of docs/file-format-objects.md, so that a Realm opens it.
+/// The classes of the new file: one per hierarchy, with the tags of docs/file-format-objects.md, so that a Realm opens
+/// it.
 ///
 /// A row's key is its Z_PK. Links therefore need no table of keys, and a row is found again by what Core Data calls it.
 struct ClassLayout {

@@ -2,8 +2,8 @@
     import StrataFiles
     import StrataStorage
 
-    /// Compares a store with the file that was imported from it: rows per entity, a hash of each row with its links, and
-    /// each list. Both are only read.
+    /// Compares a store with the file that was imported from it: rows per entity, a hash of each row with its links,
+    /// and each list. Both are only read.
     package struct CoreDataVerification {
         package struct Report: Sendable {
             /// Rows of each concrete entity, in the store and in the file.
@@ -148,14 +148,14 @@
         ) throws {
             let rows = try source.statement()
             var entities = self.counts
-            var report_ = report
+            var collected = report
             var failure: CoreDataError?
             var has = try next(source, rows)
             let numbers = Dictionary(
                 hierarchy.entities.map { (Array($0.name.utf8), $0.number) }, uniquingKeysWith: { first, _ in first })
             func missing() throws(CoreDataError) {
-                report_.findings.add(.missingRow, "\(made.name) \(source.key)")
-                count(source, &entities, &report_)
+                collected.findings.add(.missingRow, "\(made.name) \(source.key)")
+                count(source, &entities, &collected)
                 has = try next(source, rows)
             }
             try view.scan(table, columns: Array(0..<made.singleCount)) { (batch) throws(StorageError) in
@@ -163,23 +163,23 @@
                     for row in 0..<batch.count {
                         let key = batch.key(row).rawValue
                         if batch.isNull(versionPlace, row) {
-                            report_.own += 1
+                            collected.own += 1
                             continue
                         }
                         while has, source.key < key { try missing() }
                         let hash = hash(batch, row)
-                        report_.foundHash &+= Self.total(key, hash)
+                        collected.foundHash &+= Self.total(key, hash)
                         let number = entityPlace.map { numbers[Array(batch.bytes($0, row))] ?? -1 }
                         entities[number ?? hierarchy.root.number, default: (0, 0)].found += 1
                         guard has, source.key == key else {
-                            report_.findings.add(.extraRow, "\(made.name) \(key)")
+                            collected.findings.add(.extraRow, "\(made.name) \(key)")
                             continue
                         }
-                        if count(source, &entities, &report_) != hash {
-                            report_.findings.add(.differentRow, "\(made.name) \(key)")
+                        if count(source, &entities, &collected) != hash {
+                            collected.findings.add(.differentRow, "\(made.name) \(key)")
                         }
                         has = try next(source, rows)
-                        if report_.rows & 4095 == 0 { try told(report_.rows) }
+                        if collected.rows & 4095 == 0 { try told(collected.rows) }
                     }
                 } catch {
                     failure = error
@@ -190,7 +190,7 @@
             if let failure { throw failure }
             while has { try missing() }
             counts = entities
-            report = report_
+            report = collected
         }
 
         private func next(_ source: RowSource, _ rows: SQLiteStatement) throws(CoreDataError) -> Bool {

@@ -37,7 +37,8 @@
                     state = try check(view)
                 }
             } catch {
-                try? store.close()
+                // The error that led here is the one to report.
+                do { try store.close() } catch {}
                 throw error
             }
         }
@@ -50,7 +51,8 @@
             func other(_ reason: String) -> CoreDataError {
                 CoreDataError(
                     .wrongInput,
-                    "\(path) was not imported with this model and mapping (\(reason)): use the same ones, or import into "
+                    "\(path) was not imported with this model and mapping (\(reason)): use the same ones, or import "
+                        + "into "
                         + "another file")
             }
             guard found.count >= wanted.count else { throw other("it has \(found.count) classes") }
@@ -64,11 +66,13 @@
                 }
             }
             guard let row = try view.locate(stateTable, RowKey(1)) else { throw other("no row of its source") }
-            let uuid = String(decoding: try view.bytes(row, 0) ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self)
+            let bytes = try view.bytes(row, 0)
+            let uuid = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
             guard uuid == layout.layout.uuid else {
                 throw CoreDataError(
                     .wrongInput,
-                    "\(path) was imported from the store \(uuid), and this one is \(layout.layout.uuid): a file is of one "
+                    "\(path) was imported from the store \(uuid), and this one is \(layout.layout.uuid): a file is "
+                        + "of one "
                         + "store")
             }
             return State(

@@ -89,7 +89,7 @@
                     let known = try transaction.view.rowCount(table)
                     done += known
                     // Keys ascend from the lowest on, which may be below 1.
-                    let from = known == 0 ? nil : try transaction.view.key(at: known - 1, in: table)?.rawValue ?? last
+                    let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: table)?.rawValue ?? last
                     let rows = try sources[table].statement(after: from)
                     while try rows.step() {
                         guard try sources[table].read(rows) else { continue }
@@ -295,7 +295,8 @@
                 if try transaction.view.integer(row, version) == nil {
                     throw CoreDataError(
                         .unfitValue,
-                        "\(made.name) \(key) was made in \(target.path), and the store has a row of that key, too: give "
+                        "\(made.name) \(key) was made in \(target.path), and the store has a row of that key, too: "
+                            + "give "
                             + "the one in the new file another key first")
                 }
                 try admitNulls(table, transaction)

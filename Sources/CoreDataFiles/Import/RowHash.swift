@@ -1,7 +1,7 @@
 import StrataStorage
 
-/// The canonical hash of a row: its cells in the order of the class, each with its kind, so that null, 0 and no bytes are
-/// three things. It is of the values alone and says nothing of where they stood.
+/// The canonical hash of a row: its cells in the order of the class, each with its kind, so that null, 0 and no bytes
+/// are three things. It is of the values alone and says nothing of where they stood.
 package struct RowHash {
     private(set) package var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 

@@ -120,7 +120,8 @@
                 guard leavesUnknownOut else {
                     throw CoreDataError(
                         .unknownShape,
-                        "\(hierarchy.table), Z_PK \(key): Z_ENT \(entity) is no entity of this table. To leave such rows "
+                        "\(hierarchy.table), Z_PK \(key): Z_ENT \(entity) is no entity of this table. To leave such "
+                            + "rows "
                             + "out, say  unknownEntities: \"leaveOut\"  in a mapping")
                 }
                 findings.add(.unknownEntity, "\(hierarchy.table) \(key), Z_ENT \(entity)")
@@ -192,7 +193,8 @@
         ) -> CoreDataError {
             CoreDataError(
                 .unfitValue,
-                "\(hierarchy.table).\(name), Z_PK \(key): \(row.kind(column)) stands where \(wanted) belongs. Correct it, "
+                "\(hierarchy.table).\(name), Z_PK \(key): \(row.kind(column)) stands where \(wanted) belongs. "
+                    + "Correct it, "
                     + "or give the attribute the type \"any\" in a mapping")
         }
 
@@ -306,7 +308,8 @@
                 guard leavesBlobsOut else {
                     throw CoreDataError(
                         .unfitValue,
-                        "\(made.name) \(key), \(attribute.name): its blob \(copy.externalFolder)/\(name) cannot be read. "
+                        "\(made.name) \(key), \(attribute.name): its blob \(copy.externalFolder)/\(name) cannot be "
+                            + "read. "
                             + "Put the file back, or say  missingBlobs: \"leaveOut\"  in a mapping")
                 }
                 findings.add(.missingBlob, "\(made.name) \(key), \(attribute.name): \(name)")

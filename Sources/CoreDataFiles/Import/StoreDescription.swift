@@ -46,7 +46,8 @@
                     lines.append(
                         "  \(link.name): link to \(link.relationship.target)"
                             + (link.relationship.inverse.map { ", inverse \($0)" } ?? "")
-                            + ", \(link.relationship.deleteRule); \(link.column), by \(link.relationship.origin.rawValue)")
+                            + ", \(link.relationship.deleteRule); \(link.column), by "
+                            + "\(link.relationship.origin.rawValue)")
                 }
             }
             for join in layout.joins {
@@ -59,7 +60,8 @@
                 ]
             }
             for order in layout.orders {
-                lines += ["", "\(layout.hierarchies[order.owner].root.name).\(order.name): ordered by \(order.orderColumn)"]
+                let owner = layout.hierarchies[order.owner].root.name
+                lines += ["", "\(owner).\(order.name): ordered by \(order.orderColumn)"]
             }
             return lines
         }

@@ -11,72 +11,106 @@ package enum ArchiveWriter {
 
     /// A model in a keyed archive.
     package static func bytes(_ model: CoreDataModel) -> [UInt8] {
-        var objects: [Node] = [.string("$null")]
-        func add(_ node: Node) -> Node {
-            objects.append(node)
-            return .place(objects.count - 1)
-        }
-        func kind(_ name: String) -> Node {
-            add(.dictionary([("$classname", .string(name)), ("$classes", .array([.string(name), .string("NSObject")]))]))
-        }
-        let dictionary = kind("NSMutableDictionary")
-        func table(_ pairs: [(Node, Node)]) -> Node {
-            add(
-                .dictionary([
-                    ("NS.keys", .array(pairs.map(\.0))), ("NS.objects", .array(pairs.map(\.1))), ("$class", dictionary),
-                ]))
-        }
-        let attributeKind = kind("NSAttributeDescription")
-        let relationshipKind = kind("NSRelationshipDescription")
-        let entityKind = kind("NSEntityDescription")
-        let names = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, add(.string($0.name))) })
-        // An entity above is told by its name alone: what leads to it need not be whole.
-        let stubs = names.mapValues { add(.dictionary([("NSEntityName", $0), ("$class", entityKind)])) }
-        let entities = model.entities.map { entity -> (Node, Node) in
-            let name = names[entity.name] ?? .place(0)
-            let stub = stubs[entity.name] ?? .place(0)
-            var properties: [(Node, Node)] = []
-            for attribute in entity.attributes {
-                let property = add(.string(attribute.name))
-                var members: [(String, Node)] = [
-                    ("NSPropertyName", property), ("NSAttributeType", .integer(attribute.type.attributeType)),
-                    ("NSIsOptional", .bool(attribute.isOptional)), ("NSEntity", stub), ("$class", attributeKind),
-                ]
-                if attribute.isTransient { members.append(("NSIsTransient", .bool(true))) }
-                if let allows = attribute.allowsExternal {
-                    members.append(("NSAllowsExternalBinaryDataStorage", .bool(allows)))
-                }
-                properties.append((property, add(.dictionary(members))))
-            }
-            for relationship in entity.relationships {
-                let property = add(.string(relationship.name))
-                var members: [(String, Node)] = [
-                    ("NSPropertyName", property), ("_NSDestinationEntityName", names[relationship.target] ?? .place(0)),
-                    ("NSMaxCount", .integer(relationship.isToMany ? 0 : 1)),
-                    ("NSIsOptional", .bool(relationship.isOptional)),
-                    ("NSDeleteRule", .integer(relationship.deleteRule.rawValue)), ("NSEntity", stub),
-                    ("$class", relationshipKind),
-                ]
-                if relationship.isOrdered { members.append(("NSIsOrdered", .bool(true))) }
-                if let inverse = relationship.inverse {
-                    members.append(("_NSInverseRelationshipName", add(.string(inverse))))
-                }
-                properties.append((property, add(.dictionary(members))))
-            }
-            var members: [(String, Node)] = [
-                ("NSEntityName", name), ("NSProperties", table(properties)), ("$class", entityKind),
-            ]
-            if let above = entity.superName { members.append(("NSSuperentity", stubs[above] ?? .place(0))) }
-            if entity.isAbstract { members.append(("NSIsAbstract", .bool(true))) }
-            return (name, add(.dictionary(members)))
-        }
-        let root = add(
-            .dictionary([("NSEntities", table(entities)), ("$class", kind("NSManagedObjectModel"))]))
+        var objects = Objects(model)
+        let entities = model.entities.map { ($0.name, objects.entity($0)) }
+        let table = objects.table(entities.map { (objects.name(of: $0.0), $0.1) })
+        let kind = objects.kind("NSManagedObjectModel")
+        let root = objects.add(.dictionary([("NSEntities", table), ("$class", kind)]))
         return list(
             .dictionary([
                 ("$version", .integer(100_000)), ("$archiver", .string("NSKeyedArchiver")),
-                ("$top", .dictionary([("root", root)])), ("$objects", .array(objects)),
+                ("$top", .dictionary([("root", root)])), ("$objects", .array(objects.all)),
             ]))
+    }
+
+    /// The objects of an archive, as they come.
+    private struct Objects {
+        private(set) var all: [Node] = [.string("$null")]
+        private var kinds: [String: Node] = [:]
+        private var names: [String: Node] = [:]
+        /// An entity that another object leads to is told by its name alone.
+        private var stubs: [String: Node] = [:]
+
+        init(_ model: CoreDataModel) {
+            for entity in model.entities {
+                let name = add(.string(entity.name))
+                names[entity.name] = name
+                stubs[entity.name] = add(
+                    .dictionary([("NSEntityName", name), ("$class", kind("NSEntityDescription"))]))
+            }
+        }
+
+        func name(of entity: String) -> Node { names[entity] ?? .place(0) }
+
+        mutating func add(_ node: Node) -> Node {
+            all.append(node)
+            return .place(all.count - 1)
+        }
+
+        mutating func kind(_ name: String) -> Node {
+            if let known = kinds[name] { return known }
+            let classes: [Node] = [.string(name), .string("NSObject")]
+            let made = add(.dictionary([("$classname", .string(name)), ("$classes", .array(classes))]))
+            kinds[name] = made
+            return made
+        }
+
+        mutating func table(_ pairs: [(Node, Node)]) -> Node {
+            let kind = self.kind("NSMutableDictionary")
+            return add(
+                .dictionary([
+                    ("NS.keys", .array(pairs.map(\.0))), ("NS.objects", .array(pairs.map(\.1))), ("$class", kind),
+                ]))
+        }
+
+        mutating func entity(_ entity: CoreDataEntity) -> Node {
+            var properties: [(Node, Node)] = []
+            for attribute in entity.attributes {
+                let name = add(.string(attribute.name))
+                properties.append((name, self.attribute(attribute, name, of: entity.name)))
+            }
+            for relationship in entity.relationships {
+                let name = add(.string(relationship.name))
+                properties.append((name, self.relationship(relationship, name, of: entity.name)))
+            }
+            var members: [(String, Node)] = [
+                ("NSEntityName", name(of: entity.name)), ("NSProperties", table(properties)),
+                ("$class", kind("NSEntityDescription")),
+            ]
+            if let above = entity.superName { members.append(("NSSuperentity", stubs[above] ?? .place(0))) }
+            if entity.isAbstract { members.append(("NSIsAbstract", .bool(true))) }
+            return add(.dictionary(members))
+        }
+
+        private mutating func attribute(_ attribute: CoreDataAttribute, _ name: Node, of entity: String) -> Node {
+            var members: [(String, Node)] = [
+                ("NSPropertyName", name), ("NSAttributeType", .integer(attribute.type.attributeType)),
+                ("NSIsOptional", .bool(attribute.isOptional)), ("NSEntity", stubs[entity] ?? .place(0)),
+                ("$class", kind("NSAttributeDescription")),
+            ]
+            if attribute.isTransient { members.append(("NSIsTransient", .bool(true))) }
+            if let allows = attribute.allowsExternal {
+                members.append(("NSAllowsExternalBinaryDataStorage", .bool(allows)))
+            }
+            return add(.dictionary(members))
+        }
+
+        private mutating func relationship(
+            _ relationship: CoreDataRelationship, _ name: Node, of entity: String
+        ) -> Node {
+            var members: [(String, Node)] = [
+                ("NSPropertyName", name), ("_NSDestinationEntityName", self.name(of: relationship.target)),
+                ("NSMaxCount", .integer(relationship.isToMany ? 0 : 1)),
+                ("NSIsOptional", .bool(relationship.isOptional)),
+                ("NSDeleteRule", .integer(relationship.deleteRule.rawValue)),
+                ("NSEntity", stubs[entity] ?? .place(0)), ("$class", kind("NSRelationshipDescription")),
+            ]
+            if relationship.isOrdered { members.append(("NSIsOrdered", .bool(true))) }
+            if let inverse = relationship.inverse {
+                members.append(("_NSInverseRelationshipName", add(.string(inverse))))
+            }
+            return add(.dictionary(members))
+        }
     }
 
     /// Raw deflate of stored blocks: nothing is smaller, and every reader reads it.
@@ -86,7 +120,8 @@ package enum ArchiveWriter {
         repeat {
             let count = min(65_535, bytes.count - place)
             let isLast = place + count == bytes.count
-            output += [isLast ? 1 : 0, UInt8(count & 255), UInt8(count >> 8), UInt8(~count & 255), UInt8(~count >> 8 & 255)]
+            output.append(isLast ? 1 : 0)
+            for number in [count, ~count] { output += [UInt8(number & 255), UInt8(number >> 8 & 255)] }
             output += bytes[place..<place + count]
             place += count
         } while place < bytes.count

@@ -67,7 +67,8 @@
                 leftOut: catalog.systemEntities,
                 hasHistory: catalog.tables["ACHANGE"] != nil && catalog.tables["ATRANSACTION"] != nil, notes: [])
             for index in layout.entities.indices {
-                layout.entities[index].isAbstract = model.entity(named: layout.entities[index].name)?.isAbstract ?? false
+                let entity = model.entity(named: layout.entities[index].name)
+                layout.entities[index].isAbstract = entity?.isAbstract ?? false
             }
             var roots: [Int64: Int] = [:]
             for entity in layout.entities {
@@ -160,13 +161,15 @@
             guard let found = candidates.first(where: { columns.contains($0) && !taken.contains($0) }) else {
                 throw CoreDataError(
                     .unknownShape,
-                    "\(entity).\(name) has no column in \(table) (\(wanted ?? plain)): the model is of another version, "
+                    "\(entity).\(name) has no column in \(table) (\(wanted ?? plain)): the model is of another "
+                        + "version, "
                         + "or the mapping has to name the column")
             }
             return found
         }
 
-        /// The name in the class: the second of two entities of a hierarchy that use one name gets its entity's in front.
+        /// The name in the class: the second of two entities of a hierarchy that use one name gets its entity's in
+        /// front.
         private func unique(_ name: String, _ entity: String, _ names: inout Set<String>) -> String {
             if names.insert(name).inserted { return name }
             var other = entity.prefix(1).lowercased() + entity.dropFirst() + name.prefix(1).uppercased()

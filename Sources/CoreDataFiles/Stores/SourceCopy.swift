@@ -10,9 +10,9 @@
     /// A copy of a store that nobody else has, to be read: the file, its write-ahead log or its journal. The store
     /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
     ///
-    /// The copy is of one moment: it is refused while another program has the store open, and where a file changed while
-    /// it was copied. A process that has the store open itself must not make one: closing a file gives up the locks
-    /// that the process has on it.
+    /// The copy is of one moment: it is refused while another program has the store open, and where a file changed
+    /// while it was copied. A process that has the store open itself must not make one: closing a file gives up the
+    /// locks that the process has on it.
     package final class SourceCopy {
         /// The store that the user named.
         package let source: String
@@ -47,7 +47,8 @@
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(
-                    .failure, "\(folder): \(String(cString: strerror(errno))); name a --to in a folder that may be written")
+                    .failure, "\(folder): \(String(cString: strerror(errno))); name a --to in a folder that may be "
+                        + "written")
             }
             do throws(CoreDataError) {
                 let before = Self.marks(source)
@@ -56,7 +57,8 @@
                 if journalSize > 0 { try Self.copy(source + "-journal", folder + "/store-journal") }
                 try Self.refuseOpen(source)
                 guard before == Self.marks(source) else {
-                    throw CoreDataError(.inUse, "\(source) was written while it was copied: try again when it is closed")
+                    throw CoreDataError(.inUse, "\(source) was written while it was copied: try again when it is "
+                        + "closed")
                 }
                 let header = try ModelSources.bytes(folder + "/store", first: 100)
                 let pageSize = Int(header[16]) << 8 | Int(header[17])
@@ -173,7 +175,8 @@
             do { free = try POSIXFileSystem().availableBytes(beside: place) } catch { free = nil }
             guard let free, free < bytes else { return }
             throw CoreDataError(
-                .noSpace, "\(what) needs \(bytes >> 20) MiB beside \(place), and \(free >> 20) MiB are free: make room, "
+                .noSpace, "\(what) needs \(bytes >> 20) MiB beside \(place), and \(free >> 20) MiB are free: make "
+                    + "room, "
                     + "or name another --to")
         }
 
@@ -200,7 +203,8 @@
             case .damaged:
                 throw CoreDataError(
                     .damaged,
-                    "\(source)-wal is no write-ahead log of this store: put the right one back, or move it away to read "
+                    "\(source)-wal is no write-ahead log of this store: put the right one back, or move it away to "
+                        + "read "
                         + "the store as of its last checkpoint")
             }
             guard let size = size(source + "-shm"), size > 0, size < 1 << 26 else { return (log, notes) }
@@ -209,7 +213,8 @@
             if expected > log.committedFrames {
                 throw CoreDataError(
                     .logLost,
-                    "\(source)-wal lacks commits: its index says \(expected) pages, and \(log.committedFrames) are there. "
+                    "\(source)-wal lacks commits: its index says \(expected) pages, and \(log.committedFrames) are "
+                        + "there. "
                         + "Put the complete log back, or move \(source)-shm away to import what is there")
             }
             return (log, notes)
