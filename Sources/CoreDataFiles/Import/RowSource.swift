@@ -202,7 +202,10 @@
             _ row: SQLiteStatement, _ column: Int, _ attribute: StoredAttribute
         ) throws(CoreDataError) -> Cell {
             let kind = row.kind(column)
-            if kind == .null { return attribute.attribute.type == .any ? keep([]) : .null }
+            if kind == .null {
+                let isAny = attribute.attribute.type == .any || attribute.attribute.isDecoded
+                return isAny ? keep([]) : .null
+            }
             switch attribute.attribute.type {
             case .integer16, .integer32, .integer64:
                 guard kind == .integer else { throw unfit(row, column, attribute.column, "an integer") }
