@@ -137,8 +137,7 @@ struct CoreDataCommand: Command {
             for line in report.findings.summary { try Output.line(line) }
             try Output.line(
                 "\(destination): \(report.way.rawValue); \(report.rows) rows in the store, \(report.inserted) "
-                    + "inserted, "
-                    + "\(report.changed) changed, \(report.deleted) deleted, \(report.lists) lists written, "
+                    + "inserted, \(report.changed) changed, \(report.deleted) deleted, \(report.lists) lists written, "
                     + "\(decimal(seconds, 2)) s")
             return 0
         }

@@ -92,7 +92,8 @@ struct ClassLayout {
             // A value of any type is none where it has no bytes.
             let isOptional = attribute.isOptional && tag != 9
             add(
-                &made, attribute.name, type, tag | (isOptional ? 1 << 12 : 0) | (isKey ? 1 << 13 : 0), .attribute(attribute), isOptional: isOptional, isKey: isKey,
+                &made, attribute.name, type, tag | (isOptional ? 1 << 12 : 0) | (isKey ? 1 << 13 : 0),
+                .attribute(attribute), isOptional: isOptional, isKey: isKey,
                 defaultBits: tag == 4 && !isOptional ? (-978_307_200.0 as Double).bitPattern : nil)
         }
         if let key = made.key, !hierarchy.attributes.contains(where: { $0.name == key }) {

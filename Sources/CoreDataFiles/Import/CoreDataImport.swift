@@ -9,7 +9,7 @@
     ///    command goes on behind the last row that was durable.
     /// 3. A later import is one transaction of the file: all of it counts, or nothing.
     /// 4. The keys of all rows are read before the first row is written. So a link is written with its row, whose
-    /// target is in the file at the end: a target that the store does not have is a finding, and never a link.
+    ///    target is in the file at the end: a target that the store does not have is a finding, and never a link.
     package struct CoreDataImport {
         package struct Options: Sendable {
             package var modelPath: String?

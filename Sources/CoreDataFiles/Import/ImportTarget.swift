@@ -52,8 +52,7 @@
                 CoreDataError(
                     .wrongInput,
                     "\(path) was not imported with this model and mapping (\(reason)): use the same ones, or import "
-                        + "into "
-                        + "another file")
+                        + "into another file")
             }
             guard found.count >= wanted.count else { throw other("it has \(found.count) classes") }
             for (table, wanted) in zip(found, wanted) {
@@ -72,8 +71,7 @@
                 throw CoreDataError(
                     .wrongInput,
                     "\(path) was imported from the store \(uuid), and this one is \(layout.layout.uuid): a file is "
-                        + "of one "
-                        + "store")
+                        + "of one store")
             }
             return State(
                 uuid: uuid, isComplete: try view.integer(row, 1) == 1, lastTransaction: try view.integer(row, 2) ?? 0,

@@ -296,8 +296,7 @@
                     throw CoreDataError(
                         .unfitValue,
                         "\(made.name) \(key) was made in \(target.path), and the store has a row of that key, too: "
-                            + "give "
-                            + "the one in the new file another key first")
+                            + "give the one in the new file another key first")
                 }
                 try admitNulls(table, transaction)
                 if try target.change(table, RowKey(key), source.cells, made.singleCount, transaction) {

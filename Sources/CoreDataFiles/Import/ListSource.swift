@@ -23,8 +23,7 @@
                 let link = quoted(order.linkColumn)
                 sql =
                     "SELECT \(link), Z_PK FROM \(quoted(layout.hierarchies[order.target].table)) WHERE \(link) NOT "
-                        + "NULL "
-                    + "ORDER BY \(link), \(quoted(order.orderColumn)), Z_PK"
+                        + "NULL ORDER BY \(link), \(quoted(order.orderColumn)), Z_PK"
                 name = layout.hierarchies[order.target].table
                 (owner, target) = (keys[order.owner], keys[order.target])
             default: return nil

@@ -121,8 +121,7 @@
                     throw CoreDataError(
                         .unknownShape,
                         "\(hierarchy.table), Z_PK \(key): Z_ENT \(entity) is no entity of this table. To leave such "
-                            + "rows "
-                            + "out, say  unknownEntities: \"leaveOut\"  in a mapping")
+                            + "rows out, say  unknownEntities: \"leaveOut\"  in a mapping")
                 }
                 findings.add(.unknownEntity, "\(hierarchy.table) \(key), Z_ENT \(entity)")
                 return false
@@ -194,8 +193,7 @@
             CoreDataError(
                 .unfitValue,
                 "\(hierarchy.table).\(name), Z_PK \(key): \(row.kind(column)) stands where \(wanted) belongs. "
-                    + "Correct it, "
-                    + "or give the attribute the type \"any\" in a mapping")
+                    + "Correct it, or give the attribute the type \"any\" in a mapping")
         }
 
         private func value(
@@ -312,8 +310,7 @@
                     throw CoreDataError(
                         .unfitValue,
                         "\(made.name) \(key), \(attribute.name): its blob \(copy.externalFolder)/\(name) cannot be "
-                            + "read. "
-                            + "Put the file back, or say  missingBlobs: \"leaveOut\"  in a mapping")
+                            + "read. Put the file back, or say  missingBlobs: \"leaveOut\"  in a mapping")
                 }
                 findings.add(.missingBlob, "\(made.name) \(key), \(attribute.name): \(name)")
                 return nil

@@ -162,8 +162,7 @@
                 throw CoreDataError(
                     .unknownShape,
                     "\(entity).\(name) has no column in \(table) (\(wanted ?? plain)): the model is of another "
-                        + "version, "
-                        + "or the mapping has to name the column")
+                        + "version, or the mapping has to name the column")
             }
             return found
         }

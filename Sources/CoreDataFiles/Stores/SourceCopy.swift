@@ -176,8 +176,7 @@
             guard let free, free < bytes else { return }
             throw CoreDataError(
                 .noSpace, "\(what) needs \(bytes >> 20) MiB beside \(place), and \(free >> 20) MiB are free: make "
-                    + "room, "
-                    + "or name another --to")
+                    + "room, or name another --to")
         }
 
         // MARK: Log
@@ -204,8 +203,7 @@
                 throw CoreDataError(
                     .damaged,
                     "\(source)-wal is no write-ahead log of this store: put the right one back, or move it away to "
-                        + "read "
-                        + "the store as of its last checkpoint")
+                        + "read the store as of its last checkpoint")
             }
             guard let size = size(source + "-shm"), size > 0, size < 1 << 26 else { return (log, notes) }
             let index = try ModelSources.bytes(source + "-shm")
@@ -214,8 +212,7 @@
                 throw CoreDataError(
                     .logLost,
                     "\(source)-wal lacks commits: its index says \(expected) pages, and \(log.committedFrames) are "
-                        + "there. "
-                        + "Put the complete log back, or move \(source)-shm away to import what is there")
+                        + "there. Put the complete log back, or move \(source)-shm away to import what is there")
             }
             return (log, notes)
         }
