@@ -4,7 +4,7 @@
 
     /// One import of a store into a new file, or of what changed since the last one.
     ///
-    /// 1. The store is copied and the copy read; the store itself is opened by nobody.
+    /// 1. The store is copied, and the import opens the copy alone.
     /// 2. A first import writes `NEW.importing` in batches, and renames it when it is complete. After a kill the same
     ///    command goes on behind the last row that was durable.
     /// 3. A later import is one transaction of the file: all of it counts, or nothing.

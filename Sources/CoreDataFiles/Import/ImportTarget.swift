@@ -22,7 +22,7 @@
         init(_ path: String, _ layout: ClassLayout, isNew: Bool, readOnly: Bool = false) throws {
             self.path = path
             self.layout = layout
-            // A first import is of a file that nobody else has: it needs no log, since it begins again where it was.
+            // No other program opens the file of a first import: it needs no log, and goes on where it was.
             store = try Store.open(
                 path: path, options: StoreOptions(durability: isNew ? .none : .full, readOnly: readOnly))
             state = State(uuid: layout.layout.uuid, isComplete: false, lastTransaction: 0, rows: 0)

@@ -7,7 +7,7 @@
         import Darwin
     #endif
 
-    /// A copy of a store that nobody else has, to be read: the file, its write-ahead log or its journal. The store
+    /// A private copy of a store, to be read: the file, its write-ahead log or its journal. The store
     /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
     ///
     /// The copy is of one moment: it is refused while another program has the store open, and where a file changed
@@ -21,7 +21,7 @@
         /// What was found beside the store, in sentences.
         package let notes: [String]
         package let bytes: Int64
-        /// Closed by whoever has the copy; a new connection per caller.
+        /// A new connection; the caller closes it.
         package func open() throws(CoreDataError) -> SQLiteFile { try SQLiteFile(folder + "/store", .write) }
 
         /// Where blobs stand that have files of their own.
