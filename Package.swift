@@ -96,7 +96,7 @@ let package = Package(
         .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
         .trait(name: "LMDB", description: "LMDB as a peer."),
         .trait(name: "RocksDB", description: "RocksDB as a peer."),
-        .trait(name: "SQLite", description: "SQLite as a peer."),
+        .trait(name: "SQLite", description: "SQLite as a peer, and Core Data's stores."),
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
     ],
