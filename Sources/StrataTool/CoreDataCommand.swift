@@ -96,7 +96,7 @@ struct CoreDataCommand: Command {
             }
             defer { Output.progress("") }
             return try naming(destination) {
-                word == "import" ? try importing(destination, options) : try verifying(destination, options)
+                try word == "import" ? importing(destination, options) : verifying(destination, options)
             }
         }
 

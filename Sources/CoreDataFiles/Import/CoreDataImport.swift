@@ -57,7 +57,7 @@
         /// - Throws: ``CoreDataError``, and `StorageError` of the new file.
         package func run() throws -> Report {
             let copy = try SourceCopy(of: source, beside: destination)
-            let file = try copy.open()
+            let file = try copy.connection()
             defer { file.close() }
             let model = try options.modelPath.map { path throws(CoreDataError) in try ModelSources.model(at: path) }
             let layout = try LayoutReading.read(file, model: model, mapping: options.mapping)

@@ -47,7 +47,7 @@
                         : "\(destination): no such file")
             }
             let copy = try SourceCopy(of: source, beside: destination)
-            let file = try copy.open()
+            let file = try copy.connection()
             defer { file.close() }
             let model = try options.modelPath.map { path throws(CoreDataError) in try ModelSources.model(at: path) }
             let layout = try LayoutReading.read(file, model: model, mapping: options.mapping)

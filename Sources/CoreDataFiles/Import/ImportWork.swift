@@ -23,7 +23,9 @@
             self.file = file
             self.target = target
             self.options = options
-            let (keys, sources) = try Self.sources(copy, file, target.layout, options.mapping, &findings)
+            var found = ImportFindings()
+            let (keys, sources) = try Self.sources(copy, file, target.layout, options.mapping, &found)
+            findings = found
             self.keys = keys
             self.sources = sources
             all = keys.reduce(0) { $0 + $1.count }

@@ -12,7 +12,7 @@
             _ source: String, modelPath: String?, mapping: CoreDataMapping, beside place: String
         ) throws(CoreDataError) {
             let copy = try SourceCopy(of: source, beside: place)
-            let file = try copy.open()
+            let file = try copy.connection()
             defer { file.close() }
             let model = try modelPath.map { path throws(CoreDataError) in try ModelSources.model(at: path) }
             layout = try LayoutReading.read(file, model: model, mapping: mapping)

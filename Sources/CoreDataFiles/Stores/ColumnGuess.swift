@@ -30,7 +30,7 @@
                     continue
                 }
                 let name = String(column.dropFirst()).lowercased()
-                if type.uppercased() == "INTEGER", let target = try target(of: column, entity, table, names) {
+                if type.uppercased() == "INTEGER", let target = try self.target(of: column, entity, table, names) {
                     var link = CoreDataRelationship(
                         name, to: target, inverse: nil, isToMany: false, origin: .columns)
                     link.column = column

@@ -22,13 +22,13 @@
         package let notes: [String]
         package let bytes: Int64
         /// A new connection; the caller closes it.
-        package func open() throws(CoreDataError) -> SQLiteFile { try SQLiteFile(folder + "/store", .write) }
+        package func connection() throws(CoreDataError) -> SQLiteFile { try SQLiteFile(folder + "/store", .write) }
 
         /// Where blobs stand that have files of their own.
         package var externalFolder: String {
             let slash = source.lastIndex(of: "/").map { source.index(after: $0) } ?? source.startIndex
             let name = source[slash...]
-            let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name
+            let stem = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
             let folder = String(source[..<slash]) + "."
             // The framework names the folder after the file without its extension.
             let short = folder + stem + "_SUPPORT/_EXTERNAL_DATA"
@@ -65,12 +65,12 @@
                 (log, notes) = try Self.logState(
                     source, folder, pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2, journalSize)
             } catch {
-                Self.remove(folder)
+                Self.removeCopy(folder)
                 throw error
             }
         }
 
-        deinit { Self.remove(folder) }
+        deinit { Self.removeCopy(folder) }
 
         // MARK: Files
 
@@ -164,7 +164,7 @@
             }
         }
 
-        private static func remove(_ folder: String) {
+        private static func removeCopy(_ folder: String) {
             for name in ["store", "store-wal", "store-shm", "store-journal"] { unlink(folder + "/" + name) }
             rmdir(folder)
         }
