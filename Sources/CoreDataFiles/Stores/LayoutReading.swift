@@ -194,12 +194,16 @@
         private mutating func addJoins(_ layout: inout StoreLayout) throws(CoreDataError) {
             var found: Set<String> = []
             for table in catalog.joinTables {
-                guard let join = try join(table, layout) else {
+                guard var join = try join(table, layout) else {
                     notes.append("\(table) is no table of a relationship between known entities, and is left out")
                     continue
                 }
                 if let entity = join.relationship.map(\.name) { found.insert("\(join.owner).\(entity)") }
                 if let inverse = join.inverseName { found.insert("\(join.target).\(inverse)") }
+                if join.ownerOrderColumn == nil, join.targetOrderColumn != nil { join = turned(join) }
+                if join.targetOrderColumn != nil {
+                    notes.append("\(table) has an order for both sides; that of \(join.inverseName ?? "one") is left out")
+                }
                 layout.joins.append(join)
             }
             for entity in model.entities {
@@ -211,6 +215,18 @@
                         .unknownShape, "\(entity.name).\(relationship.name) leads to many and has no table of its own")
                 }
             }
+        }
+
+        /// A join whose other side has the list, because that side has an order.
+        private func turned(_ join: StoredJoin) -> StoredJoin {
+            var other = join
+            (other.owner, other.target) = (join.target, join.owner)
+            (other.ownerColumn, other.targetColumn) = (join.targetColumn, join.ownerColumn)
+            (other.ownerOrderColumn, other.targetOrderColumn) = (join.targetOrderColumn, nil)
+            other.name = join.inverseName ?? "inverseOf" + join.name
+            other.inverseName = join.name
+            other.relationship = join.relationship.flatMap { inverse(of: $0) }
+            return other
         }
 
         private func inverse(of relationship: CoreDataRelationship) -> CoreDataRelationship? {
