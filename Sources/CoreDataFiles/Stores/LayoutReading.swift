@@ -202,7 +202,8 @@
                 if let inverse = join.inverseName { found.insert("\(join.target).\(inverse)") }
                 if join.ownerOrderColumn == nil, join.targetOrderColumn != nil { join = turned(join) }
                 if join.targetOrderColumn != nil {
-                    notes.append("\(table) has an order for both sides; that of \(join.inverseName ?? "one") is left out")
+                    let inverse = join.inverseName ?? "the other side"
+                    notes.append("\(table) has an order for both sides; that of \(inverse) is left out")
                 }
                 layout.joins.append(join)
             }
