@@ -87,6 +87,7 @@ let package = Package(
     name: "Assay",
     products: [
         .library(name: "Strata", targets: ["Strata"]),
+        .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
         .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
@@ -123,6 +124,8 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
         room("Strata", ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        // From another store to Strata: both are written and compared.
+        room("StoreMigration", ["Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
             dependencies: ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
@@ -193,6 +196,10 @@ let package = Package(
             ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Strata", "StrataStorage", "StrataFiles"]),
+        .executableTarget(
+            name: "MigrationWorker", dependencies: ["StoreMigration", "Strata", "CoreDataFiles"],
+            path: "Tests/MigrationWorker", swiftSettings: settings),
+        tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),

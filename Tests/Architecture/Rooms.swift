@@ -18,6 +18,10 @@ struct Rooms {
     /// Rooms that keep something of ours in a peer's library, beside the peer's own target.
     static let usersOfLibraries = ["RunHistory": "CSQLite"]
 
+    /// Rooms that bring data from elsewhere to the engine: they may use it and the library of the other store, and
+    /// know neither harness nor peers.
+    static let migrationRooms: Set<String> = ["StoreMigration"]
+
     /// Rooms that find an engine by the protocols of Harness, or not at all.
     static let withoutEngines: Set<String> = [
         "Measuring", "FaultModel", "History", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios",
@@ -81,6 +85,10 @@ struct Rooms {
         }
         for room in Self.usersOfLibraries.keys.sorted() {
             check(room, engines.union(strata), "what keeps runs knows no engine")
+        }
+        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite"])
+        for room in Self.migrationRooms.sorted() {
+            check(room, all.subtracting(ofMigrations), "a migration knows the engine and the store that it comes from")
         }
         for room in engines.sorted() { check(room, engines, "an engine knows no other") }
         for room in all.sorted() { check(room, [room], "no room reaches itself") }
