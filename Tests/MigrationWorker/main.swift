@@ -48,7 +48,8 @@ final class Person: Object {
         if arguments[2] == "prepare" {
             let file = try SQLiteFile(path, .create)
             try file.run("PRAGMA journal_mode = WAL")
-            try file.run("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, friend INTEGER)")
+            try file.run(
+                "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, friend INTEGER)")
             file.close()
         }
         let old = try SQLiteTableStore(path, [SQLiteTable(model, table: "person", keyColumn: "id")])

@@ -9,7 +9,9 @@ struct DoubleWriterTests {
 
     init() throws { place = try MigrationPlace() }
 
-    private func writer(_ order: WriteOrder = .oldFirst, _ phase: MigrationPhase = .bothOldRead) throws -> DoubleWriter {
+    private func writer(
+        _ order: WriteOrder = .oldFirst, _ phase: MigrationPhase = .bothOldRead
+    ) throws -> DoubleWriter {
         let writer = try place.writer(old, new, order)
         for step in MigrationPhase.allCases.dropFirst() where step.rawValue <= phase.rawValue {
             try writer.enter(step, unchecked: true)
@@ -17,7 +19,9 @@ struct DoubleWriterTests {
         return writer
     }
 
-    @Test("each phase writes the stores that it names, and reads the one that it names", arguments: MigrationPhase.allCases)
+    @Test(
+        "each phase writes the stores that it names, and reads the one that it names",
+        arguments: MigrationPhase.allCases)
     func phases(phase: MigrationPhase) throws {
         let writer = try writer(.oldFirst, phase)
         #expect(try writer.write([.upsert(person(1, "a"))]).isDone)
@@ -64,7 +68,9 @@ struct DoubleWriterTests {
         #expect(old.all == new.all && old.all.count == 1)
     }
 
-    @Test("what waits for the second store gets there in order, before what comes later", arguments: WriteOrder.allCases)
+    @Test(
+        "what waits for the second store gets there in order, before what comes later",
+        arguments: WriteOrder.allCases)
     func order(order: WriteOrder) throws {
         let writer = try writer(order)
         let second = order == .oldFirst ? new : old
@@ -107,7 +113,9 @@ struct DoubleWriterTests {
         #expect(old.all.count == 2)
     }
 
-    @Test("an account switch in any phase: closed, made small, opened again, nothing lost", arguments: MigrationPhase.allCases)
+    @Test(
+        "an account switch in any phase: closed, made small, opened again, nothing lost",
+        arguments: MigrationPhase.allCases)
     func accountSwitch(phase: MigrationPhase) throws {
         let writer = try writer(.oldFirst, phase)
         try writer.write([.upsert(person(1, "a"))])

@@ -39,7 +39,8 @@ import Testing
 
             let outcome = try writer.write([
                 .upsert(
-                    Record(RecordID("User", "a"), ["name": .text("Ann"), "followers": .integer(2), "changed": .date(0)])),
+                    Record(
+                        RecordID("User", "a"), ["name": .text("Ann"), "followers": .integer(2), "changed": .date(0)])),
                 .delete(RecordID("User", "b")),
             ])
             if case .waiting(let side, let error) = outcome { print("the \(side) store waits:", error) }

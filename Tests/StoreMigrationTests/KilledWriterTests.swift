@@ -81,7 +81,9 @@ import Testing
             return trials
         }
 
-        private static func judge(_ directory: String, _ call: Int, _ acknowledged: Int, _ order: String) throws -> Trial {
+        private static func judge(
+            _ directory: String, _ call: Int, _ acknowledged: Int, _ order: String
+        ) throws -> Trial {
             let old = try SQLiteTableStore(
                 directory + "/old.sqlite", [SQLiteTable(model, table: "person", keyColumn: "id")])
             let new = try StrataStore(

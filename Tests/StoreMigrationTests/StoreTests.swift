@@ -108,7 +108,10 @@ import Testing
             let (old, new) = (try place.sqlite(), try place.strata())
             let writer = try place.writer(old, new)
             // The old store is ahead: links lead forwards and in a circle.
-            try writer.write((1...1_200).map { .upsert(person($0, "p\($0)", age: Int64($0), friend: Int64($0 % 1_200 + 1))) })
+            let circle = (1...1_200).map { key in
+                RecordChange.upsert(person(key, "p\(key)", age: Int64(key), friend: Int64(key % 1_200 + 1)))
+            }
+            try writer.write(circle)
             try writer.enter(.bothOldRead)
             let reconciler = try Reconciler(writer)
             #expect(try reconciler.mend(.oldWins).found == 1_200)
