@@ -25,8 +25,8 @@ struct DoubleWriterTests {
     func phases(phase: MigrationPhase) throws {
         let writer = try writer(.oldFirst, phase)
         #expect(try writer.write([.upsert(person(1, "a"))]).isDone)
-        #expect(old.all[id(1)] != nil == (phase != .new))
-        #expect(new.all[id(1)] != nil == (phase != .old))
+        #expect((old.all[id(1)] != nil) == (phase != .new))
+        #expect((new.all[id(1)] != nil) == (phase != .old))
         let read = phase.readSide == .old ? old : new
         let before = read.reads
         #expect(try writer.records([id(1)])[id(1)]?["name"] == .text("a"))

@@ -1,6 +1,6 @@
 import Foundation
-import Strata
 import StoreMigration
+import Strata
 import Testing
 
 #if SQLite && Zoo

@@ -1,9 +1,7 @@
+import CoreDataFiles
 import Foundation
 import StoreMigration
 import Strata
-import Testing
-
-@testable import CoreDataFiles
 
 final class MigratedPerson: Object {
     @Persisted(primaryKey: true) var id = 0

@@ -219,7 +219,7 @@ public final class Reconciler: Sendable {
             // A writer may have come in between: then the rule has not seen what would be written over.
             for ((before, side), now) in zip(chosen, now) where before.old == now.old && before.new == now.new {
                 let right = side == .old ? now.old : now.new
-                changes[side.other, default: []].append(right.map { .upsert($0) } ?? .delete(now.id))
+                changes[side.other, default: []].append(right.map { RecordChange.upsert($0) } ?? .delete(now.id))
             }
             for (side, changes) in changes { try writer.apply(changes, to: side) }
             return changes.values.reduce(0) { $0 + $1.count }

@@ -85,15 +85,15 @@ struct RecordHash {
             put((value == 0 ? 0 : value).bitPattern)
         case .link(let key):
             bytes.append(6)
-            put(key)
+            putKey(key)
         case .links(let keys):
             bytes.append(7)
             put(UInt64(keys.count))
-            for key in keys { put(key) }
+            for key in keys { putKey(key) }
         }
     }
 
-    private mutating func put(_ key: RecordKey) {
+    private mutating func putKey(_ key: RecordKey) {
         switch key {
         case .integer(let value): put(.integer(value))
         case .text(let text): put(.text(text))

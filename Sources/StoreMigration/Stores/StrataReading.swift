@@ -154,8 +154,7 @@ struct StrataReading {
         switch key {
         case .integer(let key) where hasRowKey: return RowKey(key)
         case .integer(let key):
-            return hasRowKey || columns.isEmpty
-                ? nil : try view.rows(table, columns[model.fields.count], equalTo: .integer(key)).first
+            return try view.rows(table, columns[model.fields.count], equalTo: .integer(key)).first
         case .text(let text):
             if hasRowKey { return nil }
             return try Cell.withText(text) { (cell) throws(StorageError) in

@@ -155,11 +155,11 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
         let model = try model(named: record.id.model)
         // A later change of the batch may have deleted it.
         guard let object = Self.object(realm, record.id) else { return }
-        func target(_ class: String, _ key: RecordKey, _ field: String) throws -> DynamicObject {
-            if let found = Self.object(realm, RecordID(`class`, key)) { return found }
+        func target(_ className: String, _ key: RecordKey, _ field: String) throws -> DynamicObject {
+            if let found = Self.object(realm, RecordID(className, key)) { return found }
             throw MigrationError(
                 .invalidChange,
-                "\(record.id): \"\(field)\" leads to \(`class`) \(key), which is not there; write that one first")
+                "\(record.id): \"\(field)\" leads to \(className) \(key), which is not there; write that one first")
         }
         for (name, value) in record.values {
             switch (model[name]?.kind, value) {
@@ -179,7 +179,6 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
 
     public func records(_ ids: [RecordID]) throws -> [RecordID: Record] {
         try onQueue { realm in
-            realm.refresh()
             let view = try realm.store.snapshot().view
             var found: [RecordID: Record] = [:]
             for (name, ids) in Dictionary(grouping: ids, by: \.model) {
@@ -202,8 +201,7 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
     /// Of one version, whatever is written meanwhile.
     public func scan(_ model: RecordModel, _ body: (RecordKey, [FieldValue]) throws -> Void) throws {
         let (snapshot, schema) = try onQueue { realm in
-            realm.refresh()
-            return (try realm.store.snapshot(), realm.schema)
+            (try realm.store.snapshot(), realm.schema)
         }
         try StrataReading(snapshot.view, model, schema).scan(body)
     }

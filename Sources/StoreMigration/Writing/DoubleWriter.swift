@@ -306,7 +306,7 @@ public final class DoubleWriter: @unchecked Sendable {
         for start in stride(from: 0, to: ids.count, by: 500) {
             let some = Array(ids[start..<min(start + 500, ids.count)])
             let found = try new.records(some)
-            try apply(some.map { id in found[id].map { .upsert($0) } ?? .delete(id) }, to: .old)
+            try apply(some.map { id in found[id].map { RecordChange.upsert($0) } ?? .delete(id) }, to: .old)
         }
     }
 

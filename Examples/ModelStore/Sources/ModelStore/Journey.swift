@@ -22,7 +22,7 @@ final class Journey {
     func go() throws -> [String] {
         for phase in MigrationPhase.allCases {
             try enter(phase)
-            if real == nil { for _ in 0..<kills { try kill(in: phase) } }
+            if real == nil { for _ in 0..<kills { try killWriter(in: phase) } }
         }
         if real == nil { try notifications() }
         try wayBack()
@@ -59,7 +59,7 @@ final class Journey {
     }
 
     /// A writer in a process of its own, which dies in the middle of whatever it does.
-    private func kill(in phase: MigrationPhase) throws {
+    private func killWriter(in phase: MigrationPhase) throws {
         seed += 1
         let child = Process()
         child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -70,7 +70,7 @@ final class Journey {
         // Once it has written something, at a moment that the seed gives.
         _ = try pipe.fileHandleForReading.read(upToCount: 1)
         usleep(UInt32(seed * 7_919 % 60_000))
-        Foundation.kill(child.processIdentifier, SIGKILL)
+        kill(child.processIdentifier, SIGKILL)
         let rest = pipe.fileHandleForReading.readDataToEndOfFile()
         child.waitUntilExit()
 
