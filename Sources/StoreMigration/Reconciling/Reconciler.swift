@@ -177,8 +177,8 @@ public final class Reconciler: Sendable {
         for divergence in seen where (divergence.old == nil) != (divergence.new == nil) {
             switch try rule.mending(divergence) {
             case .take(let side):
-                if (side == .old ? divergence.old : divergence.new) == nil { continue }
                 chosen[divergence.id] = side
+                if (side == .old ? divergence.old : divergence.new) == nil { continue }
                 made[side, default: []].append(divergence.id)
             case .leave: left.insert(divergence.id)
             }
