@@ -38,7 +38,7 @@ struct DoubleWriterTests {
     func checked() throws {
         let writer = try writer()
         for change: RecordChange in [
-            .delete(RecordID("Nobody", 1)), .delete(RecordID("MigratedPerson", "1")),
+            .delete(RecordID("Absent", 1)), .delete(RecordID("MigratedPerson", "1")),
             .upsert(Record(id(1), ["nme": .text("a")])), .upsert(Record(id(1), ["name": .null])),
             .upsert(Record(id(1), ["score": .real(.nan)])), .upsert(Record(id(1), ["isActive": .integer(2)])),
             .upsert(Record(id(1), ["name": .integer(1)])),
