@@ -3,7 +3,7 @@ import RunRecords
 import StrataCrypto
 import StrataStorage
 
-/// What an encrypted store of a case is opened with: the same key for every case, since nobody has to guess it.
+/// What an encrypted store of a case is opened with: the same key for every case, since no case is about guessing it.
 struct StoreKey: Sendable {
     let bytes: [UInt8]
 

@@ -95,8 +95,8 @@ extension CaseContext {
         }
     }
 
-    /// Compares the nonces in the files of a database that nobody changes, of an encrypted one, as one trial of the
-    /// case.
+    /// Compares the nonces in the files of a database that no process writes, of an encrypted one, as one trial
+    /// of the case.
     package func judgeSeals(at location: DatabaseLocation, address: String = "seals") throws {
         guard var ledger = try sealLedger() else { return }
         try ledger.add(engine, at: location)
