@@ -35,10 +35,12 @@ struct KnownTruthTests {
         return rows
     }
 
-    private static let hasPython = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    static let hasPython = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .contains { FileTree.kind($0 + "/python3") != nil }
 
-    @Test("programs of every machine get their right answers", .enabled(if: hasPython, "there is no python3"))
+    @Test(
+        "programs of every machine get their right answers",
+        .enabled(if: KnownTruthTests.hasPython, "there is no python3"))
     func answers() throws {
         let shell = try ShellProcess(try TestDirectory())
         let names = ["sh-overwrite-kill", "sed-kill", "cp-sync-both"]
@@ -50,7 +52,7 @@ struct KnownTruthTests {
 
     @Test(
         "an answer that is not the right one fails the run, and a program that is missing is skipped by its name",
-        .enabled(if: hasPython, "there is no python3"))
+        .enabled(if: KnownTruthTests.hasPython, "there is no python3"))
     func wrongAnswers() throws {
         let shell = try ShellProcess(try TestDirectory())
         let end = try shell.run(
@@ -102,8 +104,8 @@ struct KnownTruthTests {
                 #expect(part?.contains(text) == true, "docs/known-truths.md has another \(field) of \(row.name)")
             }
             let right = try #require(row.fields["right"])
-            let said = right.prefix(1) + ", " + right.dropFirst(2)
-            #expect(part?.contains("Right is \(said): ") == true, "docs/known-truths.md: what is right of \(row.name)")
+            let said = "Right is \(right.prefix(1)), \(right.dropFirst(2)): "
+            #expect(part?.contains(said) == true, "docs/known-truths.md: what is right of \(row.name)")
             #expect(page.contains("| [\(row.name)](#\(row.name)) |"), "docs/known-truths.md: the line of \(row.name)")
         }
         #expect(!page.contains("**wrong**"))
