@@ -68,7 +68,7 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case refuseWriter = "refuse-writer"
     /// Who asks for full durability gets none, and reads everywhere that it is full.
     case syncLeftOut = "sync-left-out"
-    /// Who asks for encrypted files gets plain ones.
+    /// The engine opens plain files where the caller asks for encrypted ones.
     case keyLeftOut = "key-left-out"
     /// Opening a database that is there ends the process.
     case crashAtOpen = "crash-at-open"

@@ -16,8 +16,8 @@ import Synchronization
 /// Behind half of its commits, the last among them, the other process waits with the file open until they have been
 /// heard of: no later commit, and no close, wakes an observer that a lost call left asleep.
 ///
-/// A violation: an object that nobody was told of or that somebody was told of twice, a call without a change, a call
-/// for an object that nobody touched, or a notification that came later than the bound.
+/// A violation: an object that the observer was not told of, or was told of twice, a call without a change, a call for
+/// an object that no process wrote, or a notification that came later than the bound.
 struct CrossProcessWake: Scenario {
     let slug = "cross-process-wake"
     let family = Family.concurrency
@@ -98,8 +98,8 @@ struct CrossProcessWake: Scenario {
 
         static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
 
-        /// Lets the other process go on once somebody was told of its commit, or patience is over. One that was lost is
-        /// enough: no other is waited for.
+        /// Lets the other process go on once the observer was told of its commit, or patience is over. After one commit
+        /// of which the observer was not told, this waits for no other.
         mutating func wait(for id: Int, in seen: Seen) throws {
             guard Self.contains(id, of: count) else { return }
             let limit = MonotonicClock.now() + patience
