@@ -105,7 +105,7 @@ struct ObjectConcurrencyTests {
         #expect(judge({ _ in }, bound: 2) == ["slowest"])
     }
 
-    @Test("cross-process-wake: the writer waits once for a commit that the observer misses, and behind each of the last ones")
+    @Test("cross-process-wake: the writer waits once for a lost call, and behind each of its last commits")
     func held() throws {
         try EnginesUnderTest.withDirectory { directory in
             let gate = directory + "/go"
