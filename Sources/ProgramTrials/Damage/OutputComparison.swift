@@ -1,3 +1,5 @@
+import RunRecords
+
 #if canImport(Glibc)
     import Glibc
 #else

@@ -40,34 +40,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
     // MARK: As text
 
     /// For people: what is no UTF-8, and what a terminal would act on, is escaped.
-    package var text: String {
-        var text = ""
-        var rest = bytes[...]
-        while let first = rest.first {
-            let length = Self.length(of: first)
-            let piece = rest.prefix(length)
-            let character = String(decoding: piece, as: UTF8.self)
-            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
-            if !isControl, character.utf8.elementsEqual(piece) {
-                text += character
-                rest = rest.dropFirst(length)
-            } else {
-                text += Self.escape(first)
-                rest = rest.dropFirst()
-            }
-        }
-        return text
-    }
-
-    /// How many bytes the first one of a character says that it has.
-    private static func length(of first: UInt8) -> Int {
-        switch first {
-        case 0xC0..<0xE0: 2
-        case 0xE0..<0xF0: 3
-        case 0xF0...: 4
-        default: 1
-        }
-    }
+    package var text: String { PrintedText.escaped(bytes) }
 
     private static func escape(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: true)
