@@ -119,8 +119,8 @@ test-debug: deps ## the same tests in debug, where assertions and invariant walk
 	$(SWIFT) test --scratch-path .build/debug $(CHECKED) $(TESTS) --traits "$$traits"
 
 # The preloaded library tells the sanitizer what Swift's Mutex does; forked and killed children are not for it.
-test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (the two do not mix)
-	@set -e; traits=$$(Tools/traits --with Zoo --without Jemalloc); set -x; \
+test-tsan: deps ## the same tests under the thread sanitizer
+	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
 	$(SWIFT) build --scratch-path .build/tsan --sanitize=thread $(CHECKED) --build-tests --traits "$$traits"; \
 	clang -O1 -shared -fPIC -o .build/tsan/tsan-mutex.so Tools/tsan-mutex.c -ldl; \
 	LD_PRELOAD=$$PWD/.build/tsan/tsan-mutex.so $(SWIFT) test --skip-build --scratch-path .build/tsan --sanitize=thread \
@@ -129,7 +129,7 @@ test-tsan: deps ## the same tests under the thread sanitizer, without jemalloc (
 # The fuzzer's library brings a main of its own, which comes before that of the tests and counts. Inputs that reach
 # nothing new are dropped from the corpus.
 fuzz: deps ## libFuzzer on slots, nodes, log, free map and whole files, SECONDS (60) each; goes on from Tests/Corpus
-	@set -e; traits=$$(Tools/traits --without Jemalloc); set -x; \
+	@set -e; traits=$$(Tools/traits); set -x; \
 	$(SWIFT) build --scratch-path .build/fuzz -c release -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer \
 	-Xswiftc -use-ld=lld -Xlinker --allow-multiple-definition -Xswiftc -DFuzzing $(CHECKED) --build-tests --traits "$$traits"
 	@set -e; for target in slot node log file freeMap; do \

@@ -93,7 +93,6 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
-        .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
         .trait(name: "LMDB", description: "LMDB as a peer."),
         .trait(name: "RocksDB", description: "RocksDB as a peer."),
         .trait(name: "SQLite", description: "SQLite as a peer."),
@@ -105,7 +104,6 @@ let package = Package(
         .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
         library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
         library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
-        library("CJemalloc", pkgConfig: "jemalloc", apt: "libjemalloc-dev"),
         library("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
         library("CRocksDB", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
@@ -135,7 +133,9 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-nostartfiles"], .when(platforms: [.linux]))]),
         .target(name: "CAssayEngine"),
         .target(name: "CDuckDB"),
-        room("Measuring", [.target(name: "CJemalloc", condition: .when(traits: ["Jemalloc"]))]),
+        // Its functions stand before those of libc in every program that links it.
+        .target(name: "CAllocations", cSettings: [.define("_GNU_SOURCE")]),
+        room("Measuring", ["CAllocations"]),
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Seeds"]),
         room("History", ["Seeds", "RunRecords"]),

@@ -22,12 +22,10 @@
         /// Written when one session alone is left.
         private var isClosed = false
 
-        /// Where a compaction writes its copy.
+        /// Where a compaction writes its copy. One that was killed leaves it.
         static func compactionCopy(_ path: String) -> String { path + "-compact" }
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
-            // What a compaction left that was killed: `mdb_env_copy2` would not write over it.
-            unlink(Self.compactionCopy(path))
             var raw: OpaquePointer?
             try Self.check(mdb_env_create(&raw))
             guard let raw else { throw EngineError(.refused, "LMDB gave no environment") }

@@ -213,6 +213,8 @@
             // Nobody else opens it meanwhile: what was committed behind the copy would be lost.
             let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in
                 do throws(EngineError) {
+                    // What a compaction left that was killed: `mdb_env_copy2` does not write over a file.
+                    unlink(copy)
                     try LMDBEnvironment.check(mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT)))
                     do { try FileTree.sync(copy) } catch { throw EngineError(.refused, "\(error)") }
                 } catch {

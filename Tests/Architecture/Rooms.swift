@@ -2,8 +2,8 @@
 /// say, and that no source imports more than its target's dependencies.
 ///
 /// The engine's rooms never import the harness's: faults enter by the `FileSystem` value given at open, schedules by
-/// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees jemalloc, which replaces
-/// malloc in the process that links it. One target per engine, so that a missing library stays local.
+/// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees CAllocations, whose
+/// malloc counts in the process that links it. One target per engine, so that a missing library stays local.
 struct Rooms {
     let targets: [PackageManifest.Target]
 
@@ -89,15 +89,15 @@ struct Rooms {
             where target.kind != .engine && Self.usersOfLibraries[target.name] != library {
                 found.append("\(target.name) imports \(library): a peer's library belongs to the peer's target")
             }
-            if target.dependencies.contains("CJemalloc") && target.name != "Measuring" {
-                found.append("\(target.name) imports CJemalloc: only Measuring does")
+            if target.dependencies.contains("CAllocations") && target.name != "Measuring" {
+                found.append("\(target.name) imports CAllocations: only Measuring does")
             }
         }
         return found
     }
 
     private var peerLibraries: Set<String> {
-        libraries.subtracting(Self.librariesOfTheEngine).subtracting(["CJemalloc"])
+        libraries.subtracting(Self.librariesOfTheEngine)
     }
 
     /// What is wrong with the imports of one file.

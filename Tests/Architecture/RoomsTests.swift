@@ -17,7 +17,7 @@ struct RoomsTests {
             manifest.targets.first { $0.name == "Strata" }?.dependencies == [
                 "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim",
             ])
-        #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["CJemalloc"])
+        #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["CAllocations"])
         let unread = Checkout.swiftFiles.map(\.file.path).filter {
             manifest.target(holding: $0) == nil && $0 != "Package.swift" && !$0.hasPrefix("Tests/Client/")
                 && !$0.hasPrefix("Examples/") && !$0.hasPrefix("Benchmarks/Controls/")
@@ -46,7 +46,7 @@ struct RoomsTests {
             ("room(\"Harness\", [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
             ("room(\"FaultModel\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
             ("room(\"Reporting\", isMeasured: false, [", "\"CLMDB\", ", "Reporting imports CLMDB"),
-            ("room(\"Reporting\", isMeasured: false, [", "\"CJemalloc\", ", "Reporting imports CJemalloc"),
+            ("room(\"Reporting\", isMeasured: false, [", "\"CAllocations\", ", "Reporting imports CAllocations"),
             ("room(\"RunRecords\", isMeasured: false, [", "\"Harness\", ", "RunRecords reaches RunRecords"),
             ("room(\"RunRecords\", isMeasured: false, [", "\"CSQLite\", ", "RunRecords imports CSQLite"),
             ("engine(\"ModelEngine\", [", "\"SQLiteEngine\", ", "ModelEngine reaches SQLiteEngine"),
@@ -75,7 +75,7 @@ struct RoomsTests {
             ("Strata", "import Harness"), ("Harness", "import Strata"), ("StrataStorage", "import FaultModel"),
             ("FaultModel", "import StrataFiles"), ("Reporting", "@testable import Harness"),
             ("Scenarios", "package import Strata"), ("StrataStorage", "import struct Foundation.Data"),
-            ("ModelEngine", "import CSQLite"), ("Strata", "import CJemalloc"),
+            ("ModelEngine", "import CSQLite"), ("Strata", "import CAllocations"),
         ])
     func forbiddenImportIsSeen(room: String, line: String) throws {
         let target = try #require(manifest.targets.first { $0.name == room })

@@ -53,25 +53,56 @@ struct ResourceUsageTests {
 }
 @Suite("AllocationCounter", .serialized)
 struct AllocationCounterTests {
-    #if Jemalloc
-        @Test("allocations are counted one by one")
-        func exact() throws {
-            let counter = try #require(AllocationCounter())
-            let start = counter.snapshot()
-            var memory: [UnsafeMutableRawPointer?] = []
-            memory.reserveCapacity(5_000)
-            for _ in 0..<5_000 { memory.append(malloc(48)) }
-            let used = counter.snapshot().since(start)
-            for block in memory { free(block) }
-            // Other tests may allocate at the same time: never fewer, and the thread's own bytes are its own.
-            #expect(used.allocations >= 5_000)
-            #expect(used.threadBytes >= 5_000 * 48)
-            #expect(used.threadBytes < 5_000 * 48 + (1 << 20))
+    @Test("allocations are counted one by one, with the bytes that were asked for")
+    func exact() throws {
+        guard let counter = AllocationCounter() else { return print("SKIPPED: this build does not count allocations") }
+        let start = counter.snapshot()
+        var memory: [UnsafeMutableRawPointer?] = []
+        memory.reserveCapacity(5_000)
+        for _ in 0..<5_000 { memory.append(malloc(48)) }
+        let used = counter.snapshot().since(start)
+        for block in memory { free(block) }
+        // Other tests may allocate at the same time: never fewer, and the thread's own bytes are its own.
+        #expect(used.allocations >= 5_000)
+        #expect(used.threadBytes >= 5_000 * 48)
+        #expect(used.threadBytes < 5_000 * 48 + (1 << 20))
+    }
+
+    @Test("calls of threads that ended are counted, and so are all ways to ask")
+    func threads() throws {
+        guard let counter = AllocationCounter() else { return print("SKIPPED: this build does not count allocations") }
+        let start = counter.snapshot()
+        // More of them than there are counts at the beginning, and more than one for each count.
+        for _ in 0..<3 {
+            var threads: [pthread_t] = []
+            for _ in 0..<50 {
+                var thread = pthread_t()
+                let status = pthread_create(&thread, nil, { _ in
+                    free(malloc(24))
+                    free(calloc(3, 8))
+                    free(realloc(malloc(8), 4_096))
+                    var aligned: UnsafeMutableRawPointer?
+                    if posix_memalign(&aligned, 64, 128) == 0 { free(aligned) }
+                    return nil
+                }, nil)
+                try #require(status == 0)
+                threads.append(thread)
+            }
+            for thread in threads { pthread_join(thread, nil) }
         }
-    #else
-        @Test("a build without jemalloc has no counter")
-        func absent() {
-            #expect(AllocationCounter() == nil)
-        }
-    #endif
+        let used = counter.snapshot().since(start)
+        #expect(used.allocations >= 150 * 5)
+        #expect(used.threadBytes < 150 * 4_096, "another thread's bytes are not of this one")
+    }
+
+    @Test("memory that is aligned wrongly is refused as by the library")
+    func alignment() {
+        var memory: UnsafeMutableRawPointer?
+        #expect(posix_memalign(&memory, 24, 64) == EINVAL)
+        #expect(posix_memalign(&memory, 4, 64) == EINVAL)
+        #expect(posix_memalign(&memory, 4_096, 64) == 0)
+        #expect(UInt(bitPattern: memory) % 4_096 == 0)
+        free(memory)
+        #expect(malloc(Int.max) == nil && errno == ENOMEM)
+    }
 }

@@ -17,9 +17,6 @@ enum ProgramBuild {
         #if Crypto
             traits.append("Crypto")
         #endif
-        #if Jemalloc
-            traits.append("Jemalloc")
-        #endif
         #if LMDB
             traits.append("LMDB")
         #endif

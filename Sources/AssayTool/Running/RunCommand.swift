@@ -282,7 +282,7 @@ struct RunCommand: Command {
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
         #endif
         if AllocationCounter() == nil {
-            header.notBuilt.append(NotBuilt(name: "allocation counts", remedy: "apt-get install libjemalloc-dev"))
+            header.notBuilt.append(NotBuilt(name: "allocation counts", remedy: "a build for glibc, without a sanitizer"))
         }
     }
 

@@ -15,7 +15,7 @@ struct VerifyFiguresCommand: Command {
     let question = "are the figures those of the engines, or of the harness?"
     let positional: [String] = []
     let options = [
-        OptionSpecification("--rounds", value: "N", "pairs per figure (7)"),
+        OptionSpecification("--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
         OptionSpecification("--only", value: "ENGINE,..", "only these engines"),
         OptionSpecification("--workload", value: "NAME,..", "only these workloads"),
         OptionSpecification("--rows", value: "N", "rows of the data (200000)"),
@@ -93,6 +93,7 @@ struct VerifyFiguresCommand: Command {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
         try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
+        try Output.line("A figure that they leave undecided is measured in \(3 * rounds) pairs.")
         try Output.line(
             "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()
@@ -102,7 +103,7 @@ struct VerifyFiguresCommand: Command {
         for (figure, engine) in chosen {
             do {
                 for found in try verification.compare(figure, engine: engine, rounds: rounds, seed: seed) {
-                    try Output.line(row(found))
+                    try Output.line(row(found, rounds: rounds))
                     verdicts.append(found.verdict(figure))
                 }
             } catch {
@@ -113,7 +114,7 @@ struct VerifyFiguresCommand: Command {
         return (verdicts, failures == 0)
     }
 
-    private func row(_ found: FigureComparison) -> String {
+    private func row(_ found: FigureComparison, rounds: Int) -> String {
         let mark =
             switch found.standing {
             case .holds: ""
@@ -123,7 +124,8 @@ struct VerifyFiguresCommand: Command {
         let unit = found.metric.hasSuffix("_per_second") ? "/s" : found.metric.hasSuffix("_ns") ? " ns" : " us"
         return row(
             found.name, found.engine, short(found.assayMedian) + unit, short(found.controlMedian) + unit,
-            decimals(found.ratio), "\(decimals(found.low))..\(decimals(found.high))", mark)
+            decimals(found.ratio), "\(decimals(found.low))..\(decimals(found.high))",
+            found.pairs > rounds ? mark + " (\(found.pairs) pairs)" : mark)
     }
 
     private func row(

@@ -26,6 +26,7 @@ package struct FigureComparison: Sendable {
     package var ratio: Double
     package var low: Double
     package var high: Double
+    package var pairs: Int
 
     package var standing: Standing {
         if Self.bounds.contains(ratio) { return .holds }
@@ -50,6 +51,7 @@ package struct FigureComparison: Sendable {
         ratio = paired.ratio
         low = paired.low ?? paired.pairs.min() ?? paired.ratio
         high = paired.high ?? paired.pairs.max() ?? paired.ratio
+        self.pairs = pairs.count
     }
 }
 
@@ -66,27 +68,44 @@ package struct FigureVerification {
         self.control = control
     }
 
+    /// How many times as many pairs there are of a figure that `rounds` leave undecided.
+    private static let repetition = 3
+
+    /// Where a value of the figure is undecided after `rounds` pairs, there are three times as many; then it stands as
+    /// it is. A figure that holds or is off after the first ones is measured no further.
     package func compare(
         _ figure: ControlledFigure, engine: String, rounds: Int, seed: Seed
     ) throws -> [FigureComparison] {
         var random = RandomStream(seed.derived(figure.name + engine))
-        var pairs: [(assay: [Double], control: [Double])] = []
-        for round in 0..<rounds {
-            if random.below(2) == 0 {
-                let own = try assay(figure, engine, round)
-                pairs.append((own, try control(figure, engine, round)))
-            } else {
-                let other = try control(figure, engine, round)
-                pairs.append((try assay(figure, engine, round), other))
-            }
+        var pairs: [Pair] = []
+        for round in 0..<rounds { pairs.append(try pair(figure, engine, round, &random)) }
+        let found = comparisons(figure, engine, pairs)
+        guard found.contains(where: { $0.standing == .undecided }) else { return found }
+        for round in rounds..<(Self.repetition * rounds) { pairs.append(try pair(figure, engine, round, &random)) }
+        return comparisons(figure, engine, pairs)
+    }
+
+    private typealias Pair = (assay: [Double], control: [Double])
+
+    private func pair(
+        _ figure: ControlledFigure, _ engine: String, _ round: Int, _ random: inout RandomStream
+    ) throws -> Pair {
+        let found: Pair
+        if random.below(2) == 0 {
+            let own = try assay(figure, engine, round)
+            found = (own, try control(figure, engine, round))
+        } else {
+            let other = try control(figure, engine, round)
+            found = (try assay(figure, engine, round), other)
         }
-        for (own, other) in pairs {
-            guard own.count == figure.values.count, other.count == own.count, (own + other).allSatisfy({ $0 > 0 })
-            else {
-                throw HarnessError("\(figure.name) on \(engine): a figure is missing")
-            }
-        }
-        return figure.values.enumerated().compactMap { index, value in
+        guard found.assay.count == figure.values.count, found.control.count == found.assay.count,
+            (found.assay + found.control).allSatisfy({ $0 > 0 })
+        else { throw HarnessError("\(figure.name) on \(engine): a figure is missing") }
+        return found
+    }
+
+    private func comparisons(_ figure: ControlledFigure, _ engine: String, _ pairs: [Pair]) -> [FigureComparison] {
+        figure.values.enumerated().compactMap { index, value in
             var found = FigureComparison(
                 name: value.label.isEmpty ? figure.name : "\(figure.name) \(value.label)", engine: engine,
                 metric: value.metric, pairs: pairs.map { ($0.assay[index], $0.control[index]) })

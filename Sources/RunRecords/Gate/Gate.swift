@@ -133,7 +133,7 @@ package struct Gate {
             return (.skipped, "libAssayPreload.so was not there to count it: build it beside assay")
         }
         if counter.isOfAllocator, run.header.notBuilt.contains(where: { $0.name == "allocation counts" }) {
-            return (.skipped, "this build does not count allocations: apt-get install libjemalloc-dev, and build again")
+            return (.skipped, "this build does not count allocations: one for glibc, without a sanitizer, does")
         }
         let missing = run.header.notBuilt.first { $0.name == "instruction counts" }
         if counter == .instructions, let missing {

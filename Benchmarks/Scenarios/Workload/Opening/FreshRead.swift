@@ -21,7 +21,7 @@ enum FreshRead {
         // A program is compiled for its tables: it does not ask the database for them.
         context.engine.learn(try source.tables(size: 1, seed: context.seed))
         let location = try context.fixtureLocation()
-        try ProcessorCaches.fillWithOthers()
+        try FreshProcess.prepare()
         let start = MonotonicClock.now()
         let opened = try context.open(location)
         let afterOpen = MonotonicClock.now()

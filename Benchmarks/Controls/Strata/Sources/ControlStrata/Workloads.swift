@@ -237,9 +237,14 @@ struct Workloads {
         report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
     }
 
-    /// What Assay does before it times an open: the caches of the processor then hold nothing of the database and the
-    /// engine, however lately a process before this one ran the same code.
-    private func fillCaches() {
+    /// What Assay does before it times an open: what is linked is mapped, and the caches of the processor hold nothing of the
+    /// database and the engine, however lately a process before this one ran the same code.
+    private func prepareProcess() {
+        if let list = fopen("/proc/self/maps", "r") {
+            var line = [CChar](repeating: 0, count: 8192)
+            while fgets(&line, Int32(line.count), list) != nil { mapPages(of: line) }
+            fclose(list)
+        }
         let bytes = 32 << 20
         let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory, memory != MAP_FAILED else { fail("no memory") }
@@ -247,10 +252,22 @@ struct Workloads {
         munmap(memory, bytes)
     }
 
+    /// Where the line is one of a private mapping of a file.
+    private func mapPages(of line: [CChar]) {
+        let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            .split(separator: " ")
+        guard words.count > 5, words[1].hasPrefix("r"), words[1].hasSuffix("p"), words[5].hasPrefix("/") else { return }
+        let bounds = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        guard bounds.count == 2, bounds[0] < bounds[1] else { return }
+        // MADV_POPULATE_WRITE and MADV_POPULATE_READ
+        let advice: Int32 = words[1].contains("w") ? 23 : 22
+        madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), advice)
+    }
+
     /// Of a database that `prepare` made: from the call that opens it to the first value.
     private mutating func openAndRead() throws {
         let key = choices.below(request.rows)
-        fillCaches()
+        prepareProcess()
         let started = now()
         let database = try Database(preparedPath, request)
         let age = database.readAges([key])

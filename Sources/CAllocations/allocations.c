@@ -1,0 +1,171 @@
+// glibc's allocator under functions that count. An allocator with statistics of its own in its place (jemalloc) made
+// SQLite's point reads 15 to 20 % slower than they are in a program that asks for nothing: the harness would have
+// measured an allocator that the users of an engine do not have.
+//
+// The dynamic linker finds these functions before those of libc, for every library of the process.
+#include "CAllocations.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(IS_SANITIZED)
+
+#include <errno.h>
+#include <features.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#ifdef __GLIBC__
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+/// The count of one thread after another. It goes on where the last thread left it, so that the sum over all of them is
+/// the count of the process. One cache line each: no thread waits for the counts of another.
+typedef struct counts {
+    _Atomic uint64_t calls;
+    atomic_bool is_taken;
+    struct counts *next;
+} __attribute__((aligned(64))) counts;
+
+enum { first_counts = 64, more_counts = 64 };
+
+static counts first[first_counts];
+/// Those that were made when the first did not suffice; they stay.
+static counts *_Atomic more;
+/// Calls of threads whose destructors ran, and of threads for which there is no memory.
+static _Atomic uint64_t without_counts;
+static pthread_key_t key;
+static atomic_bool has_key;
+
+static _Thread_local counts *own;
+static _Thread_local uint64_t own_bytes;
+static _Thread_local int has_ended;
+
+static void end(void *taken) {
+    own = NULL;
+    has_ended = 1;
+    atomic_store_explicit(&((counts *)taken)->is_taken, 0, memory_order_release);
+}
+
+__attribute__((constructor)) static void make_key(void) {
+    if (pthread_key_create(&key, end) == 0) atomic_store(&has_key, 1);
+}
+
+static int take(counts *candidate) {
+    if (atomic_load_explicit(&candidate->is_taken, memory_order_relaxed)) return 0;
+    return !atomic_exchange_explicit(&candidate->is_taken, 1, memory_order_acquire);
+}
+
+/// Without a lock: a process that is forked while a thread is in here would keep it for ever.
+static counts *find(void) {
+    for (int place = 0; place < first_counts; place++) {
+        if (take(&first[place])) return &first[place];
+    }
+    for (counts *place = atomic_load(&more); place != NULL; place = place->next) {
+        if (take(place)) return place;
+    }
+    counts *made = mmap(NULL, more_counts * sizeof(counts), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) return NULL;
+    made[0].is_taken = 1;
+    for (int place = 0; place + 1 < more_counts; place++) made[place].next = &made[place + 1];
+    counts *last = &made[more_counts - 1], *before = atomic_load(&more);
+    do {
+        last->next = before;
+    } while (!atomic_compare_exchange_weak(&more, &before, made));
+    return made;
+}
+
+/// The first call of a thread, and those after its destructors.
+static __attribute__((noinline)) void count_slowly(void) {
+    if (!has_ended && (own = find()) != NULL) {
+        // Needs no memory for one of the first keys of a process.
+        if (atomic_load(&has_key)) pthread_setspecific(key, own);
+        atomic_store_explicit(
+            &own->calls, atomic_load_explicit(&own->calls, memory_order_relaxed) + 1, memory_order_relaxed);
+        return;
+    }
+    atomic_fetch_add_explicit(&without_counts, 1, memory_order_relaxed);
+}
+
+static inline void count(size_t bytes) {
+    own_bytes += bytes;
+    counts *mine = own;
+    if (__builtin_expect(mine == NULL, 0)) {
+        count_slowly();
+        return;
+    }
+    // One writer: no atomic addition is needed.
+    atomic_store_explicit(
+        &mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+void *malloc(size_t size) {
+    count(size);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size) {
+    count(number * size);
+    return __libc_calloc(number, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    count(size);
+    return __libc_realloc(memory, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+    count(size);
+    return __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    count(size);
+    return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) return EINVAL;
+    count(size);
+    void *made = __libc_memalign(alignment, size);
+    if (made == NULL) return ENOMEM;
+    *memory = made;
+    return 0;
+}
+
+int assay_allocations_are_counted(void) { return 1; }
+
+uint64_t assay_allocations(void) {
+    uint64_t sum = atomic_load_explicit(&without_counts, memory_order_relaxed);
+    for (int place = 0; place < first_counts; place++) {
+        sum += atomic_load_explicit(&first[place].calls, memory_order_relaxed);
+    }
+    for (counts *place = atomic_load(&more); place != NULL; place = place->next) {
+        sum += atomic_load_explicit(&place->calls, memory_order_relaxed);
+    }
+    return sum;
+}
+
+uint64_t assay_allocated_bytes(void) { return own_bytes; }
+
+#define COUNTS 1
+#endif
+#endif
+
+#ifndef COUNTS
+
+int assay_allocations_are_counted(void) { return 0; }
+
+uint64_t assay_allocations(void) { return 0; }
+
+uint64_t assay_allocated_bytes(void) { return 0; }
+
+#endif
