@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <features.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -156,6 +157,8 @@ uint64_t assay_allocations(void) {
 
 uint64_t assay_allocated_bytes(void) { return own_bytes; }
 
+void assay_map_large_blocks(void) { mallopt(M_MMAP_THRESHOLD, 128 << 10); }
+
 #define COUNTS 1
 #endif
 #endif
@@ -167,5 +170,7 @@ int assay_allocations_are_counted(void) { return 0; }
 uint64_t assay_allocations(void) { return 0; }
 
 uint64_t assay_allocated_bytes(void) { return 0; }
+
+void assay_map_large_blocks(void) {}
 
 #endif

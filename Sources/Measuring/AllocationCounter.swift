@@ -24,4 +24,7 @@ package struct AllocationCounter: Sendable {
     package func snapshot() -> AllocationSnapshot {
         AllocationSnapshot(allocations: assay_allocations(), threadBytes: assay_allocated_bytes())
     }
+
+    /// Has the allocator treat large blocks as it does in a program that has just begun, for the rest of the process.
+    package static func mapLargeBlocks() { assay_map_large_blocks() }
 }

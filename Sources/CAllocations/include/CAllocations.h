@@ -14,4 +14,8 @@ uint64_t assay_allocations(void);
 /// Bytes that the calling thread asked for.
 uint64_t assay_allocated_bytes(void);
 
+/// Has the allocator map each block of 128 KiB and more for itself, as it does in a program that has just begun: it
+/// raises that bound when such a block is freed, and from then on clears them by hand for calloc.
+void assay_map_large_blocks(void);
+
 #endif

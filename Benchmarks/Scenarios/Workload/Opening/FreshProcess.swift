@@ -1,4 +1,5 @@
 import Harness
+import Measuring
 
 #if canImport(Glibc)
     import Glibc
@@ -16,9 +17,11 @@ import Harness
 enum FreshProcess {
     private static let cacheBytes = 32 << 20
 
-    /// Maps what is linked, then writes to as much memory as no core's own cache holds, and gives it back.
+    /// Maps what is linked, has the allocator begin anew with large blocks, then writes to as much memory as no core's
+    /// own cache holds, and gives it back.
     static func prepare() throws {
         mapLinkedFiles()
+        AllocationCounter.mapLargeBlocks()
         guard let memory = mmap(nil, cacheBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             memory != MAP_FAILED
         else { throw HarnessError("no memory to fill the caches of the processor with") }
