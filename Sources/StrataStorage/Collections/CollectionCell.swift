@@ -2,12 +2,12 @@
 ///
 /// 1. No bytes, or null: the empty collection.
 /// 2. Bytes, in the segment or, if long, in a value node (kind 4): a ``CollectionPayload``. Value nodes are no longer
-///   written; files have them from before their column was one of collections.
+///    written; files have them from before their column was one of collections.
 /// 3. A long value that references a collection leaf or branch (kinds 11 and 12) and counts the elements: the root of a
-///   tree that belongs to this row and column alone.
+///    tree that belongs to this row and column alone.
 /// 4. In the open transaction, for a changed collection: a ``handle(birth:)``, which references no node. The
-///   transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a deleted
-///   row may keep one.
+///    transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a
+///    deleted row may keep one.
 ///
 /// Cells of other columns hold 1, and bytes as in 2.
 package enum CollectionCell {

@@ -3,7 +3,7 @@
 /// 1. Nodes of older versions are never written: a node is changed through `mutable`, or made anew.
 /// 2. Every node that the tree no longer reaches is dropped once, by `drop` or `mutable`.
 /// 3. Node sizes are no invariant: a node that was just written and is less than a quarter full joins a neighbour, but
-///   nodes at the end of the tree may be small, so that appended entries leave full nodes behind.
+///    nodes at the end of the tree may be small, so that appended entries leave full nodes behind.
 extension EntryTree {
     /// Applies many changes in one pass. `operations` may have any order; afterwards they are sorted and summed.
     ///

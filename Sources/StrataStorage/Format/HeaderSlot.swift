@@ -2,13 +2,13 @@ import CXXHash
 
 // Invariants
 // 1. Slot 0 is at the start of page 0, slot 1 at the start of page 1. Each is one sector, so a write is complete or
-//   absent; a slot that does not verify is therefore damage, not the result of a crash. Each holds its own index: a
-//   copy of one in the other's place does not verify.
+//    absent; a slot that does not verify is therefore damage, not the result of a crash. Each holds its own index: a
+//    copy of one in the other's place does not verify.
 // 2. A new slot overwrites the older of the two, with the next sequence number, and is synced before the next one.
 // 3. A clean close writes both slots without a log, each followed by a sync: same checkpoint, same roots. After a crash
-//   between the two, one slot is clean, and the other one is older and requires its log. A session without a log marks
-//   its slots, and at its close the first of the two. So two clean unmarked slots that differ never result from a
-//   crash: a synced write was lost.
+//    between the two, one slot is clean, and the other one is older and requires its log. A session without a log marks
+//    its slots, and at its close the first of the two. So two clean unmarked slots that differ never result from a
+//    crash: a synced write was lost.
 // 4. Of two valid slots, the newer one never has the older checkpoint.
 
 /// The start of a store: the newest durable checkpoint, and the log to replay on top of it.

@@ -3,12 +3,12 @@ internal import Synchronization
 
 // Invariants
 // 1. The storage engine sees pages of 4 096 bytes at multiples of 4 096. On disk a page is its sealed bytes, then
-//   nonce, tag and four zeros: 4 128 bytes, consecutively from byte 8 192. The two header pages keep their places, so
-//   that a slot is still one sector.
+//    nonce, tag and four zeros: 4 128 bytes, consecutively from byte 8 192. The two header pages keep their places, so
+//    that a slot is still one sector.
 // 2. A write of a page shares at most one sector at each end with a neighbour, whose bytes there do not change. With
-//   sectors written completely or not at all, a neighbour is never damaged.
+//    sectors written completely or not at all, a neighbour is never damaged.
 // 3. The shadow holds a page as the file held it when it was last loaded or written here. A reader loads a page first
-//   if its reference was not verified before (``FileMap/load(offset:count:)``).
+//    if its reference was not verified before (``FileMap/load(offset:count:)``).
 // 4. Each page of each write is sealed under a nonce of its own, made of the file system's random bits.
 
 /// A data file with sealed pages on disk.

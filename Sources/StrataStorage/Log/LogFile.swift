@@ -3,9 +3,9 @@ internal import Synchronization
 
 // Invariants
 // 1. The file is filled with zeros, by writes, and synced with its directory entry before a header slot requires it.
-//   From then on a sync has no sizes or extents to write.
+//    From then on a sync has no sizes or extents to write.
 // 2. Batches are appended to one half. The other half is overwritten only after the caller has said that a durable
-//   header slot no longer needs it (``releaseInactiveHalf()``), and while the half that is left holds a durable batch.
+//    header slot no longer needs it (``releaseInactiveHalf()``), and while the half that is left holds a durable batch.
 // 3. Only a log that this object created is appended to. One that was opened is there for replay.
 // 4. After a failed write or sync the object neither writes nor syncs.
 // 5. The size of a half and the offset of every batch are multiples of 64 bytes.

@@ -1,16 +1,16 @@
 // Invariants
 // 1. The first batch has the requested first LSN; each later one continues at its predecessor's last LSN, and names its
-//   checksum. So leftovers of an earlier use of a half never join the chain.
+//    checksum. So leftovers of an earlier use of a half never join the chain.
 // 2. The chain runs through the half in which replay starts, then through the other one from its start. If the first
-//   half was still empty, and was used again after the other one, it is visited twice.
+//    half was still empty, and was used again after the other one, it is visited twice.
 // 3. Where the chain ends, the next record may be missing. If any intact batch header of this epoch says that this
-//   record was durable, the end is not torn but damaged. The same holds if the next batch is intact and names another
-//   predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, so replay does
-//   not search joined ones for headers.
+//    record was durable, the end is not torn but damaged. The same holds if the next batch is intact and names another
+//    predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, so replay does
+//    not search joined ones for headers.
 // 4. The header slot holds the LSN that the log had reached at a checkpoint. An intact batch up to it or behind it
-//   always remains: a half is overwritten only while the other one holds a younger durable batch. A log without one is
-//   an older copy of the file. Damage to the batch that shows it loses no needed record: its header suffices, even with
-//   one flipped bit. In a sealed log a header can be forged without the key, so its payload must open, too.
+//    always remains: a half is overwritten only while the other one holds a younger durable batch. A log without one is
+//    an older copy of the file. Damage to the batch that shows it loses no needed record: its header suffices, even
+//    with one flipped bit. In a sealed log a header can be forged without the key, so its payload must open, too.
 // Fault model: the bytes are arbitrary. No length is used before it was checked.
 
 /// Finds the batches to replay in the bytes of a log.

@@ -4,11 +4,11 @@ internal import StrataFiles
 ///
 /// Invariants
 /// 1. A page that a protected version reaches is never allocated. Protected versions: pinned ones, those from visible
-///   to last committed, the last durable checkpoint, a running checkpoint.
+///    to last committed, the last durable checkpoint, a running checkpoint.
 /// 2. Every page is reachable from a protected version, free, part of the map, or reserved by the open transaction;
-///   never two of these.
+///    never two of these.
 /// 3. A page born in b and freed in f is free when no protected version v has b <= v < f. A dead extent is attached to
-///   the newest such version; when that one's protection ends, it moves to the next one or becomes free.
+///    the newest such version; when that one's protection ends, it moves to the next one or becomes free.
 /// 4. Free pages and room at the end of the file are together at least the reserve, unless a transaction that only
 ///    deletes has used it.
 ///

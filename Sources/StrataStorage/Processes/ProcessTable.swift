@@ -6,12 +6,12 @@ internal import StrataFiles
 //
 // Invariants (10 of docs/file-format.md)
 // 1. An opener that has the data file for itself makes the table anew; a process attaches only to a table that a living
-//   process is attached to.
+//    process is attached to.
 // 2. A slot belongs to the process that holds the lock on its byte of the data file. A taken slot without that lock is
-//   a dead process's; any holder of the table's lock may clear it.
+//    a dead process's; any holder of the table's lock may clear it.
 // 3. The table's lock is held for a few loads, stores and lock calls, never while waiting or during I/O.
 // 4. A field is a single word, or it counts only under another word stored after it, or under a checksum: a process may
-//   die between any two stores.
+//    die between any two stores.
 // 5. Whatever bytes the lock file holds, no process crashes, waits for ever or writes beside the owner because of it.
 
 /// This process's membership in the table of all processes that have a store open.

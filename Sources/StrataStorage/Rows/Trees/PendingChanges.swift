@@ -1,9 +1,9 @@
 /// Changes of one group that are applied together, so that a column that changes in many rows is written once.
 ///
 /// 1. Only short values of main rows of a wide group are held back, in columns without long values: a long value's node
-///   is dropped when it is replaced, which the caller does.
+///    is dropped when it is replaced, which the caller does.
 /// 2. Changes are held back after some consecutive changes of the same group. If rows are read in between, the changes
-///   are applied each time, and soon no more are held back.
+///    are applied each time, and soon no more are held back.
 /// 3. Of several changes of a value, the last one counts.
 final class PendingChanges {
     private let layout: TableLayout

@@ -22,8 +22,8 @@ extension Store {
 /// Verifies a whole store. If it finds no violation, no read fails, and all ways to read agree.
 ///
 /// 1. Every node that the version reaches verifies, is not younger than the version, and is reached once.
-/// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each
-///    row is found from the root by its key.
+/// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each row
+///    is found from the root by its key.
 /// 3. Indexes and backlinks equal the columns; values of columns of links and of collections have the column's layout.
 /// 4. Reachable pages, held pages, free pages and those of the free map cover the file, and no page is two of these.
 struct StoreCheck {

@@ -5,7 +5,7 @@ internal import StrataFiles
 // 2. C's free map is written beside C's pages, step by step, and one sync makes all of them durable;
 // 3. the header slot that is not in force is written with C and the start of replay, and synced;
 // 4. only then are the pages of C's predecessor and the old half of the log reused (invariant 8 of
-//   docs/file-format.md).
+//    docs/file-format.md).
 
 /// State of a store's two files: pages and header slots of the data file, and the log's active half. Writes pages for
 /// commits, and makes checkpoints.

@@ -3,7 +3,7 @@
 //
 // 1. A reserved pin counts as a pinned version: no other snapshot can take it.
 // 2. It is used once, by ``newestSnapshot()`` or by a commit that is not waited for, or released with the transaction:
-//   after a rollback or a failed commit.
+//    after a rollback or a failed commit.
 
 /// A pin that a transaction reserves for the version shown after it.
 ///
