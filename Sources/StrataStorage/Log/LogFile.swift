@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position, and need the guard of the batch's
 /// leader. `sync` may run at the same time on another thread.
-package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the batch, see above
+package final class LogFile: @unchecked Sendable {  // mutable state: guarded by the leader of the batch, see above
     /// The current file. The lock is held while a batch is appended, and while another file replaces it.
     private let place: Mutex<Place>
     package let path: String

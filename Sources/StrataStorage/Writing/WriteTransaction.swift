@@ -23,7 +23,7 @@ package final class WriteTransaction {
     /// Sets and maps must ascend. False while a salvage has placeholders for lost elements in them.
     @exclusivity(unchecked) var keepsOrder = true
     @exclusivity(unchecked) package var resultPin: ResultPin
-    /// Replay fills version numbers in by itself and records nothing.
+    /// A replay sets version numbers itself, and records no changes.
     let isReplay: Bool
     /// The write gate, while the transaction holds it; nil from the beginning if its creator does.
     @exclusivity(unchecked) private var permit: WritePermit?

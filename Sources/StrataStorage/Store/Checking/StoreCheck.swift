@@ -63,14 +63,14 @@ struct StoreCheck {
     }
 
     /// Use of a page.
-    private enum Use: UInt8 { case nobodys, header, reachable, held, map, free }
+    private enum Use: UInt8 { case unclaimed, header, reachable, held, map, free }
 
     private func checkTiling(_ reached: ReachedPages) throws {
         let (free, unreached, hanging, map, pageCount) = try store.allocator.snapshotForCheck()
-        var uses = [Use](repeating: .nobodys, count: pageCount)
+        var uses = [Use](repeating: .unclaimed, count: pageCount)
         func claim(_ page: Int, _ use: Use) throws {
             guard page < pageCount else { throw InvariantViolation("\(use) page \(page) of \(pageCount)") }
-            if uses[page] != .nobodys { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
+            if uses[page] != .unclaimed { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
             uses[page] = use
         }
         for page in 0..<Format.firstDataPage { try claim(page, .header) }
@@ -80,7 +80,7 @@ struct StoreCheck {
         for page in 0..<pageCount where free[page] { try claim(page, .free) }
         for page in 0..<pageCount {
             let use = uses[page]
-            if use == .nobodys { throw InvariantViolation("page \(page) is nobody's") }
+            if use == .unclaimed { throw InvariantViolation("page \(page) is neither used nor free") }
             if use != .map && unreached[page] != (use == .held || use == .free) {
                 throw InvariantViolation("\(use) page \(page) counts as reached: \(!unreached[page])")
             }
