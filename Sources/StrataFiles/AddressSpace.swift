@@ -7,13 +7,13 @@ import Synchronization
     import Glibc
 #endif
 
-/// How much address space is taken at first for what may grow, and where.
+/// Sizes and addresses of reservations of address space for mappings that may grow.
 ///
-/// Where nothing limits the process, a map takes at once all that it is likely to need: address space costs nothing,
-/// until hundreds of databases are open.
-/// Under a limit (`ulimit -v`) each map begins with a small share of it, with room behind, and grows where it is.
+/// Without a limit of the process, a mapping reserves at once all that it is likely to need: address space is free
+/// until hundreds of databases are open. Under a limit (`ulimit -v`) each mapping begins with a small share of it,
+/// followed by free addresses, and grows in place.
 package enum AddressSpace {
-    /// Bytes that the process may map altogether; nil when nothing limits it.
+    /// Bytes that the process may map altogether; nil without a limit.
     package static var limit: Int? {
         var found = rlimit()
         #if canImport(Darwin)
@@ -25,20 +25,20 @@ package enum AddressSpace {
         return Int(found.rlim_cur)
     }
 
-    /// What one map takes of the limit at first, unless its contents need more: the 64th part leaves room for the
-    /// threads' stacks and the heap beside a dozen open databases of three maps each.
+    /// Initial part of the limit for one mapping, unless its contents need more: a 64th leaves space for the threads'
+    /// stacks and the heap beside a dozen open databases of three mappings each.
     private static let share = 64
-    /// What the maps of a process without a limit share: half of the 47 bits that it has. Each takes the 512th part of
-    /// what is left at most, so that there is always something, and the rest of the process has the other half.
+    /// Address space for all mappings of a process without a limit: half of its 47 bits, so that the rest of the
+    /// process has the other half. Each mapping takes at most a 512th of what is left, so that there is always some.
     private static let budget = 1 << 46
     private static let part = 512
-    /// Bytes of all ranges that are mapped now.
+    /// Bytes of all present reservations.
     static let taken = Atomic<Int>(0)
-    /// Bytes below which nothing is gained by asking for less.
+    /// A smaller request saves nothing.
     private static let smallest = 1 << 20
 
-    /// Bytes to ask for, one after the other, until the system has so much.
-    /// - Parameter least: bytes that are there already, or have to fit in any case.
+    /// Sizes to request, in this order, until the system grants one.
+    /// - Parameter least: bytes of the present contents, or another lower bound.
     static func attempts(_ wanted: Int, atLeast least: Int) -> [Int] {
         let least = roundedUp(least)
         var next = max(least, roundedUp(wanted))
@@ -53,17 +53,17 @@ package enum AddressSpace {
         return attempts.filter(isFree)
     }
 
-    /// Of a limit, what maps leave to the rest of the process: the heap ends a program that gets nothing.
+    /// Part of a limit that mappings leave to the rest of the process: a program whose heap gets no memory ends.
     private static func kept(_ limit: Int) -> Int { max(limit / 32, 16 << 20) }
 
-    /// Whether the process may map so much more, and go on.
+    /// Whether the process can map this many more bytes and keep working.
     static func isFree(_ bytes: Int) -> Bool {
         guard let limit else { return true }
         guard let mapped else { return bytes <= limit }
         return bytes <= limit - min(limit, mapped + kept(limit))
     }
 
-    /// Bytes that the process has mapped; nil where the system does not say so.
+    /// Bytes that the process has mapped; nil if the system does not tell.
     private static var mapped: Int? {
         let descriptor = strata_open("/proc/self/statm", O_RDONLY, 0)
         if descriptor < 0 { return nil }
@@ -74,27 +74,26 @@ package enum AddressSpace {
         return Int(String(decoding: pages, as: UTF8.self)).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
     }
 
-    /// To the largest page that supported systems have.
+    /// Rounds up to the largest page size of supported systems.
     static func roundedUp(_ bytes: Int) -> Int {
         let page = 1 << 14
         return bytes > Int.max - page ? bytes : max(page, (bytes + page - 1) / page * page)
     }
 
-    // The lower half of the 47 bits that a process has on all supported systems: maps without a wish are placed from
-    // the upper end downwards.
+    // The lower half of the 47 bits of address space that a process has on all supported systems. The system places
+    // mappings without an address hint from the upper end downwards.
     private static let first: UInt = 1 << 44
     private static let end: UInt = 1 << 46
-    /// Where the next map goes; begins somewhere in the first 4 TiB, which nobody guesses.
+    /// Hint for the next mapping; starts at a random address in the first 4 TiB.
     private static let next = Atomic<UInt>(first + UInt.random(in: 0..<(1 << 28)) << 14)
 
-    /// An address with four times `bytes` behind it that nothing else was placed in; a wish, and nil when there are no
-    /// more such places.
+    /// An address hint with four times `bytes` of free addresses behind it; nil when there are no more.
     static func place(for bytes: Int) -> UnsafeMutableRawPointer? {
         guard bytes > 0, UInt(bytes) < (end - first) / 8 else { return nil }
         let room = UInt(roundedUp(bytes)) * 4
         let (start, _) = next.add(room, ordering: .relaxed)
         guard start >= first, start < end - room else {
-            // Those in front may be free again.
+            // Starts over, since earlier places may be free again.
             next.store(first, ordering: .relaxed)
             return nil
         }

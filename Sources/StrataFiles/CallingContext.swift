@@ -1,16 +1,15 @@
 import CStrataShim
 
-/// Where the calling code runs.
+/// Identifies the thread and executor of the caller.
 package enum CallingContext {
-    /// The calling thread's number, which no other thread of the process ever has: the system uses its own numbers
-    /// again.
+    /// The calling thread's number, which is unique in the process; the system reuses its own numbers.
     package static var thread: UInt64 { strata_thread_number() }
 
-    /// Whether the caller runs on the thread that the program started on.
+    /// Whether the caller runs on the program's first thread.
     package static var isFirstThread: Bool { strata_is_first_thread() != 0 }
 
-    /// Whether the caller runs on an actor's executor. Answers, where the standard library's own check ends the
-    /// program.
+    /// Whether the caller runs on an actor's executor. Returns an answer where the standard library's own check would
+    /// trap.
     package static func isRunning(on executor: UnownedSerialExecutor) -> Bool {
         guard MemoryLayout<UnownedSerialExecutor>.size == 2 * MemoryLayout<UInt>.size else { return false }
         return withUnsafeBytes(of: executor) { words in

@@ -5,12 +5,12 @@
         import Darwin
     #endif
 
-    /// Where processes of a campaign note which rarely taken branches they took, so that those can be named that none
-    /// of them did: a line per branch and process, in a file that the environment names.
+    /// A file, named by the environment, in which the processes of a campaign note the coverage marks that they hit, a
+    /// line per mark and process, so that the campaign can list those that no process hit.
     package enum CoverageFile {
         package static let variable = "ASSAY_COVERAGE_MARKS"
 
-        /// Nothing is said of an error: a campaign that fails calls of this process is not to be told of this one.
+        /// Errors are dropped: a campaign whose I/O calls fail on purpose must not see those of this file.
         package static func note(_ name: String) {
             guard let path = getenv(variable) else { return }
             let error = errno

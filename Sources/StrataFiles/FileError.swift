@@ -9,15 +9,15 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, status, read, write, size, truncate, preallocate, sync, syncDirectory, writeBack, map, lock, rename
         case remove
-        /// A symbolic link whose target cannot be told.
+        /// Reading the target of a symbolic link.
         case follow
-        /// Of an encrypted file: sealed bytes that are not whole, another key, a file that is not encrypted.
+        /// For an encrypted file: damaged sealed bytes, a wrong key, a file that is not encrypted.
         case unseal, wrongKey, notEncrypted
     }
 
     package var operation: Operation
     package var path: String
-    /// The system's number; 0 for a short transfer, and for a lock that somebody else has.
+    /// The system's errno; 0 for a short transfer, and for a lock that another descriptor holds.
     package var errno: Int32
 
     package init(_ operation: Operation, path: String, errno: Int32) {
@@ -26,32 +26,32 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         self.errno = errno
     }
 
-    /// The system's number for a new name that something has.
+    /// The errno for a new name that is taken.
     package static let alreadyThere = EEXIST
 
-    /// Whether something stands where a new name was to be.
+    /// Whether the new name is taken.
     package var isAlreadyThere: Bool { errno == Self.alreadyThere }
 
-    /// Somebody else has the lock that was wanted.
+    /// The error for a lock that another descriptor holds.
     package static func keptOut(path: String) -> FileError { FileError(.lock, path: path, errno: 0) }
 
-    /// Whether the process has no right to do it: in a directory with the sticky bit, only a file's owner removes it.
+    /// Whether the process lacks the right: in a directory with the sticky bit, only a file's owner can remove it.
     package var isRefused: Bool { errno == EPERM || errno == EACCES }
 
     /// Whether it is ``keptOut(path:)``.
     package var isKeptOut: Bool { operation == .lock && errno == 0 }
 
-    /// Whether space is what is missing: on the disk, of the user's share, or below the process's limit.
+    /// Whether space is missing: on the disk, in the user's quota, or under the process's limit.
     package var isNoSpace: Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }
 
-    /// Memory, or address space, is missing.
+    /// Out of memory or address space.
     package static let noMemory = ENOMEM
 
-    /// Whether address space is what is missing.
+    /// Whether address space is missing.
     package var isNoAddressSpace: Bool { operation == .map && errno == Self.noMemory }
 
-    /// Whether bytes may be lost that were handed over, or a name that was made. What failed for want of descriptors,
-    /// memory or rights, before anything was written, has lost nothing.
+    /// Whether written bytes, or a new name, may be lost. A failure for lack of descriptors, memory or rights, before
+    /// any write, loses none.
     package var mayHaveLostBytes: Bool {
         switch operation {
         case .write, .truncate, .preallocate, .sync, .syncDirectory, .writeBack, .rename: true
@@ -59,7 +59,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a symbolic link stands in the place of the file.
+    /// Whether the path is a symbolic link.
     package var isLink: Bool { operation == .open && errno == ELOOP }
 
     package var description: String {

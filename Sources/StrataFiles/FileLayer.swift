@@ -1,7 +1,7 @@
-/// Files that stand on another file system and change some of what it does.
+/// A file system that wraps another one and changes some of its behaviour.
 ///
-/// Whatever a type does not define goes to ``base`` as it is. Files are passed on as they were opened: whoever changes
-/// what a file does wraps it in `open`.
+/// Members that a type does not define are forwarded to ``base``. Files are returned as ``base`` opened them: a layer
+/// that changes a file's behaviour wraps it in `open`.
 package protocol FileSystemLayer: FileSystem {
     associatedtype Base: FileSystem
     var base: Base { get }
@@ -28,10 +28,11 @@ extension FileSystemLayer {
     package func randomBits() -> UInt64 { base.randomBits() }
 }
 
-/// A file that stands on another one and changes some of what it does.
+/// A file that wraps another one and changes some of its behaviour.
 ///
-/// Whatever a type does not define goes to ``base`` as it is: one that changes the bytes changes the maps too. But for
-/// holes: a layer may have bytes where ``base`` has one, so it has none until it says so.
+/// Members that a type does not define are forwarded to ``base``; a layer that changes the bytes must change the
+/// mappings, too. Holes are not forwarded: a layer may have bytes where ``base`` has a hole, so it has none unless it
+/// defines them.
 package protocol FileLayer: File {
     var base: any File { get }
 }

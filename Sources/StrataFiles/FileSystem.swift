@@ -1,8 +1,8 @@
-/// Where the storage engine's bytes live: the fault seam.
+/// The storage engine's access to files, and the interface for fault injection.
 ///
-/// The engine reaches files through this protocol alone, so a test or a harness hands it a disk that loses, tears,
-/// reorders or refuses whatever it wants. Implementations: ``POSIXFileSystem``, ``MemoryFileSystem``, and the simulated
-/// disk of the harness.
+/// The engine reaches files through this protocol alone, so that a test or a harness can pass a disk that loses, tears,
+/// reorders or refuses I/O. Implementations: ``POSIXFileSystem``, ``MemoryFileSystem``, and the simulated disk of the
+/// harness.
 ///
 /// Concurrency: every member may be called from any thread.
 package protocol FileSystem: Sendable {
@@ -10,14 +10,14 @@ package protocol FileSystem: Sendable {
     /// - Throws: ``FileError`` with operation `open`.
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File
 
-    /// What stands at `path` now, or nil when there is nothing. A symbolic link in the place of the file is what is
-    /// described, and is no regular file; ``resolve(_:)`` comes first where the path is a user's.
+    /// Status of the file at `path`; nil if there is none. A symbolic link is described itself, and is no regular file;
+    /// for a user's path call ``resolve(_:)`` first.
     func status(_ path: String) throws(FileError) -> FileStatus?
 
-    /// The path of the file itself where `path` is a symbolic link, or leads through one: it stays the same when links
-    /// and the process's directory change. `path` as it is where nothing can stand; opening it says why. Has a default:
-    /// no links.
-    /// - Throws: ``FileError`` with operation `follow` for a link that leads to no end, or whose target is no text.
+    /// The path with symbolic links resolved, which stays the same when links or the process's directory change.
+    /// Returns `path` unchanged if there can be no file; opening it then gives the error. By default there are no
+    /// links.
+    /// - Throws: ``FileError`` with operation `follow` for a circular link, or one whose target is no text.
     func resolve(_ path: String) throws(FileError) -> String
 
     /// Removes a directory entry. The removal is durable after ``syncDirectory(of:)``.
@@ -26,53 +26,54 @@ package protocol FileSystem: Sendable {
     /// Renames atomically over an existing file. Durable after ``syncDirectory(of:)`` of the destination.
     func rename(_ path: String, to destination: String) throws(FileError)
 
-    /// Renames to a name that nothing has yet, atomically. Durable after ``syncDirectory(of:)`` of the destination.
-    /// - Throws: ``FileError`` with EEXIST when something stands at the destination, which stays as it is.
+    /// Renames atomically to a new name. Durable after ``syncDirectory(of:)`` of the destination.
+    /// - Throws: ``FileError`` with EEXIST if the destination exists; it is unchanged then.
     func renameNew(_ path: String, to destination: String) throws(FileError)
 
     /// Makes creations, removals and renames in the directory that holds `path` durable.
     func syncDirectory(of path: String) throws(FileError)
 
-    /// Whether bytes written here outlive the process. False makes the engine skip its log and its syncs.
+    /// Whether written bytes outlive the process. If not, the engine uses no log and no syncs.
     var isPersistent: Bool { get }
 
-    /// Whether other processes may open the same files at the same time, and ``File/mapShared(count:)`` and
+    /// Whether other processes can open the same files at the same time, so that ``File/mapShared(count:)`` and
     /// ``File/isLocked(byte:)`` work.
     var isShared: Bool { get }
 
-    /// Bytes that new files beside `path` can take; nil when that is not known. Has a default: not known.
+    /// Bytes available for new files beside `path`; nil if unknown, which is the default.
     func availableBytes(beside path: String) throws(FileError) -> Int64?
 
-    /// What serves the files beside `path` where that is another machine or a program: NFS, CIFS, FUSE, 9p. Nil for the
-    /// file systems of this machine, and where it is not known. Has a default: nil.
+    /// Name of the network or user-space file system that holds `path`: NFS, CIFS, FUSE, 9p. Nil for local ones, and if
+    /// unknown, which is the default.
     func servedKind(of path: String) -> String?
 
     /// Random bytes for salts and identities. A simulated file system returns a seeded sequence.
     func randomBits() -> UInt64
 }
 
-/// How to open a file. A symbolic link in the place of the file is refused, except by ``readThroughLinks``: a user may
-/// be able to create names in a directory, and must not choose by a link which file the engine reads or writes.
+/// Mode of opening a file. Except with ``readThroughLinks`` a symbolic link at the path is refused: a user who can
+/// create names in a directory must not choose by a link which file the engine reads or writes.
 package enum OpenMode: Sendable, Equatable {
-    /// Reading only; the file must be there.
+    /// Read-only; the file must exist.
     case read
-    /// Reading only, for a file that the user names; a symbolic link in its place is followed.
+    /// Read-only, for a path given by the user; a symbolic link is followed.
     case readThroughLinks
-    /// Reading and writing; the file must be there.
+    /// Read and write; the file must exist.
     case write
-    /// Reading and writing; created when absent.
+    /// Read and write; created if missing.
     case createOrOpen
-    /// Reading and writing; fails when it is there already.
+    /// Read and write; the file must not exist.
     case createNew
-    /// The same, with the owner and the rights of another file: nobody may read a log who may not read what it is of.
+    /// As `createNew`, with the owner and access rights of another file, so that a log is not readable by more users
+    /// than its data file.
     case createBeside(String)
 
-    /// Whether it makes a file where there is none.
+    /// Whether it can create a file.
     package var creates: Bool { isNew || self == .createOrOpen }
 
     package var isReadOnly: Bool { self == .read || self == .readThroughLinks }
 
-    /// Whether it fails when the file is there.
+    /// Whether it fails if the file exists.
     package var isNew: Bool {
         switch self {
         case .createNew, .createBeside: true
@@ -81,7 +82,7 @@ package enum OpenMode: Sendable, Equatable {
     }
 }
 
-/// What a path led to at one moment.
+/// Status of a file at one moment.
 package struct FileStatus: Sendable, Equatable {
     /// In bytes.
     package var size: Int64
@@ -96,17 +97,16 @@ package struct FileStatus: Sendable, Equatable {
         self.isRegularFile = isRegularFile
     }
 
-    /// Whether both are of one file, whatever became of it meanwhile.
+    /// Whether both are of the same file.
     package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// An open file.
 ///
-/// Offsets and lengths are bytes. Reads and writes are whole or throw: implementations go on after EINTR and after a
-/// short transfer.
-/// Concurrency: every member may be called from any thread; overlapping writes are the caller's business.
+/// Offsets and lengths are bytes. Reads and writes are complete or throw: implementations repeat calls after EINTR and
+/// after a short transfer. Concurrency: every member may be called from any thread; callers must not overlap writes.
 package protocol File: AnyObject, Sendable {
-    /// The path that it was opened by, for messages.
+    /// The path by which it was opened, for messages.
     var path: String { get }
 
     /// Reads up to `buffer.count` bytes; fewer only at the end of the file.
@@ -118,53 +118,53 @@ package protocol File: AnyObject, Sendable {
     /// Size in bytes.
     func size() throws(FileError) -> Int64
 
-    /// The next bytes from `offset` on that are not in a hole, as far as they go without one: holes read as zeros, and
-    /// to look at one through a map may fill it. Nil where nothing but holes follows.
-    /// Has a default, and where holes cannot be told: everything from `offset` on.
+    /// The next range of bytes at or after `offset` without a hole. Holes read as zeros, and reading one through a
+    /// mapping may allocate it. Nil if only holes follow. By default, and if holes are unknown, everything from
+    /// `offset` on.
     func nextData(from offset: Int64) -> Range<Int64>?
 
-    /// Cuts the file, or lengthens it by a hole.
+    /// Truncates the file, or extends it by a hole.
     func truncate(to size: Int64) throws(FileError)
 
-    /// Takes disk space for the first `size` bytes, so that a full disk shows here and not in a later write.
+    /// Allocates disk space for the first `size` bytes, so that a full disk fails here and not in a later write.
     func preallocate(to size: Int64) throws(FileError)
 
-    /// Makes contents, and what is needed to read them back (the size), durable. Never try it again after it threw.
+    /// Makes contents and size durable. Must not be called again after it threw.
     func syncData() throws(FileError)
 
-    /// Starts writing dirty pages of the range to the medium and waits for it, without making anything durable.
+    /// Starts writing dirty pages of the range and waits for that, without a guarantee of durability.
     func writeBack(offset: Int64, count: Int64) throws(FileError)
 
     /// The file's identity.
     func status() throws(FileError) -> FileStatus
 
-    /// A read-only view of the file that later writes show up in.
-    /// - Parameter reserve: bytes of address space to take. Where that is short the map is smaller, but not than the
-    ///   file. Bytes past the end of the file read as zeros and mark the map as damaged, as do pages that the medium
-    ///   does not give back.
-    /// - Throws: ``FileError`` with ENOMEM when there is no address space for the file.
+    /// A read-only mapping of the file, which shows later writes.
+    /// - Parameter reserve: address space in bytes. If it is scarce the mapping is smaller, but not smaller than the
+    ///   file. Bytes past the end of the file, and pages that the medium does not return, read as zeros and mark the
+    ///   mapping as damaged.
+    /// - Throws: ``FileError`` with ENOMEM if the file does not fit the address space.
     func map(reserve: Int) throws(FileError) -> any FileMap
 
-    /// A view of the file in which changes stay; they do not reach the file. Has a default.
+    /// A private mapping, whose changes do not reach the file. Has a default.
     func mapPrivately(reserve: Int) throws(FileError) -> MappedRange
 
-    /// Takes an advisory lock on one byte, shared with other descriptors and processes; false when somebody has it.
+    /// Takes an advisory lock on one byte, against other descriptors and processes; false if it is held.
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool
 
-    /// Gives the lock on one byte back.
+    /// Releases the lock on one byte.
     func unlock(byte: Int64) throws(FileError)
 
-    /// Whether another descriptor has a lock on one byte, of either kind.
+    /// Whether another descriptor holds a lock on one byte, of either kind.
     func isLocked(byte: Int64) throws(FileError) -> Bool
 
-    /// The processes that have a lock on one byte, as far as that can be told; for messages. Has a default: none.
-    /// - Complexity: a look at every process of the machine.
+    /// Ids of the processes that hold a lock on one byte, as far as known; for messages. Empty by default.
+    /// - Complexity: examines every process of the machine.
     func lockHolders(byte: Int64) -> [Int32]
 
-    /// Maps the first bytes of the file, which must be there, to be changed by several processes.
+    /// Maps the first bytes of the file, which must exist, for changes by several processes.
     func mapShared(count: Int) throws(FileError) -> any SharedMemory
 
-    /// Closes the descriptor; locks go with it. Calling it twice is harmless.
+    /// Closes the descriptor, which releases its locks. A second call has no effect.
     func close()
 }
 
@@ -174,13 +174,13 @@ package protocol FileMap: AnyObject, Sendable {
     /// Reserved bytes.
     var count: Int { get }
 
-    /// Takes more address space, behind what is reserved. Has a default: there is none.
-    /// - Returns: false when so much is not to be had; the map is as it was.
+    /// Extends the reservation in place. Has a default: it cannot.
+    /// - Returns: false if the addresses are not available; the mapping is unchanged then.
     func extend(to count: Int) -> Bool
-    /// Nil where no page can be lost.
+    /// Nil if no page can be lost.
     var damage: MapDamage? { get }
 
-    /// Brings bytes of the file to where they are mapped; nothing to do where the system does that by itself.
+    /// Loads bytes of the file to their mapped addresses; no effect if the system does so itself.
     func load(offset: Int, count: Int) throws(FileError)
 }
 
@@ -191,7 +191,7 @@ extension FileMap {
 }
 
 extension FileSystem {
-    /// Whether a path leads to a file that is open: it may come to lead to another one, or to none, at any time.
+    /// Whether a path leads to an open file: it may lead to another one, or to none, at any time.
     package func leads(_ path: String, to file: any File) throws(FileError) -> Bool {
         try leads(path, to: try file.status())
     }
@@ -201,7 +201,7 @@ extension FileSystem {
     }
 }
 
-// For files that one process has for itself.
+// For file systems of a single process.
 extension FileSystem {
     package var isShared: Bool { false }
     package func resolve(_ path: String) throws(FileError) -> String { path }

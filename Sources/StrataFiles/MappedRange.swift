@@ -7,9 +7,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// A range of address space that is unmapped with the object.
+/// A range of address space that is unmapped in deinit.
 package final class MappedRange: FileMap {
-    /// Immutable after init. The bytes behind it are guarded by whoever shares the object.
+    /// Immutable after init. The users of the object guard the bytes.
     private nonisolated(unsafe) let start: UnsafeMutableRawPointer
     /// Only grows, one thread at a time.
     private let length: Atomic<Int>
@@ -17,18 +17,18 @@ package final class MappedRange: FileMap {
     package let damage: MapDamage?
     private let addition: Addition
 
-    /// What a range gets that is made longer.
+    /// Contents of an extension of the range.
     enum Addition {
-        /// More of the same: of the file, or zeros.
+        /// The same as before: the next part of the file, or zeros.
         case same
-        /// Zeros, whatever the range begins with.
+        /// Zeros, whatever the range contains.
         case zeros
     }
 
     package var count: Int { length.load(ordering: .acquiring) }
 
-    /// - Parameter damage: set for what a process that is forked off must not have; of a mapped file also for pages
-    ///   that turn out to be unreadable.
+    /// - Parameter damage: set for memory that a forked child must not share; for a mapped file it also reports
+    ///   unreadable pages.
     init(_ start: UnsafeMutableRawPointer, count: Int, damage: MapDamage? = nil, adding addition: Addition = .same) {
         self.start = start
         length = Atomic(count)
@@ -37,15 +37,15 @@ package final class MappedRange: FileMap {
         AddressSpace.taken.add(count, ordering: .relaxed)
     }
 
-    /// Zeroed private memory that takes no room until it is touched; nil when address space is exhausted.
+    /// Zeroed private memory that is allocated on first use; nil if address space is exhausted.
     package convenience init?(anonymous count: Int) {
         guard let base = Self.reserve(count) else { return nil }
         self.init(base, count: count)
     }
 
-    /// Zeroed private memory for something that grows: `wanted` bytes, or fewer where address space is short, to be
-    /// extended later. Nil when there is not even room for `least`.
-    /// - Parameter isOfFile: it holds what a file does: in a process that is forked off it reads zeros, and says so.
+    /// Zeroed private memory that can grow: `wanted` bytes, or fewer if address space is scarce, to be extended later.
+    /// Nil if not even `least` bytes are available.
+    /// - Parameter isOfFile: it holds a file's contents: in a forked child it reads as zeros, and is marked as damaged.
     package convenience init?(growing wanted: Int, atLeast least: Int = 0, isOfFile: Bool = false) {
         guard let (base, count) = Self.reserve(growing: wanted, atLeast: least) else { return nil }
         if !isOfFile {
@@ -58,7 +58,7 @@ package final class MappedRange: FileMap {
         }
     }
 
-    /// Anonymous memory with room behind it, for the caller to unmap: `wanted` bytes, or fewer.
+    /// Anonymous memory followed by free addresses, to be unmapped by the caller: `wanted` bytes, or fewer.
     static func reserve(
         growing wanted: Int, atLeast least: Int
     ) -> (start: UnsafeMutableRawPointer, count: Int)? {
@@ -68,8 +68,8 @@ package final class MappedRange: FileMap {
         return nil
     }
 
-    /// Makes the range longer where it is; what is added is more of the same file, or zeros.
-    /// - Returns: false when the addresses behind it are taken, or the process may map no more.
+    /// Extends the range in place, by the next part of the file, or by zeros.
+    /// - Returns: false if the addresses behind it are taken, or the process may map no more.
     package func extend(to bytes: Int) -> Bool {
         growing.withLock { _ in
             let old = count
@@ -119,25 +119,25 @@ package final class MappedRange: FileMap {
     /// For anonymous memory only: a mapped file is read-only.
     package var mutableBase: UnsafeMutableRawPointer { start }
 
-    /// Gives the memory of a whole range of pages back to the system; it reads as zeros afterwards.
+    /// Returns the memory of whole pages to the system; they read as zeros afterwards.
     package func discard(from offset: Int, count: Int) { madvise(start + offset, count, MADV_DONTNEED) }
 }
 
-/// Says whether a mapped file lost pages while it was read: it was cut by somebody, or the medium failed.
+/// Reports lost pages of a mapped file: it was truncated by another program, or the medium failed.
 ///
-/// An access to such a page is no signal: it reads zeros. Whoever loads from the map asks afterwards, before it
-/// believes what it loaded. Valid as long as the map is.
+/// An access to such a page raises no signal, and reads zeros. A reader checks this after its loads, and before it uses
+/// their results. Valid as long as the mapping.
 package struct MapDamage: Sendable {
-    /// Atomic; the memory stands for the life of the process.
+    /// Atomic; the memory is never freed.
     private nonisolated(unsafe) let record: UnsafeMutablePointer<strata_damage>
-    /// Not 0 after a page was lost. Atomic, as the record.
+    /// Not 0 after a page was lost. Atomic, like the record.
     package nonisolated(unsafe) let flag: UnsafeMutablePointer<Atomic<UInt32>>
 
     private let origin = ProcessOrigin()
-    /// Whether the map is the parent's of this process, which was forked off since; it reads zeros here.
+    /// Whether the mapping belongs to the parent of this process, which was forked off since; it reads as zeros here.
     package var isForked: Bool { origin.isForked }
 
-    /// Watches a range; nil without memory. Of a file, forks are held since before it was mapped.
+    /// Watches a range; nil without memory. For a file, forks are blocked since before it was mapped.
     init?(watching base: UnsafeRawPointer, count: Int) {
         guard let record = strata_watch(base, count) else { return nil }
         self.record = record
@@ -150,7 +150,7 @@ package struct MapDamage: Sendable {
         flag = UnsafeMutableRawPointer(record).assumingMemoryBound(to: Atomic<UInt32>.self)
     }
 
-    /// What maps that cannot lose pages share.
+    /// Shared by mappings that cannot lose pages.
     package static let never = MapDamage()
 
     @inline(__always) package var happened: Bool { flag.pointee.load(ordering: .relaxed) != 0 }
@@ -158,23 +158,23 @@ package struct MapDamage: Sendable {
     /// Bytes from the start of the map to the last access that failed.
     package var offset: Int { Int(record.pointee.offset) }
 
-    /// Watches more of the range.
+    /// Extends the watched range.
     func extend(to count: Int) { strata_extend_watch(record, count) }
 
-    /// Watches the range no more, and unmaps it. Forks are held.
+    /// Ends watching the range, and unmaps it. Forks are blocked.
     func end(_ base: UnsafeMutableRawPointer, _ count: Int) {
         strata_unwatch(record)
         munmap(base, count)
     }
 }
 
-/// Set once.
+/// A flag that is set once.
 package final class ClosedFlag: Sendable {
     private let flag = Atomic<Bool>(false)
 
     package init() {}
 
-    /// True for the first caller.
+    /// Sets the flag; true for the first caller.
     package func set() -> Bool { !flag.exchange(true, ordering: .acquiringAndReleasing) }
 
     package var isSet: Bool { flag.load(ordering: .acquiring) }

@@ -6,14 +6,14 @@ import Synchronization
     import Glibc
 #endif
 
-/// Files that live as long as this object: what an in-memory database stands on.
+/// Files of an in-memory database, which live as long as this object.
 ///
-/// Contents of a file stay at one address, so a map of it is the contents themselves. A file that was removed lives
-/// on until its last handle goes, as on a real disk.
+/// A file's contents stay at one address, so that its mapping is the contents. A removed file lives until its last
+/// handle is closed, as on a real disk.
 package final class MemoryFileSystem: FileSystem {
     private let entries = Mutex<[String: MemoryContents]>([:])
     private let lastInode = Atomic<UInt64>(0)
-    /// Bytes that a file can grow to.
+    /// Largest size of a file.
     private let capacity: Int
 
     package init(capacity: Int = 1 << 36) { self.capacity = capacity }
@@ -88,7 +88,7 @@ private final class MemoryContents: Sendable {
         self.capacity = capacity
     }
 
-    /// Whether there is address space for so many bytes: there is more to be had where little was taken at first.
+    /// Whether there is address space for this many bytes; extends the reservation if it was small.
     func hasRoom(for bytes: Int) -> Bool {
         if bytes <= range.count { return true }
         if bytes > capacity { return false }

@@ -6,7 +6,7 @@ import CStrataShim
     import Glibc
 #endif
 
-/// The platform's files.
+/// The operating system's files.
 package struct POSIXFileSystem: FileSystem {
     package init() {}
 
@@ -40,7 +40,7 @@ package struct POSIXFileSystem: FileSystem {
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
         var found = strata_status()
-        // Without the copy that a string as an argument of C is: commits ask.
+        // Without the copy that passing a string to C makes: each commit calls this.
         let result = path.withCString { strata_get_status(-1, $0, &found) }
         if result == 0 { return FileStatus(found) }
         if result == -ENOENT || result == -ENOTDIR { return nil }
@@ -59,10 +59,10 @@ package struct POSIXFileSystem: FileSystem {
         return directory == "/" ? "/" + name : directory + "/" + name
     }
 
-    /// As many links as the system follows.
+    /// Most links that the system follows.
     private static let mostLinks = 40
 
-    /// What links in the place of the file lead to, which need not be there; nil for what has no name of a file.
+    /// The target of links at a path, which need not exist; nil for a path without a file name.
     private static func followed(_ path: String) throws(FileError) -> String? {
         var file = path
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
@@ -105,12 +105,12 @@ package struct POSIXFileSystem: FileSystem {
         if descriptor < 0 { throw FileError(.open, path: directory, errno: -descriptor) }
         let failure: Int32 = fsync(descriptor) == 0 ? 0 : errno
         close(descriptor)
-        // Some file systems cannot sync a directory and say so; they keep entries in order by themselves.
+        // Some file systems cannot sync a directory and report that; they keep entries in order themselves.
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
     }
 
-    /// For a directory that may be written and not read: it cannot be opened to be synced, so its whole file system is,
-    /// and where nothing of that can be opened either, all of them.
+    /// Syncs the whole file system of a directory that is writable but not readable, since it cannot be opened for a
+    /// sync; if no file in it can be opened either, all file systems.
     private func syncAll(of directory: String) throws(FileError) {
         #if canImport(Darwin)
             sync()
@@ -141,7 +141,7 @@ package struct POSIXFileSystem: FileSystem {
         strata_served_kind(path).flatMap { String(validatingCString: $0) }
     }
 
-    /// The folder that holds `path`.
+    /// The directory of `path`.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -155,10 +155,10 @@ extension FileStatus {
     }
 }
 
-/// A descriptor. The number is set once; closing it while another thread uses it is the caller's mistake.
+/// A descriptor. Its number is set once; a caller must not close it while another thread uses it.
 ///
-/// In a process that was forked off since it was opened, the number is nobody's, or another file's: every call throws
-/// EBADF there, and closing does nothing.
+/// In a forked child the number is invalid, or another file's: every call throws EBADF there, and closing has no
+/// effect.
 final class POSIXFile: File {
     private let number: Int32
     private let origin = ProcessOrigin()
@@ -218,7 +218,7 @@ final class POSIXFile: File {
 
     func size() throws(FileError) -> Int64 {
         let descriptor = try usable(.size)
-        // A third of the time of a status; nothing here uses the position that it sets.
+        // Takes a third of the time of `fstat`; the position that it sets is not used.
         let end = lseek(descriptor, 0, SEEK_END)
         if end >= 0 { return Int64(end) }
         var found = strata_status()
@@ -241,7 +241,7 @@ final class POSIXFile: File {
         #if canImport(Darwin)
             if try self.size() < size { try truncate(to: size) }
         #else
-            // What is there already is left alone: off file systems with extents each of its blocks would be looked at.
+            // Skips the existing part: on file systems without extents each of its blocks would be read.
             let old = try self.size()
             if size <= old { return }
             try checkLimit(size, .preallocate)
@@ -253,7 +253,7 @@ final class POSIXFile: File {
         #endif
     }
 
-    /// A file that grows beyond the process's limit (`ulimit -f`) would end it by a signal.
+    /// Checks the process's limit (`ulimit -f`): growing a file beyond it would end the process by a signal.
     private func checkLimit(_ size: Int64, _ operation: FileError.Operation) throws(FileError) {
         var limit = rlimit()
         #if canImport(Darwin)
@@ -279,7 +279,7 @@ final class POSIXFile: File {
     func writeBack(offset: Int64, count: Int64) throws(FileError) {
         let descriptor = try usable(.writeBack)
         let result = strata_write_back(descriptor, offset, count)
-        // Not every file system has it, and nothing depends on it.
+        // Not every file system supports it, and correctness does not depend on it.
         if result != 0 && result != -ENOSYS && result != -ESPIPE && result != -EINVAL {
             throw FileError(.writeBack, path: path, errno: -result)
         }
@@ -320,7 +320,7 @@ final class POSIXFile: File {
         }
         var failure = ENOMEM
         let damage = ProcessOrigin.withoutForks { () -> MapDamage? in
-            // The file's contents over the beginning of anonymous memory.
+            // Maps the file's contents over the beginning of anonymous memory.
             let flags = MAP_PRIVATE | MAP_FIXED
             if size > 0, mmap(whole, size, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED {
                 failure = errno
@@ -333,8 +333,7 @@ final class POSIXFile: File {
         return MappedRange(whole, count: count, damage: damage, adding: .zeros)
     }
 
-    /// Watches what was just mapped, or unmaps it where there is no memory for that. Takes none of the heap's: forks
-    /// are held.
+    /// Watches a new mapping, or unmaps it if memory is missing. Must not use the heap, because forks are blocked.
     private static func watched(_ base: UnsafeMutableRawPointer, _ count: Int) -> MapDamage? {
         guard let damage = MapDamage(watching: base, count: count) else {
             munmap(base, count)
@@ -379,8 +378,8 @@ final class POSIXFile: File {
         return memory
     }
 
-    /// Gives its locks back first: they would outlive the descriptor in a map of the file, and in the copy that a
-    /// process has which another thread is just starting.
+    /// Releases its locks first: they would outlive the descriptor in a mapping of the file, and in the copy of a
+    /// process that another thread is just starting.
     func close() {
         if closed.set() {
             if origin.isForked { return }

@@ -7,237 +7,237 @@
         import Darwin
     #endif
 
-    /// Something that the engine does wrong on purpose, so that a self-test sees whether its scenarios find it.
+    /// A mistake that the engine makes on purpose, so that a self-test can check that its scenarios find it.
     ///
-    /// A process has one at most, named by its environment and read once; processes that it starts inherit it. Where
-    /// the trait Zoo is off there is neither the type nor a place that asks.
+    /// A process has at most one, named by its environment and read once; its child processes inherit it. Without the
+    /// trait Zoo neither the type nor its uses are compiled.
     package enum PlantedMistake: String, CaseIterable, Sendable {
-        /// A trap of the policy `invalidAccess: .trap` has another text.
+        /// A trap of the policy `invalidAccess: .trap` has a wrong message.
         case wrongTrap = "strata-wrong-trap"
-        /// Under that policy nothing traps.
+        /// That policy does not trap.
         case trapIgnored = "strata-trap-ignored"
-        /// Damage and substituted reads reach no hook, and not standard error.
+        /// Damage and substituted reads are reported neither to a hook nor to standard error.
         case damageUntold = "strata-damage-untold"
-        /// The count of results is that of the look before.
+        /// The count of results is that of the previous call.
         case staleCount = "strata-stale-count"
-        /// A snapshot of results shows what the Realm shows.
+        /// A snapshot of results changes with the Realm.
         case snapshotMoves = "strata-snapshot-moves"
         /// A loop over results walks the rows of each step, not those of its start.
         case loopLive = "strata-loop-live"
-        /// Results inside a write are what they were before it.
+        /// Results inside a write show the state before it.
         case writeStale = "strata-write-stale"
-        /// What was deleted says that it is there.
+        /// A deleted object claims to be valid.
         case invalidationDenied = "strata-invalidation-denied"
         /// The hash of an object changes when it is deleted.
         case identityChanges = "strata-identity-changes"
-        /// An object is whatever row has its key now.
+        /// An object follows its key to a row that was created later.
         case creationIgnored = "strata-creation-ignored"
-        /// The row behind the one that is to be deleted goes.
+        /// The row after the one to be deleted is deleted instead.
         case deleteNeighbour = "strata-delete-neighbour"
         /// The last of several objects is not deleted.
         case deleteSliceShort = "strata-delete-slice-short"
-        /// A write that was cancelled is committed.
+        /// A cancelled write is committed.
         case rollbackKeeps = "strata-rollback-keeps"
-        /// Every third commit is acknowledged and not done.
+        /// Every third commit is acknowledged without being made.
         case commitForgotten = "strata-commit-forgotten"
-        /// Any thread may use anything.
+        /// Thread confinement is not checked.
         case threadUnchecked = "strata-thread-unchecked"
-        /// A reference between threads can be resolved again and again.
+        /// A reference between threads can be resolved repeatedly.
         case referenceReused = "strata-reference-reused"
-        /// A reference between threads keeps the version that it was made in.
+        /// A reference between threads pins the version that it was made in.
         case referencePins = "strata-reference-pins"
-        /// The pages of a version that somebody reads are used again.
+        /// The pages of a pinned version are reused.
         case pinIgnored = "strata-pin-ignored"
-        /// A version that nobody reads any more is kept.
+        /// A version without pins is kept.
         case pinKept = "strata-pin-kept"
-        /// Observers keep every version that they were told of.
+        /// Observers pin every version that they were notified of.
         case observerPins = "strata-observer-pins"
-        /// Any number of versions may be held.
+        /// The limit of pinned versions is ignored.
         case limitIgnored = "strata-limit-ignored"
         /// Every third notification is not delivered.
         case lostNotification = "strata-lost-notification"
-        /// Notifications come twice.
+        /// Notifications are delivered twice.
         case observerTwice = "strata-observer-twice"
         /// The first place of a change set is one too high.
         case wrongChangeset = "strata-wrong-changeset"
         /// A change set leaves its modifications out.
         case modificationLost = "strata-modification-lost"
-        /// Nobody is told that an observed object was deleted.
+        /// The deletion of an observed object is not notified.
         case deletionUntold = "strata-deletion-untold"
-        /// Key paths are looked at up to their first name.
+        /// Only the first name of a key path is observed.
         case keyPathDeaf = "strata-key-path-deaf"
-        /// A collection that is observed without key paths follows one link, and not four.
+        /// Observation of a collection without key paths follows one link instead of four.
         case linksUnfollowed = "strata-links-unfollowed"
-        /// Tokens that a commit was to spare are told of it.
+        /// Tokens that a commit excludes are notified of it.
         case silenceIgnored = "strata-silence-ignored"
-        /// A Realm that is woken by a commit takes more than a second.
+        /// A Realm wakes more than a second after a commit.
         case wakeLate = "strata-wake-late"
         /// A write waits a tenth of a second before it begins.
         case writeWaits = "strata-write-waits"
         /// Asynchronous writes run in the reverse order.
         case asyncOrder = "strata-async-order"
-        /// A rule to cascade leaves the last object out.
+        /// A cascading deletion leaves the last object.
         case cascadeMissesOne = "strata-cascade-misses-one"
-        /// Backlinks lack their last one.
+        /// Backlinks miss the last one.
         case backlinkLost = "strata-backlink-lost"
-        /// Of an object that stands several times in a list, its deletion takes the first out.
+        /// Deleting an object that occurs several times in a list removes only its first occurrence.
         case listDuplicateKept = "strata-list-duplicate-kept"
-        /// Of all links that lead to a deleted object the last one stays.
+        /// Of all links to a deleted object the last one stays.
         case linkLeft = "strata-link-left"
-        /// Embedded objects whose parent lets go of them stay.
+        /// Embedded objects stay when their parent drops them.
         case childKept = "strata-child-kept"
         /// An upsert leaves the last of its properties out.
         case upsertLosesProperty = "strata-upsert-loses-property"
-        /// A migration walks no object of any class.
+        /// A migration enumerates no objects of any class.
         case migrationSkipsClass = "strata-migration-skips-class"
-        /// A migration leaves the last object of each step of its walk out.
+        /// A migration skips the last object of each step of its enumeration.
         case migrationSkipsRow = "strata-migration-skips-row"
-        /// An error in a migration block is thrown, and what the block did until then is committed.
+        /// After an error in a migration block, its earlier changes are committed.
         case migrationHalf = "strata-migration-half"
         /// The new schema version is committed before the migration.
         case versionFirst = "strata-version-first"
-        /// The first of several steps of a migration is left out.
+        /// The first of several migration steps is skipped.
         case versionSkipped = "strata-version-skipped"
-        /// A migration keeps something of each object that it walks.
+        /// A migration leaks memory for each enumerated object.
         case migrationHoards = "strata-migration-hoards"
-        /// A renamed property has lost its values.
+        /// A renamed property loses its values.
         case renameLosesValues = "strata-rename-loses-values"
-        /// A value whose type changes becomes empty.
+        /// A value whose type changes is cleared.
         case typeChangeZero = "strata-type-change-zero"
-        /// Values that a required property lacks are made up.
+        /// Missing values of a required property are filled with blanks.
         case nullsBlank = "strata-nulls-blank"
-        /// A new primary key may have values that stand twice.
+        /// A new primary key is accepted with duplicate values.
         case duplicatesUnchecked = "strata-duplicates-unchecked"
-        /// The copy of an object that becomes embedded lacks its last value.
+        /// The copy of an object that becomes embedded misses its last value.
         case copyLosesValue = "strata-copy-loses-value"
-        /// A file of a newer program is opened as if it were an older one.
+        /// A file of a newer program version is opened as if it were older.
         case versionDown = "strata-version-down"
-        /// A read-only file is opened whatever its schema.
+        /// A read-only file is opened with any schema.
         case readOnlyIgnored = "strata-read-only-ignored"
-        /// A program writes on after another one has migrated the file.
+        /// A program keeps writing after another one has migrated the file.
         case oldSchemaWrites = "strata-old-schema-writes"
         /// A query's filter also takes rows whose value is null.
         case queryNullsMatch = "strata-query-nulls-match"
-        /// A sort reverses what it began with.
+        /// A sort reverses the initial order of equal elements.
         case sortUnstable = "strata-sort-unstable"
-        /// An IN is a pass over the class for each of its values.
+        /// An IN predicate scans the class once for each of its values.
         case inPasses = "strata-in-passes"
-        /// A set that nothing manages is searched from its start for each member.
+        /// An unmanaged set is searched linearly for each member.
         case setSearched = "strata-set-searched"
-        /// All observers are looked at for each one that is added.
+        /// Adding an observer scans all observers.
         case observersSwept = "strata-observers-swept"
-        /// The section of a key is looked for from the first one on.
+        /// The section of a key is searched from the first one.
         case sectionSearched = "strata-section-searched"
-        /// What was found of a list is looked for again at each question inside a write.
+        /// Cached results of a list are dropped at each query inside a write.
         case listForgotten = "strata-list-forgotten"
-        /// A unique key is held against the whole class at each commit.
+        /// Each commit compares a unique key with the whole class.
         case uniqueScanned = "strata-unique-scanned"
-        /// A frozen Realm evaluates all keys of a class when the program asks for its objects.
+        /// A frozen Realm evaluates all keys of a class when its objects are requested.
         case frozenListed = "strata-frozen-listed"
-        /// All members of all sections are looked at for each commit.
+        /// Each commit evaluates all members of all sections.
         case sectionsAnew = "strata-sections-anew"
-        /// A commit does not wait for the disk.
+        /// A commit does not wait for its sync.
         case commitWithoutSync = "strata-commit-without-sync"
-        /// A sync of the log that failed is made again, and what the second one says is believed.
+        /// A failed sync of the log is repeated, and the second result is believed.
         case syncTriedAgain = "strata-sync-tried-again"
-        /// A checkpoint's header slot is written without a sync of the pages that it leads to; a compaction's, too.
+        /// A header slot of a checkpoint or a compaction is written without a sync of its pages before.
         case checkpointWithoutSync = "strata-checkpoint-without-sync"
-        /// Who finds another thread leading the sync does not wait for it.
+        /// A follower does not wait for the leader's sync.
         case followerWithoutSync = "strata-follower-without-sync"
-        /// Recovery takes a batch of the log that was written in part.
+        /// Recovery accepts a torn batch of the log.
         case tornBatchTaken = "strata-torn-batch-taken"
-        /// Recovery leaves the last batch of the log out.
+        /// Recovery drops the last batch of the log.
         case recoveryDropsLast = "strata-recovery-drops-last"
-        /// In the upper branches of a table's tree the first key of a child leads to the child before it.
+        /// In upper branches of a table's tree, a search for the first key of a child leads to its left neighbour.
         case branchSearch = "strata-branch-search"
-        /// Nodes are believed whatever their checksum says.
+        /// Nodes are accepted with wrong checksums.
         case checksumUnchecked = "strata-checksum-unchecked"
 
         // Storage.
 
-        /// In the lowest branches of a table's tree the first key of a group leads to the group before it.
+        /// In the lowest branches of a table's tree, a search for the first key of a group leads to its left neighbour.
         case leafSearch = "strata-leaf-search"
-        /// A file grows by 16 MiB, whatever its policy says.
+        /// A file grows by 16 MiB under any policy.
         case growsFar = "strata-grows-far"
-        /// A header slot is written without a sync behind it.
+        /// A header slot is written without a sync after it.
         case slotWithoutSync = "strata-slot-without-sync"
         /// The name of a new log is not made durable.
         case logNameWithoutSync = "strata-log-name-without-sync"
-        /// Recovery leaves the last of several commits out that one write put in the log.
+        /// Recovery drops the last of several commits in one log batch.
         case groupEndLost = "strata-group-end-lost"
-        /// Recovery does no deletion again.
+        /// Recovery replays no deletions.
         case deletionNotReplayed = "strata-deletion-not-replayed"
-        /// A version loses its protection when a newer one is there, though it is pinned.
+        /// A version loses its protection when a newer one becomes visible, although it is pinned.
         case pinEndsEarly = "strata-pin-ends-early"
         /// Of several changes of one value in a transaction the first counts.
         case secondUpdateLost = "strata-second-update-lost"
-        /// A compaction writes texts without their contents that have nodes of their own.
+        /// A compaction writes long texts without their contents.
         case compactionEmptiesTexts = "strata-compaction-empties-texts"
-        /// A compaction leaves the last row of each row group out.
+        /// A compaction drops the last row of each row group.
         case compactionLosesRows = "strata-compaction-loses-rows"
 
         // Sealed storage.
 
-        /// Everything is sealed under one nonce.
+        /// All pages and batches are sealed under one nonce.
         case nonceConstant = "strata-nonce-constant"
         /// Records of an encrypted store's log are plain, behind zeros in place of nonce and tag.
         case logUnsealed = "strata-log-unsealed"
 
         // Repair.
 
-        /// A check of a store passes over what breaks a rule, and over what cannot be read.
+        /// A check of a store ignores violations and unreadable pages.
         case checkForgives = "strata-check-forgives"
-        /// A salvage counts its first row as saved, and does not write it.
+        /// A salvage counts its first row as saved without writing it.
         case salvageLosesRow = "strata-salvage-loses-row"
-        /// A salvage says of no row that it is lost.
+        /// A salvage reports no lost rows.
         case salvageLossUntold = "strata-salvage-loss-untold"
 
         // Queries.
 
-        /// A number that is at most another one is none where it is the least of all.
+        /// A comparison "at most the least integer" has no matches.
         case leastIntegerMissed = "strata-least-integer-missed"
-        /// Everything is at most what is not a number.
+        /// Every number is at most NaN.
         case nanMatches = "strata-nan-matches"
-        /// In an index the two zeros are two values.
+        /// In an index the two zeros differ.
         case zerosDiffer = "strata-zeros-differ"
-        /// Texts of 64 bytes and more are equal that differ in their last byte.
+        /// Texts of 64 bytes and more are equal if they differ only in their last byte.
         case longTextsEqual = "strata-long-texts-equal"
-        /// Sums and extremes leave rows out that were inserted between others.
+        /// Sums and extremes skip rows that were inserted between others.
         case sumsWithoutInserted = "strata-sums-without-inserted"
-        /// The last place of a text is not searched for a part.
+        /// A substring search skips the last position of a text.
         case textEndUnsearched = "strata-text-end-unsearched"
-        /// Of several rows that an index names the last one is left out.
+        /// Of several rows for an index entry the last one is dropped.
         case indexStopsShort = "strata-index-stops-short"
-        /// A range of an index ends before the rows of its last value.
+        /// A range of an index excludes the rows of its last value.
         case indexEndMissed = "strata-index-end-missed"
-        /// An index is not told of a value that is null now.
+        /// Indexes keep the entry of a value that becomes null.
         case nullUntold = "strata-null-untold"
-        /// A mean is that of all objects, those without a value among them.
+        /// A mean counts objects without a value.
         case meanCountsNulls = "strata-mean-counts-nulls"
-        /// A limit lets one object more through.
+        /// A limit admits one object too many.
         case limitOneMore = "strata-limit-one-more"
-        /// Objects that are equal in the first property count as one, whatever their others are.
+        /// Objects with equal first properties count as duplicates, whatever their other properties are.
         case distinctByFirst = "strata-distinct-by-first"
-        /// Of several properties the first alone decides an order.
+        /// Of several sort properties only the first one counts.
         case sortByFirst = "strata-sort-by-first"
-        /// Case is ignored in the letters of ASCII alone.
+        /// Case is folded only for ASCII letters.
         case foldsASCIIAlone = "strata-folds-ascii-alone"
 
         // Objects.
 
-        /// An upsert empties the plain properties that it was not given.
+        /// An upsert clears the plain properties that it was not given.
         case upsertEmpties = "strata-upsert-empties"
-        /// A list's element that moves from beyond the thousandth, or there, comes to stand one place before.
+        /// An element that moves to or from beyond the thousandth place of a list ends one place too low.
         case farMoveShort = "strata-far-move-short"
-        /// A list removes the element before the one that is to go.
+        /// A list removes the element before the one to be removed.
         case listRemovesNeighbour = "strata-list-removes-neighbour"
-        /// A list inserts behind the element in front of which something is to stand.
+        /// A list inserts after an element instead of before it.
         case listInsertsBehind = "strata-list-inserts-behind"
-        /// A rule to cascade ends three objects below the one that is deleted.
+        /// A cascading deletion stops three objects below the deleted one.
         case cascadeShallow = "strata-cascade-shallow"
-        /// What a rule deletes with its last owner goes with the first.
+        /// An object that a rule deletes with its last owner is deleted with the first.
         case sharedDeleted = "strata-shared-deleted"
-        /// A rule that denies a deletion is not asked.
+        /// A rule that denies a deletion is ignored.
         case denyIgnored = "strata-deny-ignored"
 
         // Notifications.
@@ -251,31 +251,31 @@
 
         // Migration.
 
-        /// A migration leaves the last object of a class out of which there are a multiple of 1 024.
+        /// A migration skips the last object of a class whose number of objects is a multiple of 1 024.
         case fullStepShort = "strata-full-step-short"
 
         // Processes.
 
-        /// Every third bell by which a commit wakes other processes is not rung.
+        /// Every third commit does not ring the bells of other processes.
         case bellLost = "strata-bell-lost"
 
         package static let variable = "ASSAY_ZOO_MISTAKE"
 
-        /// Nil where the environment names none of these: other names belong to others.
+        /// Nil if the environment names none of these; other engines have other names.
         private static let chosen = getenv(variable).flatMap { PlantedMistake(rawValue: String(cString: $0)) }
 
         package var isPlanted: Bool { self == Self.chosen }
 
         private static let asked = Atomic<UInt64>(0)
 
-        /// For a mistake that is made every third time: whether it is planted, and this is such a time.
+        /// For a mistake that is made every third time: whether it is planted and due.
         package var isDue: Bool { isPlanted && Self.asked.add(1, ordering: .relaxed).newValue % 3 == 0 }
 
         package static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 
         private static let hoarded = Mutex<[[UInt8]]>([])
 
-        /// Takes memory and keeps it.
+        /// Allocates memory and keeps it.
         package static func hoard(bytes: Int) {
             hoarded.withLock { $0.append([UInt8](repeating: 0x5A, count: bytes)) }
         }

@@ -1,20 +1,20 @@
 import CStrataShim
 
-/// The process that something was made in: a process that was forked off since then must leave it alone.
+/// The process in which an object was made. A child that was forked off since then must not use the object.
 ///
-/// Its threads, locks and open files are the parent's. A spawned program never sees it.
+/// The object's threads, locks and open files are the parent's. A spawned program never sees it.
 package struct ProcessOrigin: Sendable {
     private let forks = strata_fork_count()
 
     package init() {}
 
     /// Whether this process was forked off since then.
-    /// - Complexity: a load.
+    /// - Complexity: one load.
     @inline(__always) package var isForked: Bool { forks != strata_fork_count() }
 
-    /// Does what a process that is forked off has to find done, or not begun: no fork comes in between.
+    /// Runs `body` while forks are blocked, so that a child sees its effects complete or not begun.
     ///
-    /// For a few calls of the system. Not to be nested, and nothing is let go of in `body` that is unmapped with it.
+    /// For a few system calls. Not to be nested; `body` must not release objects that unmap memory.
     static func withoutForks<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

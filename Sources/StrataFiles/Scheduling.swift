@@ -1,53 +1,53 @@
-/// Where the storage engine waits, wakes and starts background work: the schedule seam.
+/// The storage engine's locks, waits and background threads, and the interface for controlled schedules.
 ///
-/// A test hands in a scheduler that lets one thread run at a time and chooses which, so every interleaving of a short
-/// history can be visited. ``SystemScheduling`` uses the platform's threads.
+/// A test can pass a scheduler that runs one thread at a time and chooses which one, so that every interleaving of a
+/// short history can be visited. ``SystemScheduling`` uses the platform's threads.
 package protocol Scheduling: Sendable {
     /// A mutual exclusion lock with a condition. `label` names it in traces.
     func makeMonitor(_ label: String) -> any Monitor
 
-    /// Runs `work` beside the caller: on a thread of its own, or, for a deterministic scheduler, when it chooses to.
-    /// - Returns: false where no thread is to be had: the work is not done then, and the caller does without. It is
-    ///   never run in the caller's place, since it may have no end.
+    /// Runs `work` concurrently: on a thread of its own, or, with a deterministic scheduler, at a time that it chooses.
+    /// - Returns: false if no thread could be started: `work` does not run then. It never runs on the caller's thread,
+    ///   since it may not end.
     func spawn(_ label: String, _ work: @escaping @Sendable () -> Void) -> Bool
 
-    /// A place where a deterministic scheduler may switch. Does nothing otherwise.
+    /// A point at which a deterministic scheduler may switch threads. No effect otherwise.
     func yield(at point: StaticString)
 
-    /// The moment so many microseconds from now; ``Deadline/never`` where no time passes.
+    /// The deadline this many microseconds from now; ``Deadline/never`` without a clock.
     func deadline(after microseconds: Int) -> Deadline
 
-    /// Microseconds until a moment; 0 when it has passed.
+    /// Microseconds until a deadline; 0 once it has passed.
     func remaining(until deadline: Deadline) -> Int
 
     /// Pauses background work, so that it leaves the disk to commits.
     func pause(microseconds: Int)
 }
 
-/// A lock with one condition, as POSIX has it: `wait` and `wakeAll` are called with the lock held.
+/// A lock with one condition, like POSIX's: `wait` and `wakeAll` are called with the lock held.
 package protocol Monitor: AnyObject, Sendable {
     func lock()
     func unlock()
-    /// Gives the lock up, sleeps until a wake-up, and takes it again. May return without one.
+    /// Releases the lock, sleeps until a wake-up, and takes it again. May wake spuriously.
     func wait()
     func wakeAll()
-    /// As ``wait()``, but not beyond a moment.
-    /// - Returns: false when that moment has passed.
+    /// As ``wait()``, but not beyond a deadline.
+    /// - Returns: false once the deadline has passed.
     func wait(until deadline: Deadline) -> Bool
 }
 
-/// A moment of a clock that only goes forward.
+/// A moment of a monotonic clock.
 package struct Deadline: Sendable, Equatable {
     /// Of the platform's monotonic clock.
     var nanoseconds: UInt64
 
     package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// Never comes.
+    /// Never passes.
     package static var never: Deadline { Deadline(nanoseconds: .max) }
 }
 
-// For schedulers without a clock.
+// Defaults for schedulers without a clock.
 extension Scheduling {
     package func deadline(after microseconds: Int) -> Deadline { .never }
     package func remaining(until deadline: Deadline) -> Int { .max }
@@ -62,7 +62,7 @@ extension Monitor {
 
 extension Monitor {
     /// Runs `body` with the lock held.
-    // Inlinable: other modules would look up the metadata of both types at each call, several times in a commit.
+    // Inlinable: otherwise other modules look up the metadata of both types at each call, several times in a commit.
     @inlinable
     package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         lock()

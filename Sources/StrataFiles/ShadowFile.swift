@@ -6,18 +6,18 @@ import Synchronization
     import Glibc
 #endif
 
-/// A file whose changes stay in memory: what is written here is read back here, and never reaches the medium.
+/// A file whose changes stay in memory: reads return written bytes, which never reach the medium.
 ///
-/// It is what a log is replayed into where nothing may be written.
+/// A log is replayed into it if the files must not be written.
 /// Concurrency: as ``File``; the bytes are guarded by the users of the file, as on a disk.
 package final class ShadowFile: FileLayer {
     package let base: any File
     private let range: MappedRange
-    /// Bytes of the file beneath when it was opened.
+    /// Size of the file beneath when it was opened.
     private let originalLength: Int64
     private let length: Atomic<Int>
 
-    /// - Parameter reserve: bytes of address space to take, where the process may have so much.
+    /// - Parameter reserve: address space in bytes, if the process may have so much.
     /// - Throws: ``FileError`` with operation `map` or `size`.
     package init(over original: any File, reserve: Int) throws(FileError) {
         base = original
@@ -46,7 +46,7 @@ package final class ShadowFile: FileLayer {
         throw FileError(.map, path: path, errno: ENOMEM)
     }
 
-    /// What is there in memory, or less when the file beneath was cut.
+    /// Size in memory, or less if the file beneath was truncated.
     package func size() throws(FileError) -> Int64 {
         let now = try base.size()
         return now < originalLength ? now : Int64(length.load(ordering: .acquiring))
@@ -68,19 +68,19 @@ package final class ShadowFile: FileLayer {
 }
 
 extension File {
-    /// What a file does that has nothing better than to be read.
+    /// The default for files without a mapping: reads the contents.
     package func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try readPrivately(reserve: reserve) }
 
-    /// The contents in memory of one's own, with room for more; changes do not reach the file.
+    /// The contents in private memory, with space to grow; changes do not reach the file.
     ///
-    /// - Parameter reserve: bytes of address space to take, where the process may have so much.
+    /// - Parameter reserve: address space in bytes, if the process may have so much.
     /// - Complexity: reads the whole file.
     package func readPrivately(reserve: Int) throws(FileError) -> MappedRange {
         let size = Int(try size())
         guard let range = MappedRange(growing: max(reserve, size), atLeast: size, isOfFile: true) else {
             throw FileError(.map, path: path, errno: ENOMEM)
         }
-        // A sealed file has its headers plain, and pages that were never written.
+        // A sealed file has plain headers, and pages that were never written.
         let headers = 8192
         let page = 4096
         var offset = 0

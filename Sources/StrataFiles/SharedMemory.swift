@@ -6,36 +6,36 @@ import CStrataShim
     import Glibc
 #endif
 
-/// The first bytes of a file, as all processes that map it see and change them.
+/// The first bytes of a file, mapped for reading and writing by several processes.
 ///
-/// Offsets are bytes. Words are aligned. What a dead or damaged process left there may be anything.
+/// Offsets are bytes. Words are aligned. The contents are untrusted: a dead or damaged process may have left any bytes.
 /// Concurrency: every member may be called from any thread of any process.
 package protocol SharedMemory: AnyObject, Sendable {
-    /// Bytes that may be used.
+    /// Number of usable bytes.
     var count: Int { get }
-    /// False from the moment on at which a part of the file was not there: somebody has cut it. What is loaded and
-    /// stored there since then is nobody else's.
+    /// False once a part of the file was missing, because it was truncated. Later loads and stores see this process's
+    /// memory alone.
     var isIntact: Bool { get }
 
     func load32(_ offset: Int) -> UInt32
     func load64(_ offset: Int) -> UInt64
-    /// Later loads of others that see it see all stores before it.
+    /// A release store: a thread that loads the value sees all earlier stores.
     func store32(_ offset: Int, _ value: UInt32)
     func store64(_ offset: Int, _ value: UInt64)
-    /// Gives a word a new value where it has the expected one.
+    /// Replaces a word if it has the expected value.
     /// - Returns: whether it had.
     func exchange64(_ offset: Int, expected: UInt64, with new: UInt64) -> Bool
     func increment32(_ offset: Int)
-    /// No load behind it is done before the stores in front of it are seen by all.
+    /// A full fence: no later load is done before all earlier stores are visible.
     func fence()
 
-    /// Sleeps while a word has a value, at most so many microseconds. May return early.
+    /// Sleeps while a word has a value, at most this many microseconds. May return early.
     func wait(_ offset: Int, while value: UInt32, microseconds: Int)
-    /// Changes a word and wakes all that wait for it to change.
+    /// Increments a word and wakes all that wait for its change.
     func ring(_ offset: Int)
 }
 
-/// A mapped file. The memory is guarded by atomic words and by its users' locks.
+/// A mapped file. Atomic words, and the users' locks, guard the memory.
 final class MappedSharedMemory: SharedMemory {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int

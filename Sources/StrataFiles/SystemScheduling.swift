@@ -6,7 +6,7 @@ import CStrataShim
     import Glibc
 #endif
 
-/// The platform's threads.
+/// The operating system's threads.
 package struct SystemScheduling: Scheduling {
     package init() {}
 
@@ -58,10 +58,10 @@ private final class Work: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// A POSIX mutex and condition. The two are guarded by their own semantics.
+/// A POSIX mutex and condition.
 ///
-/// A process that was forked off since has one thread, and what another one of the parent held is never given back: the
-/// lock is none there.
+/// A forked child has one thread, and a lock that another thread of the parent held would never be released: the lock
+/// has no effect there.
 private final class SystemMonitor: Monitor {
     private let origin = ProcessOrigin()
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -2,9 +2,9 @@ internal import StrataFiles
 internal import StrataStorage
 
 // Invariants
-// 1. The damaged files are copied aside, durably, before anything takes their place.
-// 2. The store at the path is the damaged one or the new one, whole, at every moment: one rename changes it.
-// 3. What is a store is decided by `notAStore` and `unsupportedFormat`: such files are never touched.
+// 1. The damaged files are copied aside, durably, before a new store replaces them.
+// 2. At every moment the path leads to the whole damaged store or to the whole new one: one rename replaces it.
+// 3. `notAStore` and `unsupportedFormat` decide what is a store: other files are never touched.
 
 /// One recovery from damage.
 struct DamageRecovery {
@@ -13,7 +13,7 @@ struct DamageRecovery {
     private let policy: DamagePolicy
     private let error: StorageError
     private let fileSystem: any FileSystem
-    /// The new store, until it takes the place of the damaged one.
+    /// The new store, until it replaces the damaged one.
     private var unfinished: String { path + ".mending" }
 
     init(
@@ -40,13 +40,14 @@ struct DamageRecovery {
             report.outcome = outcome
             return report
         } catch {
-            // The failure is what the caller has to hear about; what is left over goes with the next attempt.
+            // An error of the clean-up is dropped: the caller reports the first one, and the next attempt clears the
+            // rest.
             do throws(StorageError) { try clear() } catch {}
             throw error
         }
     }
 
-    /// A lock that keeps writers out, and a second recovery, save that a salvage takes a shared one itself.
+    /// Locks the store against writers and a second recovery, but allows the shared lock that a salvage takes itself.
     private func lock() throws(StorageError) -> any File {
         do throws(FileError) {
             let isAlone = policy != .salvage
@@ -59,7 +60,7 @@ struct DamageRecovery {
         throw .inUse(path: path)
     }
 
-    /// Takes away what an attempt that was cut off left behind.
+    /// Removes the files of an interrupted attempt.
     private func clear() throws(StorageError) {
         do throws(FileError) {
             for name in [unfinished, Store.logPath(unfinished)] where try fileSystem.status(name) != nil {
@@ -86,7 +87,7 @@ struct DamageRecovery {
             salvage.cipher = options.cipher
             return .salvaged(try Salvage.run(from: path, to: unfinished, fileSystem: fileSystem, options: salvage))
         case .lastGoodVersion:
-            // The newest slot first, each with its log, as far as that goes, before without.
+            // The newest slot first; each with its log, as far as that verifies, then without.
             for (slot, index) in slots.sorted(by: { $0.slot.sequence > $1.slot.sequence }) {
                 for usesLog in slot.logRequired ? [true, false] : [false] {
                     if let version = try tryVersion(slot, index, usesLog: usesLog) {
@@ -109,7 +110,7 @@ struct DamageRecovery {
         return slots
     }
 
-    /// A copy of the damaged file in which only one slot counts; the version, when all of it verifies.
+    /// Opens a copy of the damaged file with one slot only; returns the version if all of it verifies.
     private func tryVersion(
         _ slot: HeaderSlot, _ index: Int, usesLog: Bool
     ) throws(StorageError) -> TransactionID? {
@@ -158,7 +159,7 @@ struct DamageRecovery {
         if let failure { throw failure }
     }
 
-    /// Opens the new store, uses it, and closes it durably.
+    /// Opens the new store, runs `body`, and closes it durably.
     private func openUnfinished(
         _ body: (Store) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -175,7 +176,7 @@ struct DamageRecovery {
         try store.close()
     }
 
-    /// The last version that a log of one of the slots speaks of.
+    /// The last version named by a log of one of the slots.
     private func lastLogged(_ slots: [HeaderSlot]) throws(StorageError) -> TransactionID {
         var last = TransactionID(0)
         for slot in slots where slot.logRequired {
@@ -215,7 +216,7 @@ struct DamageRecovery {
         return report
     }
 
-    /// One rename makes the new store the store. A log that stays behind is none of its own, and goes at the next open.
+    /// Renames the new store to the path. A log left there does not belong to it, and is removed at the next open.
     private func replace() throws(StorageError) {
         do throws(FileError) {
             try fileSystem.syncDirectory(of: path)
@@ -227,7 +228,7 @@ struct DamageRecovery {
         try LogFile.remove(fileSystem: fileSystem, path: Store.logPath(path))
     }
 
-    /// Copies a file, with the holes that it has, and syncs it.
+    /// Copies a file with its holes, and syncs the copy.
     /// - Returns: bytes that could not be read, and are zeros in the copy.
     private func copy(_ source: String, to destination: String) throws(StorageError) -> Int {
         do throws(FileError) {
@@ -242,7 +243,7 @@ struct DamageRecovery {
             var lost = 0
             var offset = 0
             while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
-                // Whole pages, so that one that cannot be read is lost by itself.
+                // Whole pages, so that an unreadable page is lost alone.
                 offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
                 let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
                 lost += read(part, from, offset)
@@ -256,7 +257,7 @@ struct DamageRecovery {
         }
     }
 
-    /// Reads page by page where a larger read fails.
+    /// Reads page by page if a larger read fails.
     private func read(_ part: UnsafeMutableRawBufferPointer, _ file: any File, _ offset: Int) -> Int {
         do throws(FileError) {
             if try file.read(into: part, at: Int64(offset)) == part.count { return 0 }

@@ -1,8 +1,8 @@
-/// Ranges of keys that do not overlap.
+/// A set of non-overlapping ranges of keys.
 struct KeyIntervals {
     private var ranges: [ClosedRange<Int64>] = []
 
-    /// False when the range overlaps one that is there.
+    /// False if the range overlaps an existing one.
     mutating func insert(_ range: ClosedRange<Int64>) -> Bool {
         var low = 0
         var high = ranges.count

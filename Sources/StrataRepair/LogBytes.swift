@@ -1,15 +1,15 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// The bytes of a log, as far as they are not zeros: one that was made long takes no more memory for that.
+/// The bytes of a log, stored without its parts of zeros, so that a file that was extended takes no more memory.
 struct LogBytes {
     private static let partBytes = 1 << 16
-    /// Of the whole file.
+    /// Size of the whole file.
     let count: Int
     private var parts: [(offset: Int, bytes: [UInt8])] = []
 
-    /// Reads a log piece by piece, past its holes.
-    /// - Throws: what reading throws; `read` where the file is shorter than it says.
+    /// Reads a log piece by piece, and skips its holes.
+    /// - Throws: errors of reading; `read` if the file is shorter than its size.
     init(_ file: any File, count: Int) throws(FileError) {
         self.count = count
         var offset = 0
@@ -32,7 +32,7 @@ struct LogBytes {
         }
     }
 
-    /// Puts them where they stand in a log that begins at `base`, and has as many bytes; the rest is zeros there.
+    /// Copies the bytes to their offsets in zeroed memory of the log's size.
     func copy(to base: UnsafeMutableRawPointer) {
         for part in parts {
             part.bytes.withUnsafeBytes { bytes in

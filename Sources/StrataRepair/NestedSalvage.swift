@@ -1,12 +1,12 @@
 internal import StrataStorage
 
-/// What is left of collections that stand in elements of another one and are trees.
+/// Reassembles inner collections that are trees.
 ///
-/// In the place of an element that is lost a list has no value, so that places keep their meaning while the log is
-/// replayed. A map that lost a key has nothing to stand for it: the whole of it is lost.
+/// In a list a null stands for a lost element, so that places stay valid while the log is replayed. A map that lost a
+/// key has no placeholder: it is lost as a whole.
 struct NestedSalvage {
     private let source: SalvageSource
-    /// Pages of nodes, so that none is read twice.
+    /// Pages of visited nodes, so that none is read twice.
     private(set) var visited: Set<UInt32>
     private(set) var lost = 0
 
@@ -15,7 +15,7 @@ struct NestedSalvage {
         self.visited = visited
     }
 
-    /// As the element takes it; nil when it is lost.
+    /// The encoded collection for its element; nil if it is lost.
     mutating func bytes(_ root: LongValue, in outer: CollectionRemains) -> [UInt8]? {
         guard let node = node(root.reference, outer), var remains = outer.nested(isKeyed: node.isKeyed),
             source.take(elements: Int(clamping: root.count)),
@@ -32,7 +32,7 @@ struct NestedSalvage {
         return source.node(reference, kind, table: remains.owner.table).map { LooseCollectionNode($0, kind) }
     }
 
-    /// - Returns: false when something is lost that nothing can stand for.
+    /// - Returns: false if a loss has no placeholder.
     private mutating func take(
         _ reference: NodeReference, _ elements: Int, level: Int?, _ remains: inout CollectionRemains
     ) -> Bool {

@@ -1,19 +1,19 @@
 internal import CXXHash
 internal import StrataStorage
 
-/// Nodes recognised by themselves: kind, table, birth and checksum stand in their own headers.
+/// Nodes identified by their own headers: kind, table, birth and checksum.
 struct FoundNodes {
     var roots: [NodeReference] = []
     var schemas: [NodeReference] = []
     var freeMapRoots: [NodeReference] = []
     var branches: [UInt32: [NodeReference]] = [:]
     var groups: [UInt32: [NodeReference]] = [:]
-    /// Leaves of collections, by whose they say that they are.
+    /// Leaves of collections by the owner that they name.
     var leaves: [CollectionOwner: [NodeReference]] = [:]
 
     var isEmpty: Bool { roots.isEmpty && schemas.isEmpty && branches.isEmpty && groups.isEmpty }
 
-    /// The newest birth of all.
+    /// The newest birth of all nodes.
     var newestBirth: UInt64 {
         var newest: UInt64 = 0
         for reference in roots + schemas + freeMapRoots { newest = max(newest, reference.birth) }
@@ -37,7 +37,7 @@ struct FoundNodes {
         case .branch: branches[table, default: []].append(reference)
         case .group: groups[table, default: []].append(reference)
         case .collectionLeaf:
-            // One of a collection that stands in an element is found by that alone.
+            // A leaf of an inner collection cannot be placed without its tree.
             if LooseCollectionNode(node, .collectionLeaf).isNested { return }
             leaves[CollectionOwner(leaf: node), default: []].append(reference)
         case .segments, .value, .entryLeaf, .entryBranch, .collectionBranch: break
@@ -45,14 +45,14 @@ struct FoundNodes {
     }
 }
 
-/// Looks for nodes at every page that nothing reachable takes, but not inside of other nodes: the value of a user may
-/// be a copy of another store.
+/// Searches for nodes on every page that no reachable node uses, but not inside other nodes: a user's value may be a
+/// copy of another store.
 ///
 /// Concurrency: confined to the salvage.
 struct NodeScan {
     private let source: SalvageSource
     private var found = FoundNodes()
-    /// Pages that may still be hashed for nodes that say nothing of their length and turn out to be damaged.
+    /// Budget of pages to hash for nodes that do not state their length and prove damaged.
     private var patience: Int
 
     init(_ source: SalvageSource) {
@@ -60,12 +60,12 @@ struct NodeScan {
         patience = 4 * source.writtenPages + Format.maxNodePages
     }
 
-    /// - Complexity: reads those pages once, some up to five times where long values are damaged; memory for a
-    ///   reference per node found.
+    /// - Complexity: reads those pages once, some up to five times if long values are damaged; memory for a reference
+    ///   per found node.
     mutating func run() -> FoundNodes {
         var page = Format.firstDataPage
         while true {
-            // What is written is looked at alone.
+            // Only pages outside holes.
             page = source.nextWritten(page)
             if page >= source.pageCount { return found }
             // No node begins with zeros.
@@ -74,7 +74,7 @@ struct NodeScan {
         }
     }
 
-    /// - Returns: pages that need not be looked at again.
+    /// - Returns: the number of pages to skip.
     private mutating func take(_ page: Int) -> Int {
         let node = source.reader.unverified(page)
         guard let kind = NodeKind(rawValue: UInt8(node.u8(0))), node.u32(0) == UInt32(kind.rawValue) else { return 1 }
@@ -88,7 +88,7 @@ struct NodeScan {
         return pages
     }
 
-    /// How long a node says that it is; nil for kinds of which only the reference says so.
+    /// The length that a node states; nil for kinds whose length is only in the reference.
     static func pages(_ node: UnsafeRawPointer, _ kind: NodeKind) -> Int? {
         let bytes: Int
         switch kind {
@@ -102,7 +102,7 @@ struct NodeScan {
         return min(max(1, (bytes + Format.pageSize - 1) / Format.pageSize), Format.maxNodePages)
     }
 
-    /// Pages of a node that does not say how long it is: as many as its checksum covers. Nil when it is damaged.
+    /// The pages of a node that does not state its length: as many as its checksum covers. Nil if it is damaged.
     private mutating func length(_ page: Int, _ node: UnsafeRawPointer) -> Int? {
         guard let hash = XXH3_createState() else { return nil }
         defer { XXH3_freeState(hash) }
@@ -116,7 +116,7 @@ struct NodeScan {
             patience -= 1
             let next = page + pages
             if next >= source.pageCount || source.isVisited(next) || patience < 0 { return nil }
-            // A page of zeros may be a hole by now.
+            // A page of zeros may have become a hole.
             let page = source.nextWritten(next) == next ? source.reader.unverified(next) : PageReader.zeros
             XXH3_64bits_update(hash, page, Format.pageSize)
         }

@@ -1,17 +1,17 @@
 package import StrataFiles
 package import StrataStorage
 
-/// Gets everything that still verifies out of a damaged store, into a new one.
+/// Copies everything that still verifies from a damaged store to a new one.
 package enum Salvage {
-    /// Writes what can be read of the store at `path` into a new store at `destination`, which appears whole or not at
-    /// all. The damaged store, and its log, stay as they are.
+    /// Writes the readable contents of the store at `path` to a new store at `destination`, which appears whole or not
+    /// at all. The damaged store and its log are not changed.
     ///
     /// - Returns: what was recovered, and what is lost.
-    /// - Throws: `notAStore` when nothing of a store can be found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`;
-    ///   `file` with EEXIST when something stands at the destination; `noSpace`; `unsound` when what would be written
-    ///   breaks a rule of the format, without the log as well.
-    /// - Complexity: reads the file once, twice where branches are lost, and what was written once; memory for the
-    ///   longest transaction, for the largest collection, and for a note per group of rows.
+    /// - Throws: `notAStore` if no part of a store is found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`; `file`
+    ///   with EEXIST if the destination exists; `noSpace`; `unsound` if the new store would break a rule of the format
+    ///   even without the log.
+    /// - Complexity: reads the file once, twice if branches are lost, and the new file once; memory for the longest
+    ///   transaction, for the largest collection, and for a note per row group.
     package static func run(
         from path: String, to destination: String, fileSystem: any FileSystem = POSIXFileSystem(),
         options: SalvageOptions = SalvageOptions()
@@ -29,14 +29,14 @@ package enum Salvage {
         } catch {
             guard case .unsound = error, survey.log != nil else { throw error }
         }
-        // What the log says contradicts what there is: what stands in front of it is better than nothing.
+        // The log contradicts the pages: the state before it is better than none.
         var withoutLog = options
         withoutLog.ignoresLog = true
         let again = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
         return try write(again, path, unfinished, to: destination, fileSystem, withoutLog)
     }
 
-    /// Writes the new store, reads it back, and lets it have its name.
+    /// Writes the new store, reads it back, and renames it to its path.
     private static func write(
         _ survey: SalvageSurvey, _ path: String, _ unfinished: String, to destination: String,
         _ fileSystem: any FileSystem, _ options: SalvageOptions
@@ -59,15 +59,15 @@ package enum Salvage {
             }
             return report
         } catch {
-            // The first failure is what the caller has to hear about.
+            // Errors of the clean-up are dropped: the caller reports the first one.
             do throws(StorageError) { try store.close() } catch {}
             do throws(StorageError) { try removeUnfinished(unfinished, fileSystem) } catch {}
             throw error
         }
     }
 
-    /// What ``run(from:to:fileSystem:options:)`` would report, with every node of the newest state read and verified;
-    /// nothing is written. Links to lost rows are not counted.
+    /// The report that ``run(from:to:fileSystem:options:)`` would give. Every node of the newest state is read and
+    /// verified, without a write. Links to lost rows are not counted.
     package static func examine(
         _ path: String, fileSystem: any FileSystem = POSIXFileSystem(), options: SalvageOptions = SalvageOptions()
     ) throws(StorageError) -> SalvageReport {

@@ -1,13 +1,13 @@
 internal import StrataStorage
 
-/// Reads the groups of each table and keeps the books: what came back of each class, and what did not.
+/// Reads the groups of each table, and counts recovered and lost rows of each class.
 struct SalvageCount {
     let survey: SalvageSurvey
     var report: SalvageReport
-    /// Where something stands for what is lost, in the collections that were handed out.
+    /// Gaps in the collections that were returned.
     private(set) var gaps: [CollectionOwner: CollectionGaps] = [:]
     private let listed: Int
-    /// Where the report has which table.
+    /// Index of each table in the report.
     private var places = DefinitionPlaces<TableID>()
 
     init(_ survey: SalvageSurvey, _ options: SalvageOptions) {
@@ -19,7 +19,7 @@ struct SalvageCount {
 
     func position(_ table: TableID) -> Int? { places.first(table, in: report.tables) { $0.id } }
 
-    /// The report lists the tables of another schema from now on.
+    /// Adopts another schema's tables for the report.
     mutating func rearrange(_ schema: StoreSchema) {
         let known = report.tables
         let before = places
@@ -33,8 +33,8 @@ struct SalvageCount {
         places = DefinitionPlaces()
     }
 
-    /// Hands out all rows of a table that can be read, in key order within each group.
-    /// - Parameter body: returns false when the row is there already.
+    /// Calls `body` with all readable rows of a table, in key order within each group.
+    /// - Parameter body: returns false if the row exists already.
     mutating func read(
         _ definition: TableDefinition,
         _ body: (_ key: Int64, _ created: UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Bool
@@ -65,7 +65,7 @@ struct SalvageCount {
                 table.rowsUncertain += rows
             } else {
                 add(group.losses.rows, &table)
-                // The branch counts other rows than the group has: one of them is wrong.
+                // The branch counts other rows than the group has, so one of them is wrong.
                 let counted = rows + group.losses.rows.reduce(0) { $0 + ($1.rows ?? 0) }
                 if repeated > 0 || piece.rows != counted { table.isLossExact = false }
             }
@@ -84,11 +84,11 @@ struct SalvageCount {
         }
     }
 
-    /// A lost subtree's rows, less those that were found again below it.
+    /// Adds a lost subtree's rows, without those that were found again below it.
     private func add(_ lost: LostSubtree, _ table: inout SalvageReport.Table) {
         if let rows = lost.rows {
             if rows <= lost.recovered { return }
-            // Branches below that verify say where, when their numbers agree with the one above.
+            // Verified branches below give the ranges, if their counts agree with the one above.
             let known = lost.known.reduce(0) { $0 + ($1.rows ?? 0) }
             if known == rows - lost.recovered { return add(lost.known, &table) }
             add([SalvageReport.KeyRange(low: lost.low, high: lost.high, rows: rows - lost.recovered)], &table)
@@ -118,10 +118,10 @@ struct SalvageCount {
         }
     }
 
-    /// A set or a map did not ascend when the log had been replayed, and was put in order.
+    /// Notes that a set or a map did not ascend after the replay of the log, and was sorted.
     /// - Parameters:
-    ///   - count: elements that it has now.
-    ///   - leftOut: elements that it has not any more.
+    /// - count: number of its elements now.
+    /// - leftOut: number of removed elements.
     mutating func noteOrdered(_ owner: CollectionOwner, _ column: ColumnDefinition, count: Int, leftOut: Int) {
         guard let index = position(TableID(owner.table)) else { return }
         report.tables[index].elementsLost += leftOut
@@ -152,7 +152,7 @@ struct SalvageCount {
         list[index].keys += ranges.prefix(max(0, listed - list[index].keys.count))
     }
 
-    /// The report, with all damage that was met.
+    /// The report, with all damage found.
     func finished() -> SalvageReport {
         var result = report
         result.damage = survey.source.damage.sorted { $0.page < $1.page }
@@ -163,7 +163,7 @@ struct SalvageCount {
         case .none: break
         case .lost, .partly: mayLackRows = true
         case .replayed:
-            // No header says that the log is this store's.
+            // No header confirms that the log belongs to this store.
             if result.start == .root {
                 for index in result.tables.indices {
                     result.tables[index].rowsUncertain = result.tables[index].rowsRecovered

@@ -1,33 +1,33 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// The commits behind the checkpoint, as far as a log holds them that verifies.
+/// The commits after the checkpoint, as far as the log's batches verify.
 ///
 /// Concurrency: confined to the salvage.
 final class SalvageLog {
     private let bytes: MappedRange
     private var batches: [LogReplay.Batch] = []
-    /// The version that the first record is built on.
+    /// The version on which the first record builds.
     private var base: UInt64
-    /// Durable commits are missing behind the last record, or there is no log at all where one is required.
+    /// Durable commits are missing after the last record, or a required log is missing.
     private(set) var isCutShort = false
     private(set) var isLost = false
-    /// What opens payloads of a store; nil for a plain one.
+    /// Opens payloads of an encrypted store; nil for a plain one.
     private let sealing: (RandomID) -> LogSealing?
 
-    /// - Parameter slot: the checkpoint that the log goes on from; nil when no slot verifies.
-    /// - Returns: nil when no log is needed, or no slot says so and there is none.
+    /// - Parameter slot: the checkpoint before the log; nil if no slot verifies.
+    /// - Returns: nil if no log is needed, or if there is neither a slot that requires it nor a log.
     init?(_ source: SalvageSource, _ slot: HeaderSlot?) {
         sealing = source.logSealing
         let contents = source.readLog()
         let header = Self.header(source.fileSystem, source.path)
         base = slot?.checkpoint.rawValue ?? 0
         let whole = header.map { LogFormat.fileBytes(halfBytes: $0.halfBytes) } ?? 0
-        // What was cut off reads as zeros.
+        // The truncated part reads as zeros.
         guard let range = MappedRange(anonymous: max(contents?.count ?? 0, whole, Format.pageSize)) else { return nil }
         bytes = range
         copy(contents)
-        // Without a header nothing says how long the log was.
+        // Without a header the log's size is unknown.
         let isCut = contents.map { header == nil || $0.count < whole } ?? false
         if let slot {
             guard read(slot, header, source, isThere: contents != nil) else { return nil }
@@ -37,11 +37,11 @@ final class SalvageLog {
         if isCut { isCutShort = true }
     }
 
-    /// Takes the bytes as they were read: mending a bit and opening a payload change them.
+    /// Copies the bytes as they were read, since correcting a bit and opening a payload change them.
     private func copy(_ contents: LogBytes?) { contents?.copy(to: bytes.mutableBase) }
 
-    /// Finds the records behind a slot's checkpoint.
-    /// - Returns: false when there is no log that is needed.
+    /// Finds the records after a slot's checkpoint.
+    /// - Returns: false if no log is needed.
     private func read(_ slot: HeaderSlot, _ header: LogHeader?, _ source: SalvageSource, isThere: Bool) -> Bool {
         if slot.logRequired {
             let half = (bytes.count - Format.pageSize) / 2
@@ -55,7 +55,7 @@ final class SalvageLog {
             return true
         }
         guard let header, header.storeID == slot.storeID else {
-            // The slot that is lost may have required the log that cannot be read.
+            // The lost slot may have required the log that cannot be read.
             isLost = source.validSlots.filter { $0.storeID == slot.storeID }.count < 2 && source.hasLog
             return isLost
         }
@@ -66,7 +66,7 @@ final class SalvageLog {
             return true
         }
         let isRead = replay(header, fromHalf: 0, firstLSN: base + 1)
-        // One that was made and not used, or not made to the end.
+        // The log was created and not used, or its creation was interrupted.
         if batches.isEmpty && !isCutShort && source.validSlots.count == 2 { return false }
         isLost = !isRead
         return true
@@ -80,7 +80,7 @@ final class SalvageLog {
         }
     }
 
-    /// Starts at the older of the two halves; at the newer one when the older one's batches do not lead to it.
+    /// Starts in the older half; in the newer one if the older one's batches do not lead to it.
     private func take(_ header: LogHeader, _ contents: LogBytes?) -> Bool {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         var starts: [(half: Int, lsn: UInt64)] = []
@@ -95,7 +95,7 @@ final class SalvageLog {
         starts.sort { $0.lsn < $1.lsn }
         if starts.isEmpty { starts.append((0, header.baseVersion.rawValue + 1)) }
         for start in starts {
-            // Records that lead to this half are not given up for those in it.
+            // Records that lead up to this half are kept, even without those in it.
             if !batches.isEmpty && lastVersion >= start.lsn { break }
             base = start.lsn - 1
             copy(contents)
@@ -105,7 +105,7 @@ final class SalvageLog {
         return true
     }
 
-    /// Opens the payloads where they stand.
+    /// Opens the payloads in place.
     private func open(_ batches: [LogReplay.Batch], _ header: LogHeader) -> [LogReplay.Batch]? {
         guard let sealing = sealing(header.storeID) else { return batches }
         let start = bytes.mutableBase
@@ -144,8 +144,8 @@ final class SalvageLog {
     /// Whether the records lead from this version to the last one.
     func goesOn(from version: UInt64) -> Bool { version >= base && version <= lastVersion }
 
-    /// Hands out the records behind a version, in order.
-    /// - Returns: false when a record is not what its batch promised.
+    /// Calls `body` with the records after a version, in order.
+    /// - Returns: false if a record differs from its batch's header.
     func forEachRecord(
         after version: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {

@@ -1,34 +1,35 @@
 package import StrataStorage
 
-/// What a salvage got back from a damaged store, and exactly what it did not.
+/// What a salvage recovered from a damaged store, and exactly what it did not.
 package struct SalvageReport: Sendable, Equatable {
-    /// Where the newest state was read from.
+    /// Source of the newest state.
     package enum Start: String, Sendable {
         /// The newest header slot and its root.
         case slot
-        /// The newest root found in the pages: no slot verifies, or the newest one's root cannot be read.
+        /// The newest root found by the scan: no slot verifies, or the newest slot's root cannot be read.
         case root
-        /// Nodes alone: no root verifies.
+        /// Single nodes: no root verifies.
         case nodes
     }
 
-    /// What became of the schema.
+    /// State of the schema.
     package enum Schema: String, Sendable {
         case current
-        /// The newest node is lost; an older one names the classes, and columns that it lacks are named by their ids.
+        /// The newest node is lost; an older one gives the names of classes, and columns that it lacks are named by
+        /// their ids.
         case older
         /// No schema node verifies: classes and columns are named by their ids.
         case lost
     }
 
-    /// What became of the commits behind the checkpoint.
+    /// State of the commits after the checkpoint.
     package enum Log: Sendable, Equatable {
         /// No log was needed.
         case none
         case replayed(through: TransactionID)
-        /// Damage within: what stands in front of it was replayed.
+        /// Damaged: the records before the damage were replayed.
         case partly(through: TransactionID)
-        /// Commits behind the checkpoint are lost.
+        /// Commits after the checkpoint are lost.
         case lost
     }
 
@@ -40,16 +41,16 @@ package struct SalvageReport: Sendable, Equatable {
     /// Whether the free map verified. Without it, pages whose parents are lost may be older than the checkpoint.
     package var hasFreeMap = false
     package var tables: [Table] = []
-    /// Nodes that are needed and do not verify, in the order of their pages.
+    /// Needed nodes that do not verify, in the order of their pages.
     package var damage: [Damage] = []
-    /// Nodes that are damaged and not listed, because there are too many.
+    /// Number of further damaged nodes, beyond the limit of the list.
     package var unlistedDamage = 0
 
-    /// A node, or a header slot, that is not what its parent says.
+    /// A node that differs from its parent's reference, or a damaged header slot.
     package struct Damage: Sendable, Equatable {
         package var page: PageNumber
         package var pages: Int
-        /// Of the first byte that is known to be wrong, in bytes from the start of the page.
+        /// Offset of the first byte known to be wrong, from the start of the page.
         package var offset: Int
         /// Nil for a header slot.
         package var kind: NodeKind?
@@ -57,21 +58,21 @@ package struct SalvageReport: Sendable, Equatable {
         package var reason: StorageError.Corruption
     }
 
-    /// Keys between two ends, both included.
+    /// A closed range of keys.
     package struct KeyRange: Sendable, Equatable {
         package var low: Int64
         package var high: Int64
-        /// Rows that are lost in it; nil when nothing says how many there were.
+        /// Lost rows in the range; nil if their number is unknown.
         package var rows: Int?
     }
 
-    /// A column that rows lost, while the rows themselves are there.
+    /// A column that is lost in some rows, which are otherwise recovered.
     package struct LostColumn: Sendable, Equatable {
         package var id: ColumnID
         package var name: String
-        /// Rows that read the column's default, or null, instead of their value.
+        /// Rows with the column's default, or null, instead of their value.
         package var rows: Int
-        /// Where they are; `rows` counts those that lost the column.
+        /// Keys of those rows; `rows` counts only the ones that lost the column.
         package var keys: [KeyRange]
     }
 
@@ -79,18 +80,17 @@ package struct SalvageReport: Sendable, Equatable {
     package struct LostElements: Sendable, Equatable {
         package var id: ColumnID
         package var name: String
-        /// Of the row that has it.
+        /// Key of its row.
         package var key: Int64
-        /// Where they stood in it.
+        /// Places of the lost elements.
         package var places: [Range<Int>]
-        /// Elements that came back without what led to them: they may be older, and in a list stand in another order.
+        /// Elements recovered without the nodes above them: they may be older, and in a list be in another order.
         package var uncertain: Int
-        /// How many are lost: those of ``places``, and those of collections that stand in its elements.
+        /// Number of lost elements: those of ``places``, and those of its inner collections.
         package var lost: Int
-        /// A list whose uncertain elements come in the order of their pages.
+        /// A list whose uncertain elements are in the order of their pages.
         package var isOrderUncertain: Bool
-        /// Of a set or a map: elements that were there twice, or keys, when the log had been replayed. They count as
-        /// lost.
+        /// For a set or a map: duplicate elements or keys after the replay of the log. They count as lost.
         package var leftOut = 0
     }
 
@@ -98,23 +98,23 @@ package struct SalvageReport: Sendable, Equatable {
         package var id: TableID
         package var name: String
         package var rowsRecovered = 0
-        /// Of the recovered ones, those that no verified page above vouches for: they may be older than the checkpoint,
-        /// or another store's.
+        /// Recovered rows without a verified page above them: they may be older than the checkpoint, or another
+        /// store's.
         package var rowsUncertain = 0
         package var rowsLost = 0
-        /// False when the number of lost rows is a lower bound.
+        /// False if the number of lost rows is a lower bound.
         package var isLossExact = true
         package var lostKeys: [KeyRange] = []
         package var lostColumns: [LostColumn] = []
-        /// Long values that are lost, and the rows that read them as empty, or null.
+        /// Lost long values, and the rows that have an empty value or null instead.
         package var lostValues: [LostColumn] = []
-        /// Elements of collections that are lost, those of collections that are lost as a whole not counted.
+        /// Lost elements of collections, without those of collections lost as a whole.
         package var elementsLost = 0
         package var elementsUncertain = 0
         package var lostElements: [LostElements] = []
-        /// Rows whose creation version is lost: values that may be of any class do not lead to them any more.
+        /// Rows whose creation version is lost: links to them in values of any type are dangling.
         package var creationsLost = 0
-        /// Links to rows that are not there any more, taken out.
+        /// Removed links to missing rows.
         package var linksRemoved = 0
 
         init(id: TableID, name: String) {
@@ -128,12 +128,11 @@ package struct SalvageReport: Sendable, Equatable {
                 && elementsUncertain == 0
         }
 
-        /// Long values that are lost.
+        /// Number of lost long values.
         package var valuesLost: Int { lostValues.reduce(0) { $0 + $1.rows } }
     }
 
-    /// Nothing is missing, and nothing may be stale. Damage may still have been found, in indexes for instance, which
-    /// are built anew.
+    /// Whether no data is missing or stale. There may still be damage, for instance in indexes, which are rebuilt.
     package var isWhole: Bool {
         if case .lost = log { return false }
         if case .partly = log { return false }
@@ -141,27 +140,27 @@ package struct SalvageReport: Sendable, Equatable {
     }
 
     package var rowsRecovered: Int { tables.reduce(0) { $0 + $1.rowsRecovered } }
-    /// Values that rows have lost, of lost columns and long ones.
+    /// Number of values lost in rows, of lost columns and long ones.
     package var valuesLost: Int {
         tables.reduce(0) { $0 + $1.valuesLost + $1.lostColumns.reduce(0) { $0 + $1.rows } }
     }
     package var rowsLost: Int { tables.reduce(0) { $0 + $1.rowsLost } }
 }
 
-/// How a salvage is run.
+/// Options of a salvage.
 package struct SalvageOptions: Sendable {
     package var limits = StoreLimits()
-    /// Rows per transaction of the new store: bounds the memory that it takes.
+    /// Rows per transaction of the new store: bounds the memory.
     package var rowsPerTransaction = 50_000
-    /// Most damaged nodes, and lost ranges per table and column, that the report lists.
+    /// Most damaged nodes, and lost ranges per table and column, in the report.
     package var listed = 100_000
-    /// What the damaged store is sealed with, and the new one will be.
+    /// Cipher of the damaged store, and of the new one.
     package var cipher: (any Cipher)?
-    /// Called now and then with the rows written so far.
+    /// Called at intervals with the number of rows written so far.
     package var progress: (@Sendable (_ rows: Int) -> Void)?
-    /// The caller has the store open, and nothing is written to it meanwhile.
+    /// The caller has the store open, and does not write to it meanwhile.
     package var isOpenHere = false
-    /// What is in front of the log is all that is asked for.
+    /// Recover only the state before the log.
     var ignoresLog = false
 
     package init() {}

@@ -1,37 +1,37 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// A damaged store, open for reading only: whatever is asked for is verified, and what fails is noted.
+/// A damaged store, opened read-only: every read is verified, and failures are noted.
 ///
 /// Concurrency: confined to the salvage.
 final class SalvageSource {
     let path: String
     let fileSystem: any FileSystem
     let reader: PageReader
-    /// Whole pages that the file has.
+    /// Whole pages of the file.
     let pageCount: Int
     private let file: any File
-    /// Of the caller; nil for a plain store.
+    /// The caller's; nil for a plain store.
     private let cipher: (any Cipher)?
     private(set) var slots: [HeaderSlot.Decoded] = []
-    /// Those that are not as they were written, though a flipped bit may have been flipped back.
+    /// Slots that are not as they were written, even if a flipped bit was corrected.
     private var damagedSlots: [Int] = []
     private(set) var damage: [SalvageReport.Damage] = []
     private(set) var unlistedDamage = 0
     private let listed: Int
     private var noted: Set<UInt32> = []
     private var written: WrittenPages
-    /// Pages that are in no hole of the file.
+    /// Pages outside the file's holes.
     let writtenPages: Int
-    /// Pages that the newest state is known to reach, or to have reached before they were damaged.
+    /// Pages that the newest state reaches, or reached before they were damaged.
     private var visited = PageSet()
-    /// Pages of values that were handed out.
+    /// Pages of values that were returned.
     private var taken = PageSet()
-    /// Elements that trees may have still: each of their leaves has a page of its own.
+    /// Elements that the remaining trees can have: each leaf has a page of its own.
     private var elementsLeft: Int
 
-    /// - Throws: `inUse`; `notAStore` for what is not a regular file; `keyRequired`, `wrongKey`,
-    ///   `notEncrypted`; `unsupportedFormat`, `file`.
+    /// - Throws: `inUse`; `notAStore` if the path is no regular file; `keyRequired`, `wrongKey`, `notEncrypted`;
+    ///   `unsupportedFormat`, `file`.
     init(_ path: String, _ fileSystem: any FileSystem, _ options: SalvageOptions) throws(StorageError) {
         self.path = try StoreOptions(fileSystem: fileSystem).resolve(path)
         self.fileSystem = fileSystem
@@ -77,7 +77,7 @@ final class SalvageSource {
         reader = try Self.open(file, slots, self.path, written, fileSystem, options)
     }
 
-    /// Reads nodes under the seed of the store whose file it is, as far as anything still says whose.
+    /// Makes a reader with the seed of the file's store, as far as any trace of its id is left.
     private static func open(
         _ file: any File, _ slots: [HeaderSlot.Decoded], _ path: String, _ written: WrittenPages,
         _ fileSystem: any FileSystem, _ options: SalvageOptions
@@ -93,7 +93,7 @@ final class SalvageSource {
             return try reader(NodeSeed(slot.storeID))
         }
         let log = SalvageLog.header(fileSystem, path)
-        // Those of an encrypted store open only once it is known which one it is.
+        // Pages of an encrypted store can be read only once its id is known.
         if let cipher = options.cipher {
             if let storeID = try SealedStoreSearch(path, fileSystem, cipher).run(in: file, written) {
                 StoreOptions.identify(file, as: storeID)
@@ -112,15 +112,15 @@ final class SalvageSource {
         return try reader(NodeSeed(log.storeID))
     }
 
-    /// No reference leads behind them.
+    /// Limit of page numbers in references.
     private static func pageCount(_ file: any File) throws(FileError) -> Int {
         min(Int(try file.size()) / Format.pageSize, Int(Format.arenaBit) - 1)
     }
 
-    /// The first page from `page` on that is not in a hole of the file; ``pageCount`` where none follows.
+    /// The first page at or after `page` outside the file's holes; ``pageCount`` if there is none.
     func nextWritten(_ page: Int) -> Int { written.next(from: page) }
 
-    /// What opens the payloads of the log.
+    /// Opens payloads of the log.
     func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
 
     deinit { Store.release(file) }
@@ -159,7 +159,7 @@ final class SalvageSource {
         }
     }
 
-    /// The valid slots, the newest first.
+    /// The valid slots, newest first.
     var validSlots: [HeaderSlot] { Self.valid(slots) }
 
     private static func valid(_ slots: [HeaderSlot.Decoded]) -> [HeaderSlot] {
@@ -171,7 +171,7 @@ final class SalvageSource {
 
     // MARK: Nodes
 
-    /// The bytes of a node that verifies under its reference; nil, and a note, for any other.
+    /// The bytes of a node that verifies against its reference; nil, with a note, otherwise.
     func node(_ reference: NodeReference, _ kind: NodeKind, table: UInt32 = 0) -> UnsafeRawPointer? {
         visit(reference)
         do throws(StorageError) {
@@ -184,7 +184,7 @@ final class SalvageSource {
         }
     }
 
-    /// As ``node(_:_:table:)``, for nodes that may be stale: nothing is noted.
+    /// As ``node(_:_:table:)``, for nodes that may be stale: failures are not noted.
     func peek(_ reference: NodeReference, _ kind: NodeKind, table: UInt32) -> UnsafeRawPointer? {
         do throws(StorageError) {
             let node = try reader.node(reference, kind)
@@ -219,16 +219,16 @@ final class SalvageSource {
         }
     }
 
-    /// Takes a node's pages out of what a scan for nodes without parents looks at.
+    /// Excludes a node's pages from the scan for nodes without parents.
     func visit(_ reference: NodeReference) {
         let first = Int(reference.page)
         if first >= pageCount { return }
         for page in first..<min(first + Int(reference.pages), pageCount) { visited.insert(page) }
     }
 
-    /// Takes the pages of a value that stands in a node of its own. Other values that lead there have lost theirs: who
-    /// followed them all would write more than a disk holds.
-    /// - Returns: whether nothing was there yet.
+    /// Takes the pages of a long value. Further values with the same node are lost: returning them all could exceed any
+    /// disk.
+    /// - Returns: whether none of the pages was taken before.
     func take(_ reference: NodeReference) -> Bool {
         guard Int(reference.page) + Int(reference.pages) <= pageCount else { return false }
         let pages = Int(reference.page)..<(Int(reference.page) + Int(reference.pages))
@@ -237,15 +237,15 @@ final class SalvageSource {
         return true
     }
 
-    /// Takes elements of a tree from those that all trees together may have.
-    /// - Returns: false where there are not so many.
+    /// Takes a tree's elements from the budget of all trees.
+    /// - Returns: false if the budget is smaller.
     func take(elements: Int) -> Bool {
         if elements > elementsLeft { return false }
         elementsLeft -= elements
         return true
     }
 
-    /// Whether the first page of a node is out already. Of one that cannot be in the file, too.
+    /// Whether the first page of a node is excluded already, or is outside the file.
     func isVisitedNode(_ reference: NodeReference) -> Bool {
         Int(reference.page) >= pageCount || isVisited(Int(reference.page))
     }
@@ -254,7 +254,7 @@ final class SalvageSource {
 
     // MARK: The newest state
 
-    /// The free map that a reference leads to; nil when any node of it fails.
+    /// The free map at a reference; nil if any of its nodes fails.
     func freeMap(_ reference: NodeReference) -> FreeMap? {
         if reference.isNull { return FreeMap() }
         do throws(StorageError) {
@@ -267,12 +267,12 @@ final class SalvageSource {
         }
     }
 
-    /// Whether anything stands where the log would be.
+    /// Whether there is a file at the log's path.
     var hasLog: Bool {
         do throws(FileError) { return try fileSystem.status(Store.logPath(path)) != nil } catch { return true }
     }
 
-    /// Bytes of the log, or nil when there is none that can be read.
+    /// The bytes of the log; nil if there is none that can be read.
     func readLog() -> LogBytes? {
         do throws(FileError) {
             let path = Store.logPath(path)

@@ -1,36 +1,35 @@
 internal import StrataStorage
 
-// What a salvage trusts (docs/decisions): first what the newest readable state reaches; then, for the key ranges whose
-// branches are lost only, groups that verify by themselves. The checkpoint's free map says of each page whether the
-// newest state uses it, so that no older row comes back; without the map the newest birth wins, and rows are counted
-// as uncertain.
+// A salvage trusts (docs/decisions) first what the newest readable state reaches; then, only for key ranges whose
+// branches are lost, groups that verify by themselves. The checkpoint's free map tells whether the newest state uses a
+// page, so that no older row is recovered; without the map the newest birth wins, and rows count as uncertain.
 
-/// A group of rows, in its place among the others of its table.
+/// A row group, at its place among the others of its table.
 struct SalvagePiece {
     var reference: NodeReference
     var low: Int64
     var high: Int64
-    /// Rows that the branch above counts; nil for a group without parent.
+    /// Number of rows from the branch above; nil for a group without parent.
     var rows: Int?
-    /// The index of the lost subtree that it was found for.
+    /// Index of the lost subtree that it belongs to.
     var loss: Int?
-    /// Another branch leads there as well, and was met first: the rows are that one's.
+    /// Another branch, visited first, references it too: its rows are counted there.
     var isElsewhere = false
 }
 
-/// Part of a tree whose top cannot be read.
+/// A subtree whose root cannot be read.
 struct LostSubtree {
     var reference: NodeReference
     var low: Int64
     var high: Int64
-    /// Rows below; nil when nothing says so.
+    /// Rows below; nil if unknown.
     var rows: Int?
-    /// Groups below that are known to be lost, by branches below that verify.
+    /// Groups below that are known to be lost, from verified branches below.
     var known: [SalvageReport.KeyRange] = []
     var recovered = 0
 }
 
-/// The groups of a table, in key order, and what is known to be missing between them.
+/// The groups of a table in key order, and what is known to be missing between them.
 struct TableSurvey {
     var id: TableID
     var nextKey: Int64 = 0
@@ -47,15 +46,15 @@ final class SalvageSurvey {
     var schema = StoreSchema()
     var tables: [TableSurvey] = []
     private let places = DefinitionPlaces<TableID>()
-    /// Records to be replayed on top.
+    /// Records to replay on top.
     var log: SalvageLog?
     private var freeMap: FreeMap?
-    /// Pages behind are not the newest state's.
+    /// Pages from here on do not belong to the newest state.
     private var usedPages: Int
     private var found: FoundNodes?
     private var hasPassedOver = false
 
-    /// - Throws: `notAStore` when there is neither a slot nor a node.
+    /// - Throws: `notAStore` if there is neither a slot nor a node.
     init(_ source: SalvageSource) throws(StorageError) {
         self.source = source
         usedPages = source.pageCount
@@ -95,7 +94,7 @@ final class SalvageSurvey {
         return nil
     }
 
-    /// The other slot is lost and the log is based on a newer checkpoint than this one: that slot was in force.
+    /// Whether the other, lost slot was in force: the log's base is a newer checkpoint than this slot's.
     private func isOutdated(_ slot: HeaderSlot) -> Bool {
         if source.validSlots.count == 2 { return false }
         let header = SalvageLog.header(source.fileSystem, source.path)
@@ -113,7 +112,8 @@ final class SalvageSurvey {
         }
     }
 
-    /// Neither slot counts: the newest root that the log can go on from; without a log, one that nothing is newer than.
+    /// Without a usable slot: the newest root before the log's first record; without a log, a root that no node is
+    /// newer than.
     private func startWithoutSlot() throws(StorageError) -> RootNode.Contents? {
         let nodes = scanned()
         if nodes.isEmpty { throw .notAStore(path: source.path) }
@@ -121,16 +121,17 @@ final class SalvageSurvey {
         let mapped = Set(nodes.freeMapRoots.map(\.birth))
         var chosen: RootNode.Contents?
         if let log = SalvageLog(source, nil) {
-            // Checkpoints have a free map; other versions may have come to the disk in parts.
+            // Checkpoints have a free map; other versions may have reached the disk partially.
             let checkpoints = newestFirst.filter { mapped.contains($0.birth) }
             let others = newestFirst.filter { !mapped.contains($0.birth) }
             let start = (checkpoints + others).first { log.goesOn(from: $0.birth) }
             chosen = start.flatMap { self.parse($0) }
             if chosen != nil { self.log = log } else { report.log = .lost }
         } else {
-            // Nobody can say what stands in a log that cannot be read.
+            // The contents of an unreadable log are unknown.
             if source.hasLog { report.log = .lost }
-            // Without a log every node of the newest state is as old as its root: a younger one says that it is lost.
+            // Without a log every node of the newest state is at most as new as its root: a newer node shows that the
+            // root is lost.
             chosen = newestFirst.first { $0.birth >= nodes.newestBirth }.flatMap { self.parse($0) }
         }
         let version = chosen?.version ?? nodes.newestBirth
@@ -156,7 +157,7 @@ final class SalvageSurvey {
         for reference in candidates {
             do throws(StorageError) {
                 schema = try SchemaNode.read(reference, source.reader)
-                // Without a root, the newest one that the checkpoint uses is the one in force.
+                // Without a root, the newest schema that the checkpoint uses is the current one.
                 report.schema = root == nil && isUsed(reference) == true ? .current : .older
                 if report.schema == .current { source.visit(reference) }
                 break
@@ -166,7 +167,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Whether the newest state uses a node's pages; nil when nothing says so.
+    /// Whether the newest state uses a node's pages; nil if unknown.
     private func isUsed(_ reference: NodeReference) -> Bool? {
         guard Int(reference.page) + Int(reference.pages) <= usedPages else { return false }
         guard let freeMap else { return nil }
@@ -178,10 +179,10 @@ final class SalvageSurvey {
 
     // MARK: Trees
 
-    /// No table has so many rows; a number above it is nonsense.
+    /// More rows than any table has: larger counts are damage.
     private static let maxRows = 1 << 40
 
-    /// Rows that a branch counts below a child; nil when that cannot be.
+    /// The rows that a branch counts below a child; nil if impossible.
     private func rowCount(_ branch: Branch, _ index: Int) -> Int? {
         let rows = branch.rows(index)
         return rows <= Self.maxRows ? rows : nil
@@ -221,7 +222,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Indexes and backlinks are built anew; what is damaged in them is noted.
+    /// Reads indexes and backlinks, which are rebuilt, to note their damage.
     private func walkEntries(_ state: TableState) {
         for entry in state.entries where !entry.root.isNull { walkEntries(entry.root, state.id.rawValue, nil) }
     }
@@ -238,18 +239,18 @@ final class SalvageSurvey {
         for index in 0..<branch.count { walkEntries(branch.reference(index), table, branch.level - 1) }
     }
 
-    /// What was found of a class; asked once all are known.
+    /// The survey of a class, once all are known.
     func table(_ id: TableID) -> TableSurvey? { places.first(id, in: tables) { $0.id }.map { tables[$0] } }
 
     // MARK: Nodes without parents
 
-    /// The top of a tree that only the lost root knew. Nothing below is younger than the checkpoint that was chosen.
+    /// The lost root of a whole tree. No node below is newer than the chosen checkpoint.
     private var lostTop: LostSubtree {
         let reference = NodeReference(page: 0, pages: 0, kind: .branch, birth: report.checkpoint.rawValue)
         return LostSubtree(reference: reference, low: .min, high: .max)
     }
 
-    /// Classes of the schema of which no node was found: nobody knows how many rows they had.
+    /// Adds the classes of the schema without any node; their number of rows is unknown.
     private func addLostTables() {
         let found = Set(tables.map(\.id))
         for definition in schema.tables where !found.contains(definition.id) {
@@ -257,7 +258,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// No root: every table that has nodes is a tree whose top is lost.
+    /// Without a root: every table with nodes is a tree whose root is lost.
     private func collectTables() {
         let nodes = scanned()
         for id in Set(nodes.groups.keys).union(nodes.branches.keys).sorted() where id != 0 {
@@ -267,7 +268,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Leaves of a collection that nothing leads to any more, and that no later version than this wrote.
+    /// Leaves of a collection without parents that were not written after this version.
     func orphanLeaves(_ owner: CollectionOwner, birth: UInt64) -> [NodeReference] {
         passOverValues()
         return (scanned().leaves[owner] ?? []).filter {
@@ -275,8 +276,8 @@ final class SalvageSurvey {
         }
     }
 
-    /// Long values of reachable rows take their pages out of what is searched, damaged ones too: what looks like a node
-    /// inside is a user's bytes.
+    /// Excludes the pages of reachable rows' long values from the scan, damaged ones too: apparent nodes inside are
+    /// user data.
     private func passOverValues() {
         if hasPassedOver { return }
         hasPassedOver = true
@@ -290,7 +291,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Takes groups whose branches are lost, where nothing reachable covers their keys.
+    /// Adds groups without parents for keys that no reachable group covers.
     private func fillIn(_ index: Int) {
         let table = tables[index].id.rawValue
         let groups = (scanned().groups[table] ?? []).filter { !source.isVisited(Int($0.page)) && isUsed($0) != false }
@@ -305,7 +306,7 @@ final class SalvageSurvey {
         tables[index].pieces.sort { $0.low < $1.low }
     }
 
-    /// Branches of the lost subtree that verify say which groups are lost, and how many rows they had.
+    /// Adds losses that verified branches of a lost subtree know: groups and their numbers of rows.
     private func noteKnownLosses(_ branches: [NodeReference], _ table: UInt32, _ lost: inout LostSubtree) {
         for reference in branches where reference.birth <= lost.reference.birth {
             guard let node = source.node(reference, .branch, table: table) else { continue }
@@ -323,7 +324,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// The newest birth first; one that overlaps what was taken before was dead when that was born.
+    /// Adopts groups, newest birth first; a group that overlaps an adopted one was replaced before that was written.
     private func adopt(_ groups: [NodeReference], _ table: UInt32, _ index: Int, _ number: Int) {
         let lost = tables[index].lost[number]
         var taken = KeyIntervals()

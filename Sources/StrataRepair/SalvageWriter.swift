@@ -1,6 +1,6 @@
 internal import StrataStorage
 
-/// Writes what was found into a new store, in transactions of bounded size.
+/// Writes the recovered rows to a new store, in transactions of bounded size.
 ///
 /// Concurrency: confined to the salvage.
 final class SalvageWriter {
@@ -10,7 +10,7 @@ final class SalvageWriter {
     private var count: SalvageCount
     private var rebuild: RebuildTransaction
     private var transaction: WriteTransaction { rebuild.transaction }
-    /// Of collections with lost elements. What the log says of a collection's places goes by all of them.
+    /// Gaps of collections with lost elements; the log's places count them.
     private var gaps: [CollectionOwner: CollectionGaps] = [:]
     /// Collections whose elements the log has changed.
     private var changed: Set<CollectionOwner> = []
@@ -37,7 +37,7 @@ final class SalvageWriter {
             rebuild.raiseNextKey(table, to: survey.nextKey)
         }
         for (table, definition) in survey.schema.tables.enumerated() {
-            // Moved out and back: a copy for each class would be as long as all of them.
+            // Moved out and back, since a copy per class would be as large as all of them.
             var books = count
             count.report.tables.removeAll()
             try books.read(definition) { (key, created, cells) throws(StorageError) in
@@ -54,7 +54,7 @@ final class SalvageWriter {
         return count.finished()
     }
 
-    /// - Returns: false when the key is there already.
+    /// - Returns: false if the key exists already.
     private func insert(
         _ table: Int, _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) -> Bool {
@@ -74,9 +74,9 @@ final class SalvageWriter {
         return true
     }
 
-    /// Starts a new transaction when the open one is large.
+    /// Commits and starts a new transaction if the open one is large.
     private func wrote(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
-        // Long values count as the rows whose place they take.
+        // A long value counts as several rows.
         pending += 1
         written += 1
         for cell in cells where cell.kind == .bytes { pending += cell.count >> 10 }
@@ -124,12 +124,13 @@ final class SalvageWriter {
         }
     }
 
-    /// Applies the changes of one commit to what there is; changes of lost rows stay lost.
-    /// - Returns: false when the record cannot be read, or does not fit the schema.
+    /// Applies the changes of one commit; changes of lost rows are skipped.
+    /// - Returns: false if the record cannot be read, or does not fit the schema.
     private func apply(_ record: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         var changes: ChangeReader
         do throws(StorageError) { changes = try ChangeReader(record) } catch { return false }
-        // Rows that the record makes were created by it: the version must not be below.
+        // Rows inserted by the record have its version as their creation version, so the transaction's must not be
+        // lower.
         rebuild.raise(to: changes.lsn)
         var collections = CollectionReplay(in: transaction)
         var owner: CollectionOwner?
@@ -142,7 +143,7 @@ final class SalvageWriter {
                     if case .collection(let table, let key, let column, _, let path) = change {
                         let outer = CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)
                         changed.insert(outer)
-                        // What stands in elements has no gaps.
+                        // Inner collections have no gaps.
                         owner = path.isEmpty ? outer : nil
                     } else if let owner {
                         gaps[owner]?.follow(change)
@@ -154,7 +155,7 @@ final class SalvageWriter {
             } catch {
                 // The row is lost, or elements of its collection are.
                 if error == .misuse(.noSuchRow) || error == .misuse(.noSuchPlace) { continue }
-                // Misuse is found before anything changes: a table, column or type that the schema does not have.
+                // Misuse is detected before any change: an unknown table or column, or a wrong type.
                 guard case .misuse = error else { throw error }
                 return false
             }
@@ -162,7 +163,7 @@ final class SalvageWriter {
         }
     }
 
-    /// A whole value takes the place of one with gaps, or the row is gone.
+    /// A new value replaces one with gaps, or the row is deleted.
     private func forgetGaps(_ change: Change) {
         if gaps.isEmpty { return }
         switch change {
@@ -228,7 +229,7 @@ final class SalvageWriter {
                     try rebuild.insert(position, key: key, created: created, buffer)
                     adjust(table) { $0.rowsRecovered += 1 }
                 } else {
-                    // An uncertain row that the log knows better.
+                    // The log's version of an uncertain row counts.
                     for column in columns.indices { try transaction.set(position, key, column, buffer[column]) }
                 }
             } catch {
@@ -238,7 +239,7 @@ final class SalvageWriter {
         if let failure { throw failure }
     }
 
-    /// - Throws: `misuse` for a value that is none of its column's.
+    /// - Throws: `misuse` for a value that the column cannot hold.
     private func check(_ cell: Cell, _ column: ColumnDefinition) throws(StorageError) {
         guard cell.kind == .bytes, cell.count > 0, let rules = ValueRules(column) else { return }
         if !rules.accepts(cell.bytesValue) { throw .misuse(.wrongType) }
@@ -253,12 +254,12 @@ final class SalvageWriter {
         if let index = count.position(table) { body(&count.report.tables[index]) }
     }
 
-    /// The report lists the tables of the schema that is in force at the end.
+    /// Adopts the final schema for the report.
     private func rearrange(_ schema: StoreSchema) { count.rearrange(schema) }
 
     // MARK: Links
 
-    /// Takes out the links to rows that are not there, as deleting the rows would have done.
+    /// Removes the links to missing rows, like the deletion of the rows.
     private func removeDanglingLinks() throws(StorageError) {
         for (origin, definition) in transaction.view.schema.tables.enumerated() {
             for (column, link) in definition.columns.enumerated() where link.type.isLink {
@@ -283,7 +284,7 @@ final class SalvageWriter {
         }
     }
 
-    /// Some thousand keys that are linked to and not there, and where to go on.
+    /// Some thousand linked keys without a row, and the key to continue with.
     private func missingTargets(
         _ origin: Int, _ column: Int, _ target: Int?, from: Int64
     ) throws(StorageError) -> (missing: [Int64], resume: Int64?) {

@@ -1,30 +1,30 @@
 internal import StrataStorage
 
-/// Elements of one collection that are lost, or may be at the wrong place.
+/// Lost and uncertain elements of one collection.
 struct ElementLosses {
     var key: Int64
-    /// Where they stood. Below a branch that is lost those that were found again count as its first ones.
+    /// Places of the lost elements. Below a lost branch, recovered elements count as the first ones.
     var places: [Range<Int>]
-    /// Elements that were found without what led to them.
+    /// Elements recovered without the nodes above them.
     var uncertain: Int
-    /// Elements of collections that stand in its elements, in whose place there is no value now.
+    /// Lost elements of inner collections, whose places are null now.
     var inner = 0
-    /// A list of which some elements come in the order of their pages.
+    /// A list with elements in the order of their pages.
     var isOrderUncertain = false
     var lost: Int { places.reduce(inner) { $0 + $1.count } }
 }
 
-/// What is left of a collection that is a tree.
+/// Reassembles a collection that is a tree.
 ///
-/// It trusts what docs/decisions/0004 trusts of rows: first what the cell's root reaches and verifies; then, below
-/// branches that are lost and only there, leaves that say whose they are.
+/// It trusts the same as docs/decisions/0004 does of rows: first verified nodes that the cell's root reaches; then,
+/// only below lost branches, leaves that name their owner.
 struct SalvagedCollection {
-    /// What the tree has in the place of each part, in order.
+    /// Parts of the tree, in order.
     private enum Part {
         case leaf(LooseCollectionNode)
-        /// So many elements of a leaf.
+        /// A lost leaf with this many elements.
         case lostLeaf(Int)
-        /// So many elements below a branch of this birth.
+        /// A lost branch of this birth, with this many elements.
         case lostBranch(Int, birth: UInt64)
     }
 
@@ -34,12 +34,12 @@ struct SalvagedCollection {
     private var visited: Set<UInt32> = []
     private(set) var losses: ElementLosses
 
-    /// - Parameter orphans: leaves of a collection that nothing leads to, and that are no younger than a version.
+    /// - Parameter orphans: leaves of a collection without parents, not newer than a version.
     init?(
         _ root: LongValue, _ definition: ColumnDefinition, table: UInt32, key: Int64, _ source: SalvageSource,
         orphans: (CollectionOwner, _ birth: UInt64) -> [NodeReference]
     ) {
-        // Where nodes are led to again and again, a small file claims any number of elements.
+        // A small file that references nodes repeatedly can claim any number of elements.
         guard let remains = CollectionRemains(definition, table: table, key: key),
             source.take(elements: Int(clamping: root.count))
         else { return nil }
@@ -52,13 +52,13 @@ struct SalvagedCollection {
 
     private var table: UInt32 { remains.owner.table }
 
-    /// Elements that are there.
+    /// Number of recovered elements.
     var count: Int { remains.count }
 
-    /// As the row takes it.
+    /// Encoded for the row.
     var bytes: [UInt8] { remains.encoded() }
 
-    /// The nodes that the root reaches, parents first; each once, whatever it says.
+    /// Visits the nodes that the root reaches, parents first; each at most once.
     private mutating func walk(_ reference: NodeReference, _ elements: Int, level: Int?) {
         let kind: NodeKind = reference.is(.collectionLeaf) ? .collectionLeaf : .collectionBranch
         guard visited.insert(reference.page).inserted,
@@ -94,7 +94,7 @@ struct SalvagedCollection {
 
     private mutating func take(_ leaf: LooseCollectionNode, _ table: UInt32) {
         var inner = NestedSalvage(source, visited)
-        // One owner at a time: it would be copied for each leaf.
+        // A single owner: otherwise it would be copied for each leaf.
         visited = []
         let outer = remains
         _ = remains.take(leaf) { [source] in
@@ -106,7 +106,7 @@ struct SalvagedCollection {
         losses.inner += inner.lost
     }
 
-    /// The bytes of an element that has a node of its own, for the one that leads there first.
+    /// The bytes of a long element, for the first reference to its node.
     static func take(
         _ long: LongValue, _ source: SalvageSource, _ table: UInt32
     ) -> UnsafeRawBufferPointer? {
@@ -123,7 +123,7 @@ struct SalvagedCollection {
         return UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(long.count))
     }
 
-    /// - Returns: how many elements they had.
+    /// - Returns: the number of their elements.
     private mutating func takeOrphans(_ references: [NodeReference], atMost most: Int) -> Int {
         var leaves: [(reference: NodeReference, node: LooseCollectionNode)] = []
         for reference in references.sorted(by: { $0.page < $1.page }) where !visited.contains(reference.page) {
@@ -144,7 +144,7 @@ struct SalvagedCollection {
         return taken
     }
 
-    /// What a collection holds of which no schema says so, by its first leaf: text where all of that is text.
+    /// The kind of an undeclared collection, from its first leaf: text if all of its bytes are text.
     static func column(
         of root: NodeReference, table: UInt32, _ source: SalvageSource
     ) -> CollectionColumn? {
@@ -159,7 +159,7 @@ struct SalvagedCollection {
         return nil
     }
 
-    /// Takes the pages of a collection out of what a scan for nodes looks at, as far as they verify.
+    /// Excludes the pages of a collection from the scan for nodes, as far as they verify.
     static func visit(_ root: LongValue, table: UInt32, _ source: SalvageSource) {
         var waiting = [root.reference]
         while let reference = waiting.popLast() {

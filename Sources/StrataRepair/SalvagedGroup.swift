@@ -1,17 +1,17 @@
 internal import StrataStorage
 
-/// Reads what is left of a group: rows whose keys can be read, with every value whose segment verifies.
+/// Reads a damaged group: rows with readable keys, and every value whose segment verifies.
 ///
 /// Concurrency: confined to the salvage.
 struct SalvagedGroup {
-    /// Values of a column in the main rows; a segment that does not verify is nil.
+    /// Values of a column in the main rows; nil for a segment that does not verify.
     private struct Column {
         var segments: [(firstSlot: Int, segment: Segment?)] = []
         var position: Int?
-        /// The segment that the slot looked up last stands in.
+        /// Index of the segment of the last look-up.
         var cursor = 0
 
-        /// The segment with a slot, and the place in it; slots are asked for in ascending order.
+        /// The segment of a slot, and the index in it; slots must ascend from call to call.
         mutating func find(_ slot: Int) -> (segment: Segment, index: Int)? {
             while cursor + 1 < segments.count, segments[cursor + 1].firstSlot <= slot { cursor += 1 }
             guard cursor < segments.count, let segment = segments[cursor].segment else { return nil }
@@ -20,13 +20,13 @@ struct SalvagedGroup {
         }
     }
 
-    /// What a group could not give.
+    /// Losses of a group.
     struct Losses {
-        /// Rows whose keys are lost, between the keys that stand around them.
+        /// Rows with lost keys, between the readable keys around them.
         var rows: [SalvageReport.KeyRange] = []
         /// For each column of the table: runs of rows that lost it.
         var columns: [RowRuns]
-        /// For each column: runs of rows whose long value is lost, or does not fit the column.
+        /// For each column: runs of rows whose long value is lost, or invalid for the column.
         var values: [RowRuns]
         /// For each column: collections that lost elements.
         var elements: [[ElementLosses]]
@@ -34,10 +34,10 @@ struct SalvagedGroup {
         var creations = 0
     }
 
-    /// Runs of rows that stand one behind the other.
+    /// Runs of consecutive rows.
     struct RowRuns {
         private(set) var ranges: [SalvageReport.KeyRange] = []
-        /// The row noted last, counted in the order in which rows are handed out.
+        /// The last noted row, counted in the order of the calls.
         private var last = -1
 
         mutating func note(_ key: Int64, row: Int) {
@@ -57,16 +57,16 @@ struct SalvagedGroup {
     private let source: SalvageSource
     private let layout: TableLayout
     private let definition: TableDefinition
-    /// Who knows of leaves of collections that nothing leads to; nil where none are asked for.
+    /// Finds leaves of collections without parents; nil if none are wanted.
     private let survey: SalvageSurvey?
-    /// Collections of the row that is handed out, as the new store takes them.
+    /// Encoded collections of the current row.
     private var encoded: [UnsafeMutableRawBufferPointer] = []
     private var columns: [Column] = []
     private(set) var losses: Losses
-    /// Rows handed out.
+    /// Number of rows passed to the body.
     private var handed = 0
 
-    /// - Returns: nil when the group's own node does not verify.
+    /// - Returns: nil if the group's own node does not verify.
     init?(
         _ reference: NodeReference, _ definition: TableDefinition, _ layout: TableLayout, _ source: SalvageSource,
         _ survey: SalvageSurvey? = nil
@@ -98,7 +98,7 @@ struct SalvagedGroup {
         return result
     }
 
-    /// - Parameter read: the node that a reference leads to, if it verifies.
+    /// - Parameter read: returns the node of a reference, if it verifies.
     static func segment(
         _ group: Group, _ descriptor: SegmentDescriptor, _ read: (NodeReference) -> UnsafeRawPointer?
     ) -> Segment? {
@@ -110,7 +110,7 @@ struct SalvagedGroup {
         return segment.rows == descriptor.rows ? segment : nil
     }
 
-    /// First and last key that a group has or had, deleted rows included; nil when no key can be read.
+    /// First and last key of a group, deleted rows included; nil if no key can be read.
     static func extent(
         _ reference: NodeReference, _ table: UInt32, _ source: SalvageSource
     ) -> ClosedRange<Int64>? {
@@ -142,8 +142,8 @@ struct SalvagedGroup {
 
     // MARK: Rows
 
-    /// Hands out the live rows in the order of their keys.
-    /// - Parameter keys: what the group may hold by its place in the tree, for what is said about lost keys.
+    /// Calls `body` with the live rows in key order.
+    /// - Parameter keys: the keys that the group may hold by its place in the tree, to report lost keys.
     mutating func forEachRow(
         within keys: ClosedRange<Int64>,
         _ body: (_ key: Int64, _ created: UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Void
@@ -175,16 +175,16 @@ struct SalvagedGroup {
             try hand(other, ~place, &cells, body)
             place += 1
         }
-        // Inserted rows whose keys are no integers.
+        // Inserted rows whose keys are not readable.
         var unreadable = group.inserted - place
         noteLostKeys(&unreadable, from: keys.lowerBound, through: keys.upperBound)
     }
 
-    /// Takes the pages of long values out of what a scan for nodes looks at, whether they verify or not.
+    /// Excludes the pages of long values from the scan for nodes, whether they verify or not.
     mutating func visitLongValues() {
         let deleted = Set((0..<group.deleted).map { group.deletedSlot($0) })
         for column in definition.columns.indices where [.bytes, .links].contains(definition.columns[column].type) {
-            // What a deleted row had was let go, and its pages may hold other nodes by now.
+            // Long values of deleted rows were dropped, and their pages may hold other nodes by now.
             for slot in -group.inserted..<group.rows where !deleted.contains(slot) {
                 guard let (segment, index) = value(column + RowSet.firstUserColumn, slot), !segment.isNull(index),
                     segment.isLong(index), let base = segment.bytes(index).baseAddress,
@@ -250,7 +250,7 @@ struct SalvagedGroup {
         if let failure { throw failure }
     }
 
-    /// The newest segment with a row's value, and the place in it.
+    /// The newest segment with a row's value, and the index in it.
     private mutating func value(_ column: Int, _ slot: Int) -> (segment: Segment, index: Int)? {
         guard let position = columns[column].position else { return nil }
         var found: (segment: Segment, index: Int)?
@@ -264,7 +264,7 @@ struct SalvagedGroup {
         return found
     }
 
-    /// The root of a collection that is a tree, and the column as it is or, where no schema says so, must have been.
+    /// The root of a collection's tree, and the column as declared, or as derived if no schema declares it.
     private func tree(
         _ segment: Segment, _ index: Int, _ column: ColumnDefinition
     ) -> (root: LongValue, ColumnDefinition)? {
@@ -281,7 +281,7 @@ struct SalvagedGroup {
         return (root, holder)
     }
 
-    /// What is left of a collection, until the row was handed out; nil when that is nothing.
+    /// The remains of a collection, valid for the current row; nil if there are none.
     private mutating func take(
         _ tree: LongValue, _ holder: ColumnDefinition, _ key: Int64, _ column: Int
     ) -> Cell? {
@@ -301,7 +301,7 @@ struct SalvagedGroup {
         return .bytes(UnsafeRawBufferPointer(bytes))
     }
 
-    /// A value as the new store takes it; nil when it is lost.
+    /// A value for the new store; nil if it is lost.
     private func cell(_ segment: Segment, _ index: Int, _ column: ColumnDefinition) -> Cell? {
         if segment.isNull(index) { return column.isOptional || column.type == .link ? .null : column.missingCell }
         switch column.type {

@@ -1,17 +1,17 @@
 internal import StrataStorage
 
-/// Gives tables and columns that no schema names a name made of their ids, and columns the type of their segments.
+/// Names tables and columns that no schema knows by their ids, and gives columns the type of their segments.
 struct SchemaCompletion {
     private let source: SalvageSource
     private let tables: [TableSurvey]
 
-    /// - Parameter tables: those that are in the file.
+    /// - Parameter tables: those found in the file.
     init(_ source: SalvageSource, _ tables: [TableSurvey]) {
         self.source = source
         self.tables = tables
     }
 
-    /// - Parameter schema: what is known of it: an older one, or none at all.
+    /// - Parameter schema: the known one: possibly older, or empty.
     func completed(_ schema: StoreSchema) -> StoreSchema {
         var schema = schema
         var named = Set(schema.tables.map(\.id))
@@ -24,7 +24,7 @@ struct SchemaCompletion {
         let known = schema
         for survey in tables {
             guard let position = known.position(of: survey.id) else { continue }
-            // Columns that the schema is older than; what it has dropped before stays dropped.
+            // Columns newer than the schema; columns that it had dropped stay dropped.
             let isNew = schema.tables[position].columns.isEmpty
             let next = isNew ? 1 : schema.nextColumnID
             for (id, kind) in columns(of: survey)
@@ -39,7 +39,7 @@ struct SchemaCompletion {
         return schema
     }
 
-    /// Columns that the groups of a table have, by id.
+    /// Columns in the groups of a table, by id.
     private func columns(of survey: TableSurvey) -> [(ColumnID, ColumnType)] {
         var types: [UInt16: ColumnType] = [:]
         for piece in survey.pieces where !piece.isElsewhere {

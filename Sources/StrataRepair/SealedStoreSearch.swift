@@ -1,16 +1,16 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// Finds out which store an encrypted file is when no header slot opens.
+/// Finds the id of an encrypted file's store if no header slot opens.
 ///
-/// The id stands in plain in both slots and in the header of the log, and with the key it gives the key check, which
-/// stands in both slots as well. So the id of one of the three and the check of one of the two are enough; an id with
-/// one flipped bit is as good, and without a check so is one under which a page opens.
+/// The id is in plain text in both slots and in the log's header. With the key it gives the key check, which is in both
+/// slots, too. So one of the three ids and one of the two checks are enough. An id with one flipped bit is found as
+/// well; without a check, an id counts if a page opens under it.
 struct SealedStoreSearch {
     private let path: String
     private let fileSystem: any FileSystem
     private let cipher: any Cipher
-    /// So many pages are tried under an id that no key check proves.
+    /// Pages to try under an id without a key check.
     private static let mostPages = 256
 
     init(_ path: String, _ fileSystem: any FileSystem, _ cipher: any Cipher) {
@@ -20,8 +20,8 @@ struct SealedStoreSearch {
     }
 
     /// - Parameter file: the data file, sealed.
-    /// - Returns: nil where nothing says it.
-    /// - Throws: `wrongKey` where both slots say that the file is encrypted under another key.
+    /// - Returns: nil if it cannot be found.
+    /// - Throws: `wrongKey` if both slots say that the file is encrypted under another key.
     func run(in file: any File, _ written: WrittenPages) throws(StorageError) -> RandomID? {
         let slots = [0, 1].compactMap { traces(path, at: $0 * Format.pageSize) }
         var ids: [RandomID] = []
@@ -43,7 +43,7 @@ struct SealedStoreSearch {
         return nil
     }
 
-    /// What 512 bytes of a file would say if they were a slot's or a log's; nil where they cannot be read.
+    /// The fields of 512 bytes, if they are a slot or a log's header; nil if they cannot be read.
     private func traces(_ path: String, at offset: Int) -> SealedSlot.Traces? {
         withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
             do throws(FileError) {
@@ -58,7 +58,7 @@ struct SealedStoreSearch {
         }
     }
 
-    /// Whether any page opens as one of the store.
+    /// Whether any page opens under the store's id.
     private func opens(_ file: any File, _ id: RandomID, _ written: WrittenPages) -> Bool {
         StoreOptions.identify(file, as: id)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Format.pageSize, alignment: 16)
@@ -69,7 +69,7 @@ struct SealedStoreSearch {
             do throws(FileError) {
                 if try file.read(into: buffer, at: Int64(page * Format.pageSize)) == Format.pageSize { return true }
             } catch {
-                // Another page may be whole.
+                // Another page may be intact.
             }
             page = pages.next(from: page + 1)
         }

@@ -1,16 +1,16 @@
 internal import StrataStorage
 
-/// Finds the seed of a store's nodes where no slot says whose they are.
+/// Finds the seed of a store's nodes if no slot has the store's id.
 ///
-/// A node says its own checksum, so each page that looks like the beginning of a node says the seed under which it
-/// would be whole. Whole nodes of one store agree; damaged ones, and what is none, each say another. A value that holds
-/// another store's pages is outvoted, or wins where more of that store is there than of this one.
+/// A node contains its own checksum, so each page that looks like the start of a node gives the seed under which it
+/// would verify. Intact nodes of one store agree; damaged ones, and other bytes, each give another seed. Pages of
+/// another store inside a value are outvoted, unless there are more of them than of this store.
 struct SeedSearch {
-    /// Under any seed: nothing is verified by it.
+    /// Reads without verification.
     private let reader: PageReader
     private var written: WrittenPages
     private var pages: Int { written.count }
-    /// Longer nodes are left out: what is none may say any length.
+    /// Longer nodes are skipped, since other bytes may claim any length.
     private static let longest = 16
 
     init(_ reader: PageReader, _ written: WrittenPages) {
@@ -18,8 +18,8 @@ struct SeedSearch {
         self.written = written
     }
 
-    /// - Parameter log: the seed of the store whose log stands beside the file; one node that agrees is enough.
-    /// - Returns: what most nodes agree on; nil when no two agree, or as many agree on another one.
+    /// - Parameter log: the seed of the store of the log beside the file; one node that agrees is enough.
+    /// - Returns: the seed of most nodes; nil if no two agree, or there is a tie.
     /// - Complexity: reads the file once, and hashes pages that look like nodes up to sixteen times.
     mutating func run(log: NodeSeed?) -> NodeSeed? {
         var votes: [NodeSeed: Int] = [:]

@@ -1,15 +1,15 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// The pages of a file that stand in no hole.
+/// The pages of a file outside its holes.
 ///
-/// A hole reads as zeros, and a salvage looks at none: of a file that was made long it may be all but everything, and
-/// where files are memory, a look through a map fills it.
+/// A hole reads as zeros, so a salvage skips it: a file that was extended may be almost all holes, and for files in
+/// memory, reading through a mapping would allocate them.
 struct WrittenPages {
     private let file: any File
-    /// Pages of the file, holes among them.
+    /// Pages of the file, holes included.
     let count: Int
-    /// Without a hole; what was found last.
+    /// The last range found without a hole.
     private var known = 0..<0
 
     init(_ file: any File, count: Int) {
@@ -17,8 +17,8 @@ struct WrittenPages {
         self.count = count
     }
 
-    /// The first page from `page` on that is not in a hole; ``count`` where none follows.
-    /// - Complexity: one call of the system for each stretch without a hole.
+    /// The first page at or after `page` outside the holes; ``count`` if there is none.
+    /// - Complexity: one system call for each range without a hole.
     mutating func next(from page: Int) -> Int {
         if known.contains(page) { return page }
         guard page < count, let data = file.nextData(from: Int64(page * Format.pageSize)) else { return count }
@@ -28,7 +28,7 @@ struct WrittenPages {
         return first
     }
 
-    /// How many they are.
+    /// Number of such pages.
     var total: Int {
         var rest = self
         var (total, page) = (0, 0)

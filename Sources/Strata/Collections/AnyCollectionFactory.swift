@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Collections of classes that are known by the file alone.
+/// Makes collections of classes that only the file declares.
 enum AnyCollectionFactory {
     static func make(_ column: _CollectionColumn, _ tag: ColumnTag) -> Any? {
         switch tag.type {

@@ -1,4 +1,4 @@
-/// A collection of which only the elements' type is known: a list, a set, results or linking objects.
+/// A type-erased collection of known elements: a list, a set, results or linking objects.
 ///
 ///     func show(_ people: AnyRealmCollection<Person>) { ... }
 ///     show(AnyRealmCollection(team.members))

@@ -1,14 +1,14 @@
 extension RealmCollectionValue {
-    /// What an encoder can be given: the element, or a copy of the managed object that it is.
+    /// The element in encodable form: a managed object is replaced by a detached copy.
     var encodable: Self {
         _mapObject { $0._frame == nil ? $0 : $0.detached() }
     }
 }
 
 extension RealmCollection {
-    /// The elements as an encoder is given them.
-    /// - Throws: `invalidDatabase` where one of them, or a value of one, cannot be read. Objects that are known to be
-    ///   lost are left out, as by every walk.
+    /// The elements in encodable form.
+    /// - Throws: `invalidDatabase` if an element, or its value, cannot be read. Objects that are known to be lost are
+    ///   skipped, as in every iteration.
     func encodableElements() throws -> [Element] {
         let instance = _source?.instance ?? _values?.source.column.owner._instance
         guard let instance else { return map(\.encodable) }
@@ -50,7 +50,7 @@ extension Map: Encodable where Value: Encodable {
     public func encode(to encoder: any Encoder) throws {
         func encodable() -> [(String, Value)] { map { ($0.key._mapKey, $0.value.encodable) } }
         let entries = try _column?.owner._instance?.failures.collecting(encodable) ?? encodable()
-        // An encoder leaves the keys of a dictionary alone that it is handed whole.
+        // An encoder does not convert the keys of a dictionary that is encoded as a single value.
         var container = encoder.singleValueContainer()
         try container.encode(Dictionary(entries, uniquingKeysWith: { $1 }))
     }

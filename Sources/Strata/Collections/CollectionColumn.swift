@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// Where a managed list, set or map stands: its owner's row, which property, and where in values of any type.
+/// Location of a managed list, set or map: its owner, the property, and the steps through values of any type.
 public struct _CollectionColumn {
     let owner: ObjectBase
-    /// In the properties of the owner's class.
+    /// Index in the properties of the owner's class.
     let position: Int
     /// Nil for the property's own collection.
     let nested: NestedPlace?
@@ -20,7 +20,7 @@ public struct _CollectionColumn {
 
     var property: BoundProperty { owner._access.properties[position] }
 
-    /// What the collection is.
+    /// Type of the collection.
     var tag: ColumnTag {
         guard let nested else { return property.tag }
         return .nested(isKeyed: nested.standing?.isKeyed ?? false)
@@ -41,9 +41,9 @@ public struct _CollectionColumn {
         return nested?.standing != nil && nested?.standing == other.nested?.standing
     }
 
-    /// The same collection of the same row in a frozen instance of the version that the Realm has pinned, or in one
-    /// side of a migration; nil when the row is not there.
-    /// - Parameter allowsGone: whether a collection that is not there is invalidated instead.
+    /// The same collection in a frozen instance of the pinned version, or in the other side of a migration; nil if the
+    /// row does not exist there.
+    /// - Parameter allowsGone: return an invalidated collection instead of nil.
     func moved(to instance: RealmInstance, allowsGone: Bool = false) -> _CollectionColumn? {
         guard let twin = instance.twin(of: owner) ?? (allowsGone ? instance.goneTwin(of: owner) : nil) else {
             return nil
@@ -53,15 +53,15 @@ public struct _CollectionColumn {
         return allowsGone ? _CollectionColumn(twin, position, NestedPlace(nil)) : nil
     }
 
-    /// What queries go through; nil for values that are no objects.
+    /// The source for queries; nil for values that are no objects.
     var source: ObjectSource? {
         context.target.map { ObjectSource($0, .list(owner, property: position)) }
     }
 
     // MARK: Reading
 
-    /// Calls `body` with the collection; `otherwise` when the owner is gone or the collection is damaged.
-    /// - Parameter pastDamage: answers from what can be read, once it is known that not all can.
+    /// Calls `body` with the collection; returns `otherwise` if the owner was deleted or the collection is damaged.
+    /// - Parameter pastDamage: called with the readable elements, once the collection is known to be damaged.
     func read<Value>(
         _ otherwise: Value, pastDamage: ((ReadableElements) -> Value)? = nil,
         _ body: (CollectionContents) throws(StorageError) -> Value
@@ -81,7 +81,7 @@ public struct _CollectionColumn {
         } catch {
             instance.reportDamage(owner, error, column: property.column)
             guard let pastDamage, error.isUnreadable else { return otherwise }
-            // Noting the damage has voided the place of the row.
+            // Noting the damage has invalidated the row's location.
             guard owner._isCurrent || owner._relocate(), let view = instance.currentView, let place = owner._location
             else { return otherwise }
             do throws(StorageError) {
@@ -93,7 +93,7 @@ public struct _CollectionColumn {
         }
     }
 
-    /// Whether elements are known to be lost, or to lead to rows that are.
+    /// Whether elements, or the rows they link to, are known to be lost.
     func isDegraded(_ instance: RealmInstance) -> Bool {
         guard instance.knowsDamage else { return false }
         if instance.failures.isDamaged(owner, column: property.column) { return true }
@@ -101,8 +101,8 @@ public struct _CollectionColumn {
         return instance.failures.readableRows(target) != nil
     }
 
-    /// A set of values of any type as it is shown, where some of its links lead to objects that are gone; else nil.
-    /// - Complexity: O(links log rows), once for a set and version.
+    /// The visible members of a set of values of any type, if any of its links lead to deleted objects; else nil.
+    /// - Complexity: O(links log rows), once per set and version.
     func shown(_ contents: CollectionContents, _ instance: RealmInstance) throws(StorageError) -> ReadableElements? {
         let known = instance.shownSet.withLock { $0 }
         if let known, known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
@@ -117,8 +117,8 @@ public struct _CollectionColumn {
         return made.places.isEmpty ? nil : made
     }
 
-    /// What can be read of the collection.
-    /// - Complexity: O(elements), once for a row and version.
+    /// The readable elements of the collection.
+    /// - Complexity: O(elements), once per row and version.
     private func readable(_ contents: CollectionContents, _ instance: RealmInstance) -> ReadableElements {
         if nested == nil, !instance.isShared, let known = instance.failures.lastCollection,
             known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
@@ -131,7 +131,7 @@ public struct _CollectionColumn {
         return made
     }
 
-    /// The collection as a version has it, or the running write; nil where none stands.
+    /// The collection in a version, or in the running write; nil if there is none at its location.
     func contents(_ view: ReadView, _ location: RowLocation) throws(StorageError) -> CollectionContents? {
         let property = property
         guard let nested else { return try CollectionContents(view, location, owner._key, property) }
@@ -139,7 +139,7 @@ public struct _CollectionColumn {
         return try CollectionContents(view, location, owner._key, column: property.column, property.tag, standing)
     }
 
-    /// Whether the elements are rows.
+    /// Whether the elements are objects.
     var leadsToObjects: Bool { property.tag.type == .object }
 
     /// - Complexity: O(contents).
@@ -147,17 +147,17 @@ public struct _CollectionColumn {
         read(StoredCollection(), pastDamage: { $0.contents }) { (contents) throws(StorageError) in try contents.all() }
     }
 
-    /// Of a collection that is known to be damaged, the elements that can be read.
-    /// - Complexity: O(1); of texts and data O(count) while they stand in the row.
+    /// Number of elements; of readable ones if the collection is known to be damaged.
+    /// - Complexity: O(1); for texts and data O(count) while they are stored in the row.
     var count: Int { read(0, pastDamage: { $0.contents.values.count }) { $0.count } }
 
-    /// The element at a place of a list or a set; what stands for it behind the end.
-    /// - Parameter kind: what it is called when there is none.
-    /// - Complexity: O(log count); O(1) near the place that was read last.
+    /// The element at a place of a list or a set; a substitute beyond the end.
+    /// - Parameter kind: name of the collection in messages.
+    /// - Complexity: O(log count); O(1) near the last read place.
     func element<Element: RealmCollectionValue>(
         at place: Int, _ window: @autoclosure () -> ElementWindow, _ kind: String
     ) -> Element {
-        // Several threads may read what is frozen.
+        // Several threads may read a frozen collection.
         let window = owner._instance?.isFrozen == false ? window() : nil
         if let window, let value = window.value(at: place, owner) {
             return decoded(value, window.context, at: .index(place))
@@ -168,7 +168,7 @@ public struct _CollectionColumn {
         return Element._substituteElement(context)
     }
 
-    /// The value at a place; nil behind the end.
+    /// The value at a place; nil beyond the end.
     private func value(at place: Int, _ context: _ElementContext, _ window: ElementWindow?) -> _StoredValue? {
         if place < 0 { return nil }
         func pastDamage(_ known: ReadableElements) -> _StoredValue? {
@@ -196,21 +196,21 @@ public struct _CollectionColumn {
         }
     }
 
-    /// What an element has in the column; nil for an object that cannot be in it.
+    /// The stored form of an element; nil for an object that cannot be in the column.
     func storedElement<Element: RealmCollectionValue>(_ element: Element) -> _StoredValue? {
         guard let object = element._elementObject else { return element._encodeElement(.unmanaged) }
         guard object._frame != nil, let instance = owner._instance, object._instance?.store === instance.store,
             !object.isInvalidated
         else { return nil }
-        // What has the key in one version may be another object in the next.
+        // The same key may belong to another object in another version.
         if object._instance !== instance, instance.twin(of: object) == nil { return nil }
         return leadsToObjects ? .link(object._key) : element._encodeElement(.unmanaged)
     }
 
-    /// Where an element stands first, found among stored values. The outer nil: elements are to be compared one by one,
-    /// because equal ones may be stored differently.
+    /// The first place of an element, searched among stored values. The outer nil: equal elements may be stored
+    /// differently, so the caller must compare them one by one.
     func knownPlace<Element: RealmCollectionValue>(of element: Element) -> Int?? {
-        // Of decimals, and of an application's own types, equal ones may be stored differently.
+        // Decimals and an application's own types may have several stored forms of equal values.
         guard
             element is any _PersistableInteger || element is any BinaryFloatingPoint || element is Bool
                 || element is ObjectBase
@@ -220,12 +220,12 @@ public struct _CollectionColumn {
         return storedElement(element).map { .some(firstPlace(of: $0)) } ?? .some(nil)
     }
 
-    /// The place of the first element that equals this value as storage compares; nil when there is none.
-    /// - Complexity: O(count), over packed values.
+    /// The place of the first element that is equal in storage's order; nil if there is none.
+    /// - Complexity: O(count), on packed values.
     func firstPlace(of wanted: _StoredValue) -> Int? {
-        // No test of columns finds NaN, which stands in no order.
+        // Column tests do not find NaN, which has no order.
         if case .double(let number) = wanted, number.isNaN { return contents.values.firstIndex { $0.isNaN } }
-        // By bytes past damage as well: Swift's equality of texts takes two spellings for one.
+        // Compares bytes also in damaged collections: Swift treats canonically equivalent texts as equal.
         let same = DistinctValue(wanted)
         return read(nil, pastDamage: { $0.contents.values.firstIndex { DistinctValue($0) == same } }) {
             (contents) throws(StorageError) in
@@ -234,30 +234,30 @@ public struct _CollectionColumn {
     }
 }
 
-/// The elements around the one of a list or a set that was read last: reading one of them again is a load. Others are
-/// looked for in the collection that was found then, and not in its row anew.
+/// A cache of the elements around the last read place of a list or a set: reading one of them again is a load. Other
+/// places are searched in the cached collection, without reading its row again.
 ///
-/// It belongs to one version, or one moment of a write. A frozen Realm's, which several threads may read, stays empty.
+/// Valid for one version, or one stamp of a write. A frozen Realm's, which several threads may read, stays empty.
 ///
 /// Concurrency: confined with its collection.
 final class ElementWindow {
     @exclusivity(unchecked) private var stamp: UInt64 = 0
-    /// Borrowed, as the tree is, from what the Realm shows under the stamp.
+    /// Borrowed, like the tree, from what the Realm shows under the stamp.
     @exclusivity(unchecked) private var part: CollectionPart?
-    /// Nil for what stands in the row, which has no other part.
+    /// Nil for a collection stored in its row, which has a single part.
     @exclusivity(unchecked) private var tree: Tree?
     @exclusivity(unchecked) private var tag = ColumnTag(_PropertyShape(.int), isPrimary: false)
-    /// What values become elements with.
+    /// Converts values to elements.
     @exclusivity(unchecked) fileprivate private(set) var context = _ElementContext.unmanaged
 
-    /// In a place of its own: most collections are none, and their windows stay small.
+    /// A separate object: most collections are no trees, and their windows stay small.
     private final class Tree {
         let reader: CollectionReader
 
         init(_ reader: CollectionReader) { self.reader = reader }
     }
 
-    /// Nil where nobody has looked since the last change, or nothing stands there that is read here.
+    /// Nil if the window is stale, or does not have the place.
     @inline(__always)
     fileprivate func value(at place: Int, _ owner: ObjectBase) -> _StoredValue? {
         guard let part, stamp == owner._stamp, owner._isCurrent, let view = owner._instance?.currentView
@@ -266,7 +266,7 @@ final class ElementWindow {
             if place >= part.first, place < part.end { return try value(in: part, place, view) }
             return try valueElsewhere(place, view)
         } catch {
-            // Whoever looks for it anew reports that.
+            // The caller reads it again, and reports the error.
             return nil
         }
     }
@@ -282,7 +282,7 @@ final class ElementWindow {
 
     @inline(__always)
     private func value(in part: CollectionPart, _ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
-        // What leads to a tree is not read here.
+        // An inner collection that is a tree is not read here.
         if part.isTree(at: place) { return nil }
         let value = tag.element(try part.value(at: place))
         try view.confirm()
@@ -300,7 +300,7 @@ final class ElementWindow {
     }
 }
 
-/// What lists, sets and maps have in common as properties.
+/// Common to lists, sets and maps as properties.
 public protocol _ColumnCollection: AnyObject, _Persistable {
     init()
     init(_column: _CollectionColumn)
@@ -308,26 +308,26 @@ public protocol _ColumnCollection: AnyObject, _Persistable {
     var _column: _CollectionColumn? { get }
     static var _elementType: _PropertyShape { get }
     static var _kind: _PropertyCollection { get }
-    /// The objects in it, for one that is unmanaged.
+    /// The objects in an unmanaged collection.
     var _unmanagedObjects: [ObjectBase] { get }
-    /// Its contents as a column has them; objects that are not managed are added.
+    /// The contents in stored form; unmanaged objects are added.
     func _encoded(_ context: _ElementContext, _ tag: _PropertyShape) -> [UInt8]
-    /// Makes it hold what `other` does.
+    /// Replaces the contents by those of `other`.
     func _assign(_ other: Self)
-    /// Its owner became managed: the contents are in the column now.
+    /// Called when its owner becomes managed: the contents are in the column from now on.
     func _bind(_ column: _CollectionColumn)
-    /// Takes contents while unmanaged; false when they do not fit.
+    /// Sets the contents while unmanaged; false if they do not fit.
     func _fill(_ value: Any) -> Bool
-    /// An element of any Swift type as a column holds it; nil for objects, and when it does not fit.
+    /// An element of any Swift type in stored form; nil for objects, and for values that do not fit.
     static func _plainElement(_ value: Any?) -> _StoredValue?
-    /// An unmanaged one with every object replaced.
+    /// An unmanaged copy with every object replaced.
     func _mapObjects(_ convert: (ObjectBase) -> ObjectBase) -> Self
 }
 
 extension _ColumnCollection {
     var elementCount: Int { (self as? any UntypedCollection)?.anyElements.count ?? 0 }
 
-    /// An unmanaged one with the same elements.
+    /// An unmanaged copy with the same elements.
     func copied() -> Self {
         let copy = Self()
         copy._assign(self)
@@ -361,8 +361,8 @@ extension _ColumnCollection {
         for object in value._unmanagedObjects { encoder.addTarget(object) }
     }
 
-    /// The program may hold the collection of the time before: it becomes a view of the column. The object lets go of
-    /// it, so that the two do not keep each other alive.
+    /// The program may still hold the unmanaged collection, which becomes a view of the column. The object releases it,
+    /// so that the two do not retain each other.
     public static func _bind(_ value: inout Self?, _ object: ObjectBase, _ offset: Int) {
         value?._bind(_CollectionColumn(object, offset: offset))
         value = nil
@@ -376,7 +376,7 @@ extension _ColumnCollection {
     }
 }
 
-/// A collection whose element type is not known.
+/// A collection of unknown element type.
 protocol UntypedCollection {
     /// Elements of a list or a set; values of a map.
     var anyElements: [Any] { get }

@@ -8,7 +8,7 @@ extension List: Describing {
 
 extension MutableSet: Describing {
     func described(_ depth: Int) -> String { Description.elements("MutableSet", self, self, depth) }
-    /// Its members, and what they lead to.
+    /// Its members, and the objects they lead to.
     public var description: String { described(Description.depth) }
 }
 
@@ -18,7 +18,7 @@ extension Map: Describing, CustomStringConvertible {
         return Description.collection("Map<string, ", Value._elementShape, self, count: count, lines)
     }
 
-    /// Its entries, and what they lead to.
+    /// Its entries, and the objects they lead to.
     public var description: String { described(Description.depth) }
 }
 
@@ -27,13 +27,13 @@ extension Results: Describing {
         Description.elements("Results", self, _source ?? _values?.source, depth)
     }
 
-    /// The elements of this moment, and what they lead to.
+    /// The present elements, and the objects they lead to.
     public var description: String { described(Description.depth) }
 }
 
 extension LinkingObjects: Describing {
     func described(_ depth: Int) -> String { Description.elements("LinkingObjects", self, _source ?? anchor, depth) }
-    /// The objects that lead here, and what they lead to.
+    /// The linking objects, and the objects they lead to.
     public var description: String { described(Description.depth) }
 }
 
@@ -42,6 +42,6 @@ extension AnyRealmCollection: Describing {
         Description.elements("AnyRealmCollection", self, _source ?? _values?.source, depth)
     }
 
-    /// Its elements, and what they lead to.
+    /// Its elements, and the objects they lead to.
     public var description: String { described(Description.depth) }
 }

@@ -1,8 +1,8 @@
-// Collections are equal when they are the same property of the same object; those that nothing manages, when their
-// elements are. Results are equal to themselves: two queries are two, even if they ask the same.
+// Managed collections are equal if they are the same property of the same object; unmanaged ones if their elements are
+// equal. Results are equal only to themselves, since two queries are never compared.
 
 extension _ColumnCollection {
-    /// Nil where one of the two is managed and the other is not, or both are not.
+    /// Nil if only one of the two is managed, or neither.
     fileprivate func isSameColumn(as other: Self) -> Bool? {
         switch (_column, other._column) {
         case (nil, nil): nil
@@ -12,7 +12,7 @@ extension _ColumnCollection {
     }
 }
 
-/// Whether two walks meet the same elements, as columns would hold them.
+/// Whether both iterations return equal elements, compared in stored form.
 private func haveSameElements<Walk: Sequence>(_ a: Walk, _ b: Walk) -> Bool where Walk.Element: RealmCollectionValue {
     a.elementsEqual(b) { ElementIdentity($0) == ElementIdentity($1) }
 }
@@ -59,7 +59,7 @@ extension AnyRealmCollection {
 }
 
 extension ObjectSource {
-    /// Whether both are one, or the same property of the same object.
+    /// Whether both are the same source, or the same property of the same object.
     fileprivate func isSame(as other: ObjectSource) -> Bool {
         if self === other { return true }
         guard access === other.access, steps.isEmpty, other.steps.isEmpty else { return false }

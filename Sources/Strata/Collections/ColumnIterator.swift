@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Walks the elements that a list or a set has at the moment when the walk begins.
+/// Iterates over the elements that a list or a set has when the iteration starts.
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of a managed collection that is not decoded at once.
+    /// Set for a managed collection that is not decoded at once.
     private let walk: ElementWalk?
     private let context: _ElementContext
-    /// Of a short managed collection, all that it has; its owner keeps the Realm alive.
+    /// All elements of a short managed collection; its owner keeps the Realm alive.
     private var values: [_StoredValue] = []
     private let owner: ObjectBase?
     private var unmanaged: [Element] = []
@@ -26,7 +26,7 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     public mutating func next() -> Element? {
-        // An object that cannot be read is passed over: what materializes it has reported it.
+        // An unreadable object is skipped; the failed read was reported.
         if owner != nil {
             while place < values.count {
                 let value = values[place]
@@ -48,47 +48,47 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 }
 
-/// A walk along a managed collection, as it is when the walk begins: values are decoded some at a time.
+/// An iteration over a managed collection as it is at the start, decoded in batches.
 ///
-/// 1. Outside of a write it keeps the version that was shown, whose nodes never change.
-/// 2. Inside of one it finds its place again each time, and what is left is decoded at once before the collection
-///    changes, or the write ends; see ``CollectionWalks``.
+/// 1. Outside a write it pins the version that was shown, whose nodes never change.
+/// 2. Inside a write it finds its place again for each batch; before the collection changes, or the write ends, the
+///    rest is decoded at once. See ``CollectionWalks``.
 ///
-/// Concurrency: confined with its Realm; of a frozen one with whoever walks.
+/// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 final class ElementWalk: CollectionWalk {
-    /// It keeps the owner, and so the Realm, alive.
+    /// Keeps the owner, and so the Realm, alive.
     private let column: _CollectionColumn
     private var values: [_StoredValue] = []
     /// Of a map.
     private var keys: [String] = []
-    /// Where lists and maps among values of any type stand, one for each value.
+    /// Locations of inner collections among values of any type, one for each value.
     private var places: [NestedPlace?] = []
-    /// Where the collection itself stood when the walk began.
+    /// Steps to the collection itself at the start of the iteration.
     private let standing: NestedSteps?
     private var position = 0
-    /// Behind what was decoded.
+    /// The first place that is not decoded yet.
     private var place = 0
-    /// Nil inside of a write.
+    /// Nil inside a write.
     private var version: CollectionContents?
-    /// Where it is known, inside of a write.
+    /// The registry of iterations, inside a write.
     private var known: CollectionWalks?
-    /// Nothing is left to decode.
+    /// All elements are decoded.
     private var isOver = true
 
-    /// More are not decoded at once; a part that stands in a row may have any number.
+    /// Largest batch; a collection stored in its row is decoded at once, whatever its size.
     private static let mostAtOnce = 4096
-    /// So few are decoded when the walk begins.
+    /// Size of the first batch.
     private static let mostAtStart = 64
 
-    /// What a walk begins with.
+    /// Start of an iteration.
     enum Start {
-        /// All elements of a collection that has few, none of them a collection; none where its owner is gone.
+        /// All elements of a short collection without inner collections; empty if its owner was deleted.
         case short([_StoredValue])
-        /// An ``ElementWalk`` has to find them, and reports what cannot be read.
+        /// An ``ElementWalk`` is needed, which reports unreadable elements.
         case long
     }
 
-    /// Decodes a short collection without an object for the walk.
+    /// Decodes a short collection, without allocating an object.
     static func start(_ column: _CollectionColumn) -> Start {
         column.read(.short([])) { (contents) throws(StorageError) in
             if contents.count == 0 { return .short([]) }
@@ -136,18 +136,18 @@ final class ElementWalk: CollectionWalk {
         return values[position]
     }
 
-    /// The same with its key.
+    /// As ``next()``, with its key.
     func nextEntry() -> (key: String, value: _StoredValue)? {
         guard let value = next() else { return nil }
         return (keys[position - 1], value)
     }
 
-    /// The element that was walked last, as the program gets it.
+    /// The last returned element, decoded for the program.
     func decoded<Element: RealmCollectionValue>(_ value: _StoredValue, _ context: _ElementContext) -> Element {
         places.isEmpty ? Element._element(value, context) : decodedWithPlace(value, context)
     }
 
-    /// A function of its own, so that others do not look up the metadata of what is cast to.
+    /// A separate function, so that other types do not look up the metadata of the cast.
     private func decodedWithPlace<Element: RealmCollectionValue>(
         _ value: _StoredValue, _ context: _ElementContext
     ) -> Element {
@@ -176,7 +176,7 @@ final class ElementWalk: CollectionWalk {
         return false
     }
 
-    /// Where a node cannot be read, all that is left is decoded at once, without what is lost.
+    /// If a node cannot be read, decodes the rest at once, without the lost elements.
     private func decodeOrSkip(_ contents: CollectionContents) {
         do throws(StorageError) { try decode(contents) } catch {
             guard let instance = column.owner._instance else { return }
@@ -213,7 +213,7 @@ final class ElementWalk: CollectionWalk {
         keys += more.keys
     }
 
-    /// Lists and maps are looked for at once: they go elsewhere when something comes before them.
+    /// Locates inner collections at once: insertions before them change their steps.
     private func appendPlaces(
         _ more: StoredCollection, at standing: [Int], _ view: ReadView
     ) throws(StorageError) {
@@ -229,7 +229,7 @@ final class ElementWalk: CollectionWalk {
         }
     }
 
-    /// Decodes what is left: the collection is about to change.
+    /// Decodes the rest, because the collection is about to change.
     func settle() {
         if isOver { return }
         var (all, names) = (Array(values[position...]), keys.isEmpty ? [] : Array(keys[position...]))

@@ -1,4 +1,4 @@
-/// Makes elements of what dictionaries, arrays and JSON have.
+/// Converts values of dictionaries, arrays and JSON to elements.
 enum ElementConversion {
     static func element<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
         if let type = Element.self as? any _Persistable.Type, _flatten(value) == nil {
@@ -6,7 +6,7 @@ enum ElementConversion {
         }
         if let same = value as? Element { return same }
         if let type = Element.self as? any _Persistable.Type {
-            // Unwrapped before the cast, which makes a null of what an optional type refuses.
+            // Unwrapped before the cast, which would turn a refused value of an optional type into nil.
             guard let made = type._fromAny(value) else { return nil }
             return made as? Element
         }
@@ -14,12 +14,12 @@ enum ElementConversion {
         return nil
     }
 
-    /// The same for a list or a set, where an object is always one: only a key of a map may lead to none.
+    /// As ``element(_:_:)``, for a list or a set, whose objects must not be null; only a map's key may have none.
     static func member<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
         Element._elementShape.type == .object && _flatten(value) == nil ? nil : element(Element.self, value)
     }
 
-    /// The elements of anything that has some.
+    /// The elements of any sequence or collection.
     static func elements(_ value: Any) -> [Any]? {
         if let collection = value as? any UntypedCollection { return collection.anyElements }
         if let array = value as? [Any] { return array }
@@ -27,7 +27,7 @@ enum ElementConversion {
         return (value as? any Sequence).map { sequence in sequence.map { $0 as Any } }
     }
 
-    /// The entries of anything that has keys.
+    /// The entries of any keyed collection.
     static func entries(_ value: Any) -> [(String, Any)]? {
         if let map = value as? any UntypedCollection {
             return map.anyKeys.isEmpty && !map.anyElements.isEmpty ? nil : Array(zip(map.anyKeys, map.anyElements))

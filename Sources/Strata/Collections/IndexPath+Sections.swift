@@ -5,7 +5,7 @@
 #endif
 
 #if !canImport(UIKit) && !canImport(AppKit)
-    /// As on Apple's systems, where the frameworks for user interfaces bring this.
+    /// Apple's user interface frameworks define these; on other systems this does.
     extension IndexPath {
         public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
         public init(row: Int, section: Int) { self.init(indexes: [section, row]) }

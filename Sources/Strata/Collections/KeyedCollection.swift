@@ -1,4 +1,4 @@
-/// What queries need to know of a collection whose elements have keys. For the library's own use.
+/// A collection whose elements have keys, for queries. For the library's own use.
 public protocol _KeyedCollection: ThreadConfined {
     associatedtype Key: _MapKey
     associatedtype Value: RealmCollectionValue

@@ -1,16 +1,16 @@
-/// The objects of another class whose property leads to this one; one entry per link.
+/// The objects of another class that link to this one by a property; one entry per link.
 ///
 ///     final class Dog: Object {
 ///         @Persisted var name = ""
 ///         @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 ///     }
 public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
-    /// The property of `Element` that leads here.
+    /// The linking property of `Element`.
     public let propertyName: String
     private let fixedOwner: ObjectBase?
-    /// Of the older form of declaration.
+    /// Set for the older form of declaration.
     let anchor: LinkingAnchor?
-    /// Where the field stands in its owner, if it is one.
+    /// Offset of the field in its owner, if it is one.
     private let offset: Int
 
     private var owner: ObjectBase? { fixedOwner ?? anchor?.owner }
@@ -22,7 +22,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
         offset = .max
     }
 
-    /// A declaration by `@Persisted(originProperty:)`, which finds its owner by itself.
+    /// A declaration by `@Persisted(originProperty:)`, which finds its owner itself.
     @usableFromInline
     init(declared propertyName: String) {
         self.propertyName = propertyName
@@ -60,7 +60,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     public var isInvalidated: Bool { owner?.isInvalidated ?? false }
     public var count: Int { _source?.count ?? 0 }
 
-    /// The object at a place; behind the end as ``Results``.
+    /// The object at a place; beyond the end as ``Results``.
     public subscript(position: Int) -> Element {
         if let traced = anchor?.traced as? Element { return traced }
         guard let source = _source else { return _goneElement(position, 0..<0) }
@@ -80,17 +80,17 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
         return Element._substituteElement(_source?.context ?? .unmanaged)
     }
 
-    /// Walks the links of this moment.
+    /// Iterates over the present links.
     public func makeIterator() -> ResultsIterator<Element> {
         let source = _source
         return ResultsIterator(source, keys: source?.keys() ?? [])
     }
 }
 
-/// Linking objects whose element type is not known.
+/// Linking objects of unknown element type.
 protocol AnyLinkingObjects {
     var propertyName: String { get }
-    /// Linking objects that have nothing but an object that notes what a key path reads of it.
+    /// Linking objects with a single object that records the reads of a key path.
     static func traced(_ element: ObjectBase) -> Self
 }
 

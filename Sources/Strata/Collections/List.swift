@@ -5,11 +5,11 @@
 ///         @Persisted var nicknames: List<String>
 ///     }
 ///
-/// Unmanaged until its owner is added. A managed list holds nothing: it reads and writes its owner's column, where a
-/// large list is a tree: an element is found, comes and goes in O(log count).
+/// Unmanaged until its owner is added. A managed list holds no elements: it reads and writes its owner's column, where
+/// a large list is a tree: an element is found, inserted and removed in O(log count).
 ///
-/// A place that no element has ends the program in an unmanaged list, and where the configuration says `trap`.
-/// Otherwise reads give a substitute, changes fail the write, and the handler is told.
+/// A place without an element ends the program in an unmanaged list, and if the configuration says `trap`. Otherwise
+/// reads return a substitute, changes fail the write, and the handler is called.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
     public private(set) var _column: _CollectionColumn?
@@ -24,18 +24,18 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         unmanaged = Array(elements)
     }
 
-    /// Lists inside one another end one after the other: the runtime would end one inside the other.
+    /// Releases nested lists in a loop; the runtime would release them recursively.
     deinit {
         if Element.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(empty) }
     }
 
-    /// Moves the lists and maps out that stand in an unmanaged list at its end.
+    /// Moves inner collections out of an unmanaged list in its deinit.
     func empty(into nested: inout UnmanagedRelease.Nested) {
         for case let value as AnyRealmValue in unmanaged { nested.take(value) }
         unmanaged.removeAll()
     }
 
-    /// Whose property it is; nil while unmanaged.
+    /// The owner of the property; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }
     public var isInvalidated: Bool { _column?.isInvalidated ?? false }
@@ -55,8 +55,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: O(1).
     public var count: Int { _column?.count ?? unmanaged.count }
 
-    /// The element at a place; behind the end as ``Results``.
-    /// - Complexity: O(log count); O(1) near the one that was read last.
+    /// The element at a place; beyond the end as ``Results``.
+    /// - Complexity: O(log count); O(1) near the last read one.
     public subscript(position: Int) -> Element {
         get {
             if let column = _column { return column.element(at: position, window, "list") }
@@ -75,12 +75,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return Element._substituteElement(_column?.context ?? .unmanaged)
     }
 
-    /// Walks the elements of this moment.
+    /// Iterates over the present elements.
     public func makeIterator() -> ColumnIterator<Element> {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
     }
 
-    /// What the column holds.
+    /// The stored values.
     func storedValues() -> [_StoredValue] {
         _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
     }
@@ -96,8 +96,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Writing
 
-    /// Changes the array while unmanaged, else the elements in their column.
-    /// - Parameter needed: the places of the array that the change needs; `body` looks for them in the column.
+    /// Changes the array while unmanaged, else the elements in the column.
+    /// - Parameter needed: places that the change requires in the array; `body` checks them in the column.
     private func change(
         _ needed: NeededPlaces?, _ unmanagedChange: (inout [Element]) -> Void, _ body: (ElementEditor) -> Void
     ) {
@@ -132,7 +132,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// More elements are not held in memory beside the list.
+    /// Most elements that are buffered in memory besides the list.
     private static var mostAtOnce: Int { 1 << 16 }
 
     public func insert(_ object: Element, at index: Int) {
@@ -150,7 +150,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             { editor in if editor.has(.element(index), "list") { editor.remove(index..<(index + 1)) } })
     }
 
-    /// Removes the first occurrence of an element; nothing when there is none.
+    /// Removes the first occurrence of an element, if there is one.
     public func remove(_ object: Element) {
         if let index = firstIndex(of: object) { remove(at: index) }
     }
@@ -167,7 +167,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Places that descend as ranges that do.
+    /// Groups descending places into descending ranges.
     private static func runs(_ places: [Int]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for place in places {
@@ -180,17 +180,17 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return ranges
     }
 
-    /// The first element, which has to be there.
+    /// Removes the first element, which must exist.
     public func removeFirst() { if hasElements() { remove(at: 0) } }
     public func removeFirst(_ count: Int) { remove(from: 0, to: count) }
-    /// The last element, which has to be there.
+    /// Removes the last element, which must exist.
     public func removeLast() { if hasElements() { remove(at: count - 1) } }
     public func removeLast(_ count: Int) {
         let all = self.count
         remove(from: NeededPlaces.distance(from: count, to: all), to: all)
     }
 
-    /// An empty list says so, and nothing is lost.
+    /// Reports an empty list; the write does not fail.
     private func hasElements() -> Bool {
         if !isEmpty { return true }
         _gone.tell(place: 0, count: 0)
@@ -199,8 +199,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     public func removeSubrange(_ range: Range<Int>) { remove(from: range.lowerBound, to: range.upperBound) }
 
-    /// Removes what stands between two places, the second left out. Where one of them is not there, or they are turned
-    /// over, the write fails.
+    /// Removes the elements from one place to another, excluding the second. If either does not exist, or they are
+    /// inverted, the write fails.
     func remove(from lower: Int, to upper: Int) {
         let needed = NeededPlaces.range(from: lower, to: upper)
         change(
@@ -212,7 +212,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         change(nil, { $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
-    /// Removes every element that matches, in one change.
+    /// Removes every matching element, in one change.
     public func removeAll(where matches: (Element) throws -> Bool) rethrows {
         var places: [Int] = []
         for (place, element) in enumerated() where try matches(element) { places.append(place) }
@@ -228,7 +228,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Takes an element out and puts it where `to` says, counted without it.
+    /// Removes an element and inserts it at `to`, counted without it.
     public func move(from: Int, to: Int) {
         let needed = NeededPlaces.elements(from: Swift.min(from, to), to: Swift.max(from, to))
         change(
@@ -239,7 +239,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Moves several elements in front of the one that stands at `destination` now, as a table's editing asks for it.
+    /// Moves several elements before the one that is at `destination` now, as a table view's editing requires.
     public func move(fromOffsets offsets: some Sequence<Int>, toOffset destination: Int) {
         let places = Set(offsets).sorted()
         guard let first = places.first, let last = places.last else { return }
@@ -256,7 +256,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             },
             { editor in
                 guard editor.has(needed, "list"), editor.has(.gap(destination), "list") else { return }
-                // From both sides towards the destination, the nearest first: the others stay where they are.
+                // From both sides towards the destination, the nearest first, so that other elements keep their order.
                 for (index, place) in places.reversed().drop(while: { $0 >= destination }).enumerated() {
                     editor.move(place..<(place + 1), to: destination - 1 - index)
                 }
@@ -278,8 +278,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         replace(from: range.lowerBound, to: range.upperBound, with: objects)
     }
 
-    /// Puts elements in the place of what stands between two places, the second left out. Where one of them is not
-    /// there, or they are turned over, the write fails.
+    /// Replaces the elements from one place to another, excluding the second. If either does not exist, or they are
+    /// inverted, the write fails.
     func replace(from lower: Int, to upper: Int, with objects: some Collection<Element>) {
         let needed = NeededPlaces.range(from: lower, to: upper)
         change(

@@ -1,4 +1,4 @@
-// Lists take what arrays take: several elements at once, and ranges of any kind.
+// Array's operations on several elements, and on ranges of any kind.
 
 extension List {
     public func append<Elements: Sequence>(contentsOf objects: Elements) where Elements.Element == Element {
@@ -22,8 +22,8 @@ extension List {
         replace(from: lower, to: upper, with: objects)
     }
 
-    /// The elements of a range, as far as it is there; assigning puts others in their place, and fails the write where
-    /// it is not there.
+    /// The elements of the existing part of a range; assigning replaces them, and fails the write if the range does not
+    /// exist.
     public subscript(bounds: Range<Int>) -> Slice<List> {
         get { _part(_gone.range(from: bounds.lowerBound, to: bounds.upperBound, in: 0..<count)) }
         set { replaceSubrange(bounds, with: Array(newValue)) }

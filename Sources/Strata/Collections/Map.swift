@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// What a ``Map`` may have as keys.
+/// A key of a ``Map``.
 public protocol _MapKey: Hashable {
     var _mapKey: String { get }
     static func _from(mapKey: String) -> Self?
@@ -11,7 +11,7 @@ extension String: _MapKey {
     public static func _from(mapKey: String) -> String? { mapKey }
 }
 
-/// A key of a map, which is told from others by its bytes: Swift takes two spellings of one character for the same.
+/// A map's key, compared bytewise: Swift treats canonically equivalent texts as equal.
 private struct KeyBytes: Hashable {
     let text: String
 
@@ -27,7 +27,7 @@ private struct KeyBytes: Hashable {
     }
 }
 
-/// An entry of a ``Map``, by the name that RealmSwift has for it.
+/// RealmSwift's name for an entry of a ``Map``.
 public typealias SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> = (key: Key, value: Value)
 
 /// Values, or optional links to objects, by name.
@@ -37,9 +37,9 @@ public typealias SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> = (ke
 ///         @Persisted var dogs: Map<String, Dog?>
 ///     }
 ///
-/// An object that is deleted leaves nil under its key. A managed map is walked in the order of its keys' UTF-8. It
-/// holds nothing: it reads and writes its owner's column, where a large map is a tree: an entry is found, comes and
-/// goes in O(log count).
+/// A deleted object leaves nil under its key. A managed map is iterated in the order of its keys' UTF-8. It holds no
+/// entries: it reads and writes its owner's column, where a large map is a tree: an entry is found, inserted and
+/// removed in O(log count).
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public typealias Element = SingleMapEntry<Key, Value>
 
@@ -50,25 +50,25 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     public init(_column column: _CollectionColumn) { _column = column }
 
-    /// As that of ``List``.
+    /// As in ``List``.
     deinit {
         if Value.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(empty) }
     }
 
-    /// Moves the lists and maps out that stand in an unmanaged map at its end.
+    /// Moves inner collections out of an unmanaged map in its deinit.
     func empty(into nested: inout UnmanagedRelease.Nested) {
         for element in unmanaged.values { if let value = element.value as? AnyRealmValue { nested.take(value) } }
         unmanaged.removeAll()
     }
 
-    /// Whose property it is; nil while unmanaged.
+    /// The owner of the property; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }
-    /// Whether its owner or its Realm is gone. An invalidated map is empty.
+    /// Whether its owner or its Realm is invalid. An invalidated map is empty.
     public var isInvalidated: Bool { _column?.isInvalidated ?? false }
     /// Whether it belongs to an immutable version.
     public var isFrozen: Bool { _column?.owner.isFrozen ?? false }
-    /// The objects behind it, as queries need them.
+    /// The source of its objects for queries.
     public var _source: ObjectSource? { _column?.source }
 
     // MARK: Reading
@@ -93,7 +93,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         }
     }
 
-    /// What the column holds.
+    /// The stored contents.
     func storedContents() -> StoredCollection {
         if let column = _column { return column.contents }
         return stored(.unmanaged)
@@ -105,7 +105,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
             keys: entries.map(\.key._mapKey), values: entries.map { $0.value._encodeElement(context) })
     }
 
-    /// The value of a key; nil when the map does not have it. Assigning nil removes the key.
+    /// The value of a key; nil if the map lacks it. Assigning nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
             guard let column = _column else { return unmanaged[KeyBytes(key)]?.value }
@@ -131,15 +131,15 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         }
     }
 
-    /// Whether an entry with that key and that value is there.
+    /// Whether there is an entry with that key and that value.
     public func contains(_ entry: Element) -> Bool {
         self[entry.key].map { ElementIdentity($0) == ElementIdentity(entry.value) } ?? false
     }
 
-    /// The entries as pairs, as the map itself walks them.
+    /// The entries as pairs, in the map's order.
     public func asKeyValueSequence() -> AnySequence<Element> { AnySequence(self) }
 
-    /// Walks the entries of this moment.
+    /// Iterates over the present entries.
     public func makeIterator() -> AnyIterator<Element> {
         guard let column = _column else { return AnyIterator(entries().makeIterator()) }
         let walk = ElementWalk(column)
@@ -155,13 +155,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     // MARK: Writing
 
-    /// Changes the dictionary while unmanaged, else the entries in their column.
+    /// Changes the dictionary while unmanaged, else the entries in the column.
     private func change(_ unmanagedChange: (inout [KeyBytes: Element]) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
         if let editor = ElementEditor(column) { body(editor) }
     }
 
-    /// - Returns: the value of before.
+    /// - Returns: the previous value.
     @discardableResult
     public func updateValue(_ value: Value, forKey key: Key) -> Value? {
         let known = self[key]
@@ -181,7 +181,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         change({ $0.removeAll() }, { editor in editor.remove(0..<editor.count) })
     }
 
-    /// Removes every entry that matches, in one change.
+    /// Removes every matching entry, in one change.
     public func removeAll(where matches: (Element) throws -> Bool) rethrows {
         let gone = try filter(matches).map(\.key)
         if gone.isEmpty { return }
@@ -190,7 +190,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
             { editor in for key in gone { editor.removeValue(forKey: key._mapKey) } })
     }
 
-    /// Takes entries over in one change; `combine` decides between the known and the new value of a key.
+    /// Inserts entries in one change; `combine` chooses between the present and the new value of a key.
     public func merge<Entries: Sequence>(
         _ other: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows where Entries.Element == (key: Key, value: Value) {

@@ -7,9 +7,9 @@ import StrataStorage
 ///         @Persisted var authors: MutableSet<Person>
 ///     }
 ///
-/// Two accessors of one row are one member. A managed set is walked in the order of its values, objects by key. It
-/// holds nothing: it reads and writes its owner's column, where a large set is a tree: a member is found, comes and
-/// goes in O(log count).
+/// Two accessors of one row are one member. A managed set is iterated in the order of its values, objects by key. It
+/// holds no members: it reads and writes its owner's column, where a large set is a tree: a member is found, inserted
+/// and removed in O(log count).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged = UnmanagedMembers<Element>()
     public private(set) var _column: _CollectionColumn?
@@ -24,7 +24,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         for element in elements { insert(element) }
     }
 
-    /// Whose property it is; nil while unmanaged.
+    /// The owner of the property; nil while unmanaged.
     var owner: ObjectBase? { _column?.owner }
     public var realm: Realm? { _column?.owner.realm }
     public var isInvalidated: Bool { _column?.owner.isInvalidated ?? false }
@@ -44,7 +44,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: O(1).
     public var count: Int { _column?.count ?? unmanaged.elements.count }
 
-    /// The member at a place, as positions are now; behind the end as ``Results``.
+    /// The member at a present place; beyond the end as ``Results``.
     public subscript(position: Int) -> Element {
         if let column = _column { return column.element(at: position, window, "set") }
         let elements = unmanaged.elements
@@ -60,17 +60,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         return Element._substituteElement(_column?.context ?? .unmanaged)
     }
 
-    /// Walks the members of this moment.
+    /// Iterates over the present members.
     public func makeIterator() -> ColumnIterator<Element> {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged.elements)
     }
 
-    /// What the column holds.
+    /// The stored values.
     func storedValues() -> [_StoredValue] {
         _column?.contents.values ?? unmanaged.elements.map { $0._encodeElement(.unmanaged) }
     }
 
-    /// - Complexity: O(log count); of an unmanaged set O(1).
+    /// - Complexity: O(log count); for an unmanaged set O(1).
     public func contains(_ object: Element) -> Bool {
         guard let column = _column else { return unmanaged.place(of: object) != nil }
         guard let value = column.storedElement(object) else { return false }
@@ -93,13 +93,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Writing
 
-    /// Changes the members in memory while unmanaged, else those in their column.
+    /// Changes the members in memory while unmanaged, else those in the column.
     private func change(_ unmanagedChange: (inout UnmanagedMembers<Element>) -> Void, _ body: (ElementEditor) -> Void) {
         guard let column = _column else { return unmanagedChange(&unmanaged) }
         if let editor = ElementEditor(column) { body(editor) }
     }
 
-    /// Nothing happens when it is a member already.
+    /// No effect on an existing member.
     @discardableResult
     public func insert(_ object: Element) -> (inserted: Bool, memberAfterInsert: Element) {
         var inserted = false
@@ -109,13 +109,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         return (inserted, object)
     }
 
-    /// Adds several members in one change.
+    /// Inserts several members in one change.
     public func insert<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         change(
             { members in for object in objects { members.insert(object) } },
             { editor in
                 let values = objects.map { $0._encodeElement(editor.context) }
-                // Many in one go, each where it belongs.
+                // Many members are merged in one pass.
                 if values.count > 16 && values.count > editor.count / 16 {
                     guard let known = editor.look({ (contents) throws(StorageError) in try contents.all() }) else {
                         return
@@ -127,7 +127,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Nothing happens when it is no member.
+    /// No effect if it is no member.
     public func remove(_ object: Element) {
         change(
             { members in members.remove(object) },
@@ -148,13 +148,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Adds the members of another collection.
     public func formUnion(_ other: some Sequence<Element>) { insert(objectsIn: Array(other)) }
 
-    /// Keeps what is in the other one, too.
+    /// Keeps the members that the other collection has, too.
     public func formIntersection(_ other: some Sequence<Element>) {
         let other = Set(other.map { ElementIdentity($0) })
         _assign(MutableSet(filter { other.contains(ElementIdentity($0)) }))
     }
 
-    /// Takes out what is in the other one.
+    /// Removes the members of the other collection.
     public func subtract(_ other: some Sequence<Element>) {
         let other = Set(other.map { ElementIdentity($0) })
         _assign(MutableSet(filter { !other.contains(ElementIdentity($0)) }))

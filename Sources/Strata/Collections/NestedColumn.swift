@@ -1,9 +1,10 @@
 import StrataStorage
 
-// Lists and maps that stand in values of any type: the same handles as those of properties, at places of their own.
+// Inner collections in values of any type: the same handles as for properties, with steps to their location.
 
 extension _CollectionColumn {
-    /// What stands somewhere in the values of a property. While the Realm lives on, it goes where its collection goes.
+    /// The collection at steps in the values of a property. While the Realm lives, the steps follow the collection's
+    /// moves.
     init(_ owner: ObjectBase, _ position: Int, _ standing: NestedSteps) {
         let instance = owner._instance
         let place = NestedPlace(standing, madeIn: instance?.write?.number)
@@ -11,7 +12,7 @@ extension _CollectionColumn {
         if let instance, !instance.isShared, let holder { instance.nested.add(place, holder) }
     }
 
-    /// The place of what stands somewhere in a version, which need not be the one that is shown.
+    /// The place of a collection at steps in a version, which need not be the one that is shown.
     func place(_ standing: NestedSteps, in view: ReadView) throws(StorageError) -> NestedPlace {
         guard let instance = owner._instance, let shown = instance.currentView, let holder else {
             return NestedPlace(nil)
@@ -23,13 +24,13 @@ extension _CollectionColumn {
         return followed.flatMap { _CollectionColumn(owner, position, $0).nested } ?? NestedPlace(nil)
     }
 
-    /// By what the row and the column are found again.
+    /// The row and column, by ids.
     var holder: NestedPlaces.Holder? {
         let access = owner._access
         return access.instance.nestedHolder(access.table, owner._key, property.column)
     }
 
-    /// Whether its owner is gone, or another value stands in its place.
+    /// Whether its owner was deleted, or another value replaced it.
     var isInvalidated: Bool {
         if owner.isInvalidated { return true }
         guard let nested else { return false }
@@ -43,8 +44,8 @@ extension _CollectionColumn {
                 + "isInvalidated, and read the property again")
     }
 
-    /// An element as the program gets it.
-    /// - Parameter step: where it stands.
+    /// An element, decoded for the program.
+    /// - Parameter step: from this collection to the element.
     @inline(__always)
     func decoded<Element: RealmCollectionValue>(
         _ value: _StoredValue, _ context: _ElementContext, at step: @autoclosure () -> NestedSteps.Step
@@ -53,7 +54,7 @@ extension _CollectionColumn {
         return Element._element(value, context)
     }
 
-    /// The collection that an element is; nil for any other value.
+    /// The inner collection of an element; nil for any other value.
     private func inner(_ value: _StoredValue, _ step: NestedSteps.Step) -> AnyRealmValue? {
         guard let isKeyed = NestedEncoding.isKeyed(value), property.tag.takesNested else { return nil }
         let standing =
@@ -66,7 +67,7 @@ extension _CollectionColumn {
 }
 
 extension AnyRealmValue {
-    /// The list or the map that a property is.
+    /// The list or the map that is a property's own value.
     static func own(_ isKeyed: Bool, _ object: ObjectBase, _ position: Int) -> AnyRealmValue {
         .managed(
             _CollectionColumn(object, position, NestedSteps(steps: [], isKeyed: isKeyed)), isKeyed: isKeyed)

@@ -1,14 +1,14 @@
-/// A collection that may have lost elements since the program found a place in it: places and ranges that are not there
-/// follow `Configuration.invalidAccess`, where the standard library would end the process.
+/// A collection that may have lost elements since the program looked up a place in it: accesses to missing places and
+/// ranges follow `Configuration.invalidAccess`, where the standard library would end the process.
 ///
-/// A range gives the part of it that is there, a place what stands for an element. Arithmetic on places never
-/// overflows: it stops at the first and the last number that there is. For the library's own use.
+/// A range returns its existing part, a place a substitute element. Arithmetic on places never overflows: it is
+/// clamped. For the library's own use.
 public protocol _PlacedCollection: RandomAccessCollection where Index == Int {
-    /// An access to what is not there.
+    /// Handles a failed access.
     var _gone: _GoneAccess { get }
-    /// Reports a place that is not among those of `bounds`, and gives what stands for its element.
+    /// Reports a place outside `bounds`, and returns a substitute element.
     func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element
-    /// The elements of a range that is there.
+    /// The elements of an existing range.
     func _part(_ bounds: Range<Int>) -> SubSequence
 }
 
@@ -25,7 +25,7 @@ extension _PlacedCollection {
 
     public func distance(from start: Int, to end: Int) -> Int { NeededPlaces.distance(from: start, to: end) }
 
-    // What the standard library asks before it goes on with a place: every place is looked at where it is used.
+    // The standard library's checks are disabled: every place is checked at its access.
     public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {}
     public func _failEarlyRangeCheck(_ index: Int, bounds: ClosedRange<Int>) {}
     public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {}
@@ -38,29 +38,29 @@ extension _PlacedCollection {
         _part(_gone.range(from: lower, to: upper, in: places))
     }
 
-    /// The elements of a range, as far as it is there.
+    /// The elements of the existing part of a range.
     public subscript(bounds: Range<Int>) -> SubSequence { part(from: bounds.lowerBound, to: bounds.upperBound) }
 
-    /// The elements of a range of any kind, as far as it is there: `people[3...]`.
+    /// The elements of the existing part of a range of any kind: `people[3...]`.
     public subscript<Bounds: RangeExpression<Int>>(bounds: Bounds) -> SubSequence {
         let (lower, upper) = AnyBounds.places(bounds, in: places)
         return part(from: lower, to: upper)
     }
 
-    /// The first elements, at most so many.
+    /// The first elements, at most this many.
     public func prefix(_ maxLength: Int) -> SubSequence {
         let length = Swift.min(_gone.amount(maxLength), places.count)
         return _part(startIndex..<(startIndex + length))
     }
 
-    /// The elements in front of a place.
+    /// The elements before a place.
     public func prefix(upTo end: Int) -> SubSequence { part(from: startIndex, to: end) }
-    /// The elements up to a place, with the one that stands there.
+    /// The elements up to a place, including the one at it.
     public func prefix(through position: Int) -> SubSequence {
         part(from: startIndex, to: NeededPlaces.sum(position, 1))
     }
 
-    /// The last elements, at most so many.
+    /// The last elements, at most this many.
     public func suffix(_ maxLength: Int) -> SubSequence {
         let places = places
         return _part((places.upperBound - Swift.min(_gone.amount(maxLength), places.count))..<places.upperBound)
@@ -69,21 +69,21 @@ extension _PlacedCollection {
     /// The elements from a place on.
     public func suffix(from start: Int) -> SubSequence { part(from: start, to: Swift.max(start, endIndex)) }
 
-    /// All elements but the first ones.
+    /// All elements except the first ones.
     public func dropFirst(_ count: Int = 1) -> SubSequence {
         let places = places
         return _part((places.lowerBound + Swift.min(_gone.amount(count), places.count))..<places.upperBound)
     }
 
-    /// All elements but the last ones.
+    /// All elements except the last ones.
     public func dropLast(_ count: Int = 1) -> SubSequence {
         let places = places
         return _part(places.lowerBound..<(places.upperBound - Swift.min(_gone.amount(count), places.count)))
     }
 
-    // MARK: Walks
+    // MARK: Iteration
 
-    /// Walks the elements of this moment, whatever `transform` removes.
+    /// Maps the present elements, even if `transform` removes some.
     @inlinable
     public func map<Made, Failure: Error>(_ transform: (Element) throws(Failure) -> Made) throws(Failure) -> [Made] {
         var made: [Made] = []
@@ -91,14 +91,14 @@ extension _PlacedCollection {
         return made
     }
 
-    /// Pairs of a number that counts from 0 and an element.
+    /// Pairs of a number from 0 on and an element.
     ///
-    /// A sequence and no collection: where damage is found on the way, a walk finds less than ``count`` was, and the
-    /// standard library ends the process for a collection that does so.
+    /// A sequence instead of a collection: if damage is found on the way, an iteration may return fewer elements than
+    /// ``count``, for which the standard library ends the process.
     @inlinable
     public func enumerated() -> EnumeratedSequence<_Walk<Self>> { _Walk(self).enumerated() }
 
-    /// The place of the first element that matches, among those of this moment.
+    /// The place of the first matching element among the present ones.
     @inlinable
     public func firstIndex(where matches: (Element) throws -> Bool) rethrows -> Int? {
         var place = startIndex
@@ -110,7 +110,7 @@ extension _PlacedCollection {
     }
 }
 
-/// The elements of a collection as a walk finds them, with no count and no places. For the library's own use.
+/// The elements of a collection as a sequence, without count and places. For the library's own use.
 public struct _Walk<Base: Sequence>: Sequence {
     @usableFromInline let base: Base
 
@@ -125,7 +125,7 @@ extension _PlacedCollection where SubSequence == Slice<Self> {
     public func _part(_ bounds: Range<Int>) -> Slice<Self> { Slice(base: self, bounds: bounds) }
 }
 
-/// A slice keeps the places that it was made of: elements that went since are what stands for them.
+/// A slice keeps its places: elements removed since are replaced by substitutes.
 extension Slice: _PlacedCollection where Base: _PlacedCollection {
     public var _gone: _GoneAccess { base._gone }
 
@@ -137,15 +137,15 @@ extension Slice: _PlacedCollection where Base: _PlacedCollection {
 }
 
 extension Slice where Base: _PlacedCollection {
-    /// The element at a place of the slice, counted as in what it is a part of.
+    /// The element at a place of the slice, counted as in its base.
     public subscript(position: Int) -> Base.Element {
         places.contains(position) ? base[position] : _goneElement(position, places)
     }
 
-    /// The elements of a range of the slice, as far as it is there.
+    /// The elements of the existing part of a range of the slice.
     public subscript(bounds: Range<Int>) -> Slice { part(from: bounds.lowerBound, to: bounds.upperBound) }
 
-    /// Takes the first element out of the slice, and gives it.
+    /// Removes the first element from the slice, and returns it.
     @discardableResult
     public mutating func removeFirst() -> Base.Element {
         let element = self[startIndex]
@@ -153,12 +153,12 @@ extension Slice where Base: _PlacedCollection {
         return element
     }
 
-    /// Takes the first elements out of the slice. Those that are not there are reported.
+    /// Removes the first elements from the slice. Missing ones are reported.
     public mutating func removeFirst(_ count: Int) {
         self = part(from: NeededPlaces.sum(startIndex, count), to: endIndex)
     }
 
-    /// Takes the last element out of the slice, and gives it.
+    /// Removes the last element from the slice, and returns it.
     @discardableResult
     public mutating func removeLast() -> Base.Element {
         let element = isEmpty ? _goneElement(startIndex, places) : self[endIndex - 1]
@@ -166,14 +166,14 @@ extension Slice where Base: _PlacedCollection {
         return element
     }
 
-    /// Takes the last elements out of the slice. Those that are not there are reported.
+    /// Removes the last elements from the slice. Missing ones are reported.
     public mutating func removeLast(_ count: Int) {
         self = part(from: startIndex, to: NeededPlaces.sum(endIndex, -Swift.max(count, -.max)))
     }
 }
 
-/// Reads ranges of all kinds without making a range of their bounds, which may be turned over where a collection is
-/// shorter than it was.
+/// The bounds of ranges of any kind, without constructing a range, which would end the process if it is inverted
+/// because the collection has shrunk.
 enum AnyBounds {
     static func places(_ bounds: some RangeExpression<Int>, in all: Range<Int>) -> (lower: Int, upper: Int) {
         switch bounds {

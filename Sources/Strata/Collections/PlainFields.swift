@@ -5,9 +5,8 @@
 ///         let owners = LinkingObjects(fromType: House.self, property: "people")
 ///     }
 ///
-/// Nothing is called when such a property is read: what stands in the field has to be a view of the column from the
-/// moment the object is managed. It holds an accessor of its own, so that object and collection do not keep each other
-/// alive.
+/// Reading such a property calls no code, so the field's content must be a view of the column once the object is
+/// managed. The view holds an accessor of its own, so that object and collection do not retain each other.
 extension PersistedField where Self: _ColumnCollection {
     static var isPlain: Bool { true }
     static var shape: _PropertyShape { _shape }
@@ -109,15 +108,15 @@ extension LinkingObjects: PersistedField {
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool { false }
 }
 
-/// What linking objects of the older form find their owner by, once it is managed.
+/// Gives linking objects of the older form their owner, once it is managed.
 final class LinkingAnchor {
     var owner: ObjectBase?
-    /// The one element where a key path is followed.
+    /// The single element while a key path is followed.
     var traced: ObjectBase?
 }
 
 extension ObjectBase {
-    /// Another accessor of the same row, without fields of its own.
+    /// Another accessor of the same row, without fields.
     func _bareAccessor() -> ObjectBase {
         let bare = ObjectBase()
         bare._frame = _frame
@@ -125,7 +124,7 @@ extension ObjectBase {
         bare._key = _key
         bare._creation = _creation
         bare._birthWrite = _birthWrite
-        // A frozen object's row stands where it stood when the object was made: nothing looks for it again.
+        // A frozen object's location never changes, so it is not looked up again.
         bare._location = _location
         bare._stamp = _stamp
         return bare

@@ -1,8 +1,8 @@
 import StrataStorage
 
 extension ReadableElements {
-    /// Reads past what is lost, and reports it.
-    /// - Parameter place: elements before it are left out.
+    /// Reads the collection without its lost elements, and reports them.
+    /// - Parameter place: elements before it are skipped.
     /// - Complexity: O(elements and their bytes).
     init(
         _ column: _CollectionColumn, _ found: CollectionContents, from place: Int = 0, isWhole: Bool,
@@ -34,13 +34,13 @@ extension ReadableElements {
         if found.tag.isSetOfAny { makeGoneMembersOne(found.view) }
     }
 
-    /// Members of a set that lead to objects which are gone are one, none, which is the first.
+    /// Members of a set that link to deleted objects become a single null, which is the first.
     private mutating func makeGoneMembersOne(_ view: ReadView) {
         var shown: [_StoredValue] = []
         var shownPlaces: [Int] = []
         for (index, value) in contents.values.enumerated() {
             var value = value
-            // What cannot be asked stays.
+            // A link that cannot be checked stays.
             do throws(StorageError) { value = try view.shown(value) } catch {}
             let isNone = value == .bytes([])
             if isNone, shown.first == value { continue }
@@ -50,7 +50,7 @@ extension ReadableElements {
         (contents.values, places) = (shown, shownPlaces)
     }
 
-    /// A link to a row that cannot be read is no element; in a map its key stays, and leads to nothing.
+    /// A link to an unreadable row is skipped; in a map its key stays, with null.
     private mutating func leaveOutLostRows(_ column: _CollectionColumn, _ instance: RealmInstance) {
         guard column.leadsToObjects, column.nested == nil,
             let target = column.owner._access.target(of: column.property), instance.failures.readableRows(target) != nil

@@ -1,14 +1,14 @@
-/// What lists, results and linking objects have in common.
+/// Common to lists, results and linking objects.
 public protocol RealmCollection<Element>: _PlacedCollection, Equatable, ThreadConfined, CustomStringConvertible
 where Element: RealmCollectionValue {
     /// The Realm that manages it; nil for an unmanaged list.
     var realm: Realm? { get }
-    /// Whether its owner or its Realm is gone. An invalidated collection is empty.
+    /// Whether its owner or its Realm is invalid. An invalidated collection is empty.
     var isInvalidated: Bool { get }
-    /// The objects behind it, as queries need them.
+    /// The source of its objects for queries.
     var _source: ObjectSource? { get }
     static func _make(_ source: ObjectSource) -> Self?
-    /// The plain values behind it, as queries need them; nil for objects.
+    /// The source of its plain values for queries; nil for objects.
     var _values: _ValueSource? { get }
     static func _make(_ values: _ValueSource) -> Self?
 }
@@ -29,14 +29,14 @@ extension RealmCollection {
     public var first: Element? { isEmpty ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
-    /// No promise: what a walk finds may be less than ``count`` was, when the file is damaged in between, and the
-    /// standard library ends the process where a promise is not kept.
+    /// 0, because an iteration may return fewer elements than ``count`` if damage is found in between, and the standard
+    /// library ends the process if an estimate is not met.
     public var underestimatedCount: Int { 0 }
 
-    /// What `Array(collection)` is made of: as much as a walk finds.
+    /// Used by `Array(collection)`: as many elements as an iteration returns.
     public func _copyToContiguousArray() -> ContiguousArray<Element> {
         var elements = ContiguousArray<Element>()
-        // A damaged count is not believed before the elements are there.
+        // A count may be damaged, so it is not trusted for allocation.
         elements.reserveCapacity(Swift.min(count, 1 << 16))
         for element in self { elements.append(element) }
         return elements
@@ -47,13 +47,13 @@ extension RealmCollection {
 }
 
 extension RealmCollection {
-    /// The place of the first element that equals another one; nil when none does. Text is compared by its bytes.
+    /// The place of the first equal element; nil if there is none. Text is compared bytewise.
     /// - Complexity: O(count).
     public func index(of element: Element) -> Int? { firstIndex(of: element) }
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// The place of the object's row; nil when it is not in the collection.
+    /// The place of the object's row; nil if it is not in the collection.
     public func index(of object: Element) -> Int? {
         if let column = (self as? any _ColumnCollection)?._column { return column.knownPlace(of: object) ?? nil }
         guard let source = _source, object._frame != nil, !object.isInvalidated else {

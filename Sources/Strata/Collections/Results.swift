@@ -1,4 +1,4 @@
-/// The objects of a query: live, evaluated when looked at, and again after every change.
+/// The results of a query: live, evaluated when accessed, and again after every change.
 ///
 ///     let adults = realm.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
 ///     for person in adults { ... }        // walks the matches of this moment, whatever the loop deletes
@@ -70,8 +70,9 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     /// The object at a place.
     ///
-    /// Behind the end, after a deletion that the caller has not seen, it follows `Configuration.invalidAccess`: an
-    /// invalidated object, or the end of the program. ``snapshot()`` is what keeps count and elements together.
+    /// Beyond the end, for example after a deletion that the caller has not seen, the access follows
+    /// `Configuration.invalidAccess`: an invalidated object, or the end of the program. A ``snapshot()`` keeps count
+    /// and elements consistent.
     public subscript(position: Int) -> Element {
         switch content {
         case .objects(let source):
@@ -87,7 +88,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         return _goneElement(position, 0..<count)
     }
 
-    /// The object at a place. Where it cannot be read, the one that has the place without it.
+    /// The object at a place, counted without unreadable ones.
     private static func element(of source: ObjectSource, at place: Int) -> Element? {
         guard let key = source.key(at: place) else { return nil }
         let context = source.context
@@ -110,7 +111,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// Walks the matches of this moment.
+    /// Iterates over the present matches.
     public func makeIterator() -> ResultsIterator<Element> {
         switch content {
         case .objects(let source): return ResultsIterator(source, keys: source.keys())
@@ -119,18 +120,17 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
 }
 
-/// Walks objects whose keys were found before.
+/// Iterates over objects with known keys.
 ///
-/// What it gives is a new instance for each row, or the one of the row before where the program kept no reference to
-/// it: the rule stands in docs/objects.md.
+/// Returns a new instance for each row, or the previous one if the program has no reference to it; see docs/objects.md.
 public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Nil where there are no objects, or elements that are objects in another form.
+    /// Nil if there are no objects, or elements are not plain objects.
     @usableFromInline let walk: ObjectWalk?
     @usableFromInline let keys: [Int64]
     @usableFromInline var place = 0
-    /// Of all other elements.
+    /// Of other elements.
     private let source: ObjectSource?
-    /// Plain values, in the place of keys.
+    /// Plain values, instead of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
 
     init(_ source: ObjectSource?, keys: [Int64]) {
@@ -157,7 +157,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         while place < keys.count {
             let key = keys[place]
             place &+= 1
-            // A row that cannot be read is passed over; the walk has reported it.
+            // An unreadable row is skipped, and was reported.
             if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
         }
         return nil
@@ -189,8 +189,8 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
 }
 
 extension Results where Element: ObjectBase {
-    /// What the results are at this moment, with the values of this moment: count and elements agree, whatever is
-    /// deleted meanwhile. For tables and SwiftUI lists. `thaw()` gives an element's live object.
+    /// A frozen copy of the results: count and elements stay consistent, whatever is deleted meanwhile. For tables and
+    /// SwiftUI lists. `thaw()` returns an element's live object.
     public func snapshot() -> ResultsSnapshot<Element> {
         #if Zoo
             if PlantedMistake.snapshotMoves.isPlanted { return ResultsSnapshot(source) }
@@ -200,9 +200,9 @@ extension Results where Element: ObjectBase {
     }
 }
 
-/// A stable frame of results: elements are frozen, so that nothing on a screen changes under it.
+/// Stable results with frozen elements, so that a displayed list does not change.
 ///
-/// Of a list whose owner was deleted it is empty.
+/// Empty for a list whose owner was deleted.
 public struct ResultsSnapshot<Element: ObjectBase>: _PlacedCollection {
     private let source: ObjectSource
     private let keys: [Int64]
@@ -215,7 +215,7 @@ public struct ResultsSnapshot<Element: ObjectBase>: _PlacedCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { keys.count }
 
-    /// The object at a place; behind the end as ``Results``.
+    /// The object at a place; beyond the end as ``Results``.
     public subscript(position: Int) -> Element {
         guard keys.indices.contains(position) else { return _goneElement(position, keys.indices) }
         return Element._element(.link(keys[position]), source.context)
@@ -228,6 +228,6 @@ public struct ResultsSnapshot<Element: ObjectBase>: _PlacedCollection {
         return Element._substituteElement(source.context)
     }
 
-    /// Walks the objects in their order.
+    /// Iterates over the objects in order.
     public func makeIterator() -> ResultsIterator<Element> { ResultsIterator(source, keys: keys) }
 }

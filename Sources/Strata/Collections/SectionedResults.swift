@@ -4,13 +4,13 @@
     import Foundation
 #endif
 
-/// Results in sections: elements with the same key together, sections in the order in which their keys first appear.
+/// Results in sections: elements with equal keys together, sections in the order of their first elements.
 ///
 ///     let byLetter = people.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
 ///     for section in byLetter { print(section.key, section.map(\.name)) }
 ///
-/// Live like the results: keys are asked for again when the Realm shows something else. Places follow
-/// `Configuration.invalidAccess` as those of results do.
+/// Live like the results: keys are computed again when the Realm shows another version. Missing places follow
+/// `Configuration.invalidAccess`, as those of results do.
 public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionValue>: _PlacedCollection {
     public typealias Element = ResultsSection<Key, SectionElement>
 
@@ -24,15 +24,15 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { sections.current.count }
-    /// The section at a place. Behind the end, where sections went since the caller counted them, it is an empty one
-    /// with the key that stood there last.
+    /// The section at a place. Beyond the end, if sections were removed since the caller counted them, an empty one
+    /// with the last key at that place.
     public subscript(position: Int) -> Element {
         let current = sections.current
         guard current.indices.contains(position) else { return _goneElement(position, current.indices) }
         return sections.section(current[position].key, current[position].members)
     }
 
-    /// An element by its section and its place in it. A path of fewer than two places has none.
+    /// An element by its section and its place in it. A path with fewer than two indices has none.
     public subscript(indexPath: IndexPath) -> SectionElement {
         let places = Array(indexPath)
         guard places.count >= 2 else { return self[places.first ?? -1]._goneElement(-1, 0..<0) }
@@ -46,44 +46,44 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
         return sections.section(sections.keyOfGone(position), [])
     }
 
-    /// Walks the sections of this moment.
+    /// Iterates over the present sections.
     public func makeIterator() -> AnyIterator<Element> {
         var members = sections.current.makeIterator()
         return AnyIterator { members.next().map { sections.section($0.key, $0.members) } }
     }
 
-    /// What an element's section is.
+    /// Computes an element's section key.
     var sectionKey: (SectionElement) -> Key { sections.key }
     /// The keys of all sections, in order.
     public var allKeys: [Key] { sections.current.map(\.key) }
-    /// The results before they were put in sections.
+    /// The results without sections.
     public var results: Results<SectionElement> { sections.results }
     public var realm: Realm? { results.realm }
     public var isInvalidated: Bool { results.isInvalidated }
     public var isFrozen: Bool { results.isFrozen }
 
-    /// The section with a key; nil when there is none.
-    /// - Complexity: O(1), once the sections of the version are made.
+    /// The section of a key; nil if there is none.
+    /// - Complexity: O(1), once the sections of the version are computed.
     public func section(for key: Key) -> Element? { sections.known(key) }
 
     /// The section key of a row's object.
     func key(ofRow row: Int64) -> Key { sectionKey(SectionElement._element(.link(row), results.elementContext)) }
 
-    /// Takes sections that were found by other means for those of the version that is shown.
+    /// Adopts sections computed by an observer for the version that is shown.
     func seed(_ found: [(key: Key, rows: [Int64])]) { sections.seed(found) }
 
-    /// The section of a key as it is now; an empty one where there is none.
+    /// The present section of a key; an empty one if there is none.
     func current(_ key: Key) -> Element { sections.section(key) }
 
-    /// The sections as they are now, for ever, on any thread.
+    /// A frozen copy of the sections, for any thread.
     public func freeze() -> SectionedResults { SectionedResults(results.freeze(), sectionKey) }
 
-    /// The live sections on this thread, queue or actor; nil when what they are of was deleted.
+    /// The live sections on this thread, queue or actor; nil if their collection was deleted.
     public func thaw() -> SectionedResults? { results.thaw().map { SectionedResults($0, sectionKey) } }
 }
 
 extension SectionedResults: Equatable {
-    /// Whether both were made by one call: two closures cannot be compared.
+    /// Whether both come from the same call: closures cannot be compared.
     public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a.sections === b.sections }
 }
 
@@ -91,7 +91,7 @@ extension SectionedResults: Equatable {
 public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue>: _PlacedCollection, Identifiable {
     public let key: Key
     fileprivate let sections: Sections<Key, SectionElement>
-    /// As the section was when it was asked for.
+    /// Elements at the time of the access to the section.
     let members: [_StoredValue]
 
     public var id: Key { key }
@@ -101,8 +101,8 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     public var isInvalidated: Bool { sections.results.isInvalidated }
     public var isFrozen: Bool { sections.results.isFrozen }
 
-    /// An element of the section as it was when the section was asked for; an object may be deleted by now. Behind the
-    /// end as ``Results``.
+    /// An element as of the access to the section; an object may have been deleted since. Beyond the end as
+    /// ``Results``.
     public subscript(position: Int) -> SectionElement {
         guard members.indices.contains(position) else { return _goneElement(position, members.indices) }
         return SectionElement._element(members[position], sections.results.elementContext)
@@ -115,26 +115,26 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
         return SectionElement._substituteElement(sections.results.elementContext)
     }
 
-    /// The sections that this is one of.
+    /// The sections that this one belongs to.
     var all: SectionedResults<Key, SectionElement> { SectionedResults(sections) }
 
-    /// The section as it is now, for ever, on any thread; empty when its key is gone.
+    /// A frozen copy of the section, for any thread; empty if its key is gone.
     public func freeze() -> ResultsSection { all.freeze().sections.section(key) }
 
-    /// The live section on this thread, queue or actor, empty when its key is gone; nil when what it is of was deleted.
+    /// The live section on this thread, queue or actor, empty if its key is gone; nil if its collection was deleted.
     public func thaw() -> ResultsSection? { all.thaw()?.sections.section(key) }
 }
 
 extension ResultsSection: Equatable {
-    /// Whether both are the section of one key, of sections that one call made.
+    /// Whether both are sections of the same key, from the same call.
     public static func == (a: ResultsSection, b: ResultsSection) -> Bool { a.key == b.key && a.sections === b.sections }
 }
 
-/// The sections of one version, made again for another.
+/// The sections of one version, computed again for another.
 private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue> {
     typealias Members = (key: Key, members: [_StoredValue])
 
-    /// Sections in their order, and where each key's stands.
+    /// Sections in order, and the index of each key.
     struct Grouped {
         var sections: [Members] = []
         var places: [Key: Int] = [:]
@@ -152,24 +152,25 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     let results: Results<SectionElement>
     let key: (SectionElement) -> Key
     private var made: (stamp: UInt64, sections: Grouped)?
-    /// What an observer found.
+    /// Sections computed by an observer.
     private var found: (stamp: UInt64, sections: [(key: Key, rows: [Int64])])?
-    /// The keys that stood at each place last, those of places that are gone behind the others.
+    /// The last key at each place; those of removed places stay at the end.
     private var lastKeys: [Key] = []
 
     init(_ results: Results<SectionElement>, _ key: @escaping (SectionElement) -> Key) {
         self.results = results
         self.key = key
-        // Many threads may read a frozen Realm's: they are made before anybody gets them, and stay.
+        // Many threads may read a frozen Realm's sections: they are computed before they are returned, and never
+        // change.
         if let instance = results.realm?.instance, instance.isFrozen { show(grouped(), instance.stamp) }
     }
 
-    /// The section of a key as it is now; empty when there is none.
+    /// The present section of a key; empty if there is none.
     func section(_ key: Key) -> ResultsSection<Key, SectionElement> {
         known(key) ?? section(key, [])
     }
 
-    /// The section of a key as it is now; nil when there is none.
+    /// The present section of a key; nil if there is none.
     func known(_ key: Key) -> ResultsSection<Key, SectionElement>? {
         let now = grouping
         #if Zoo
@@ -185,8 +186,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         ResultsSection(key: key, sections: self, members: members)
     }
 
-    /// The key that stood at a place last; else one that stands elsewhere, or what the program's closure says of an
-    /// element that is gone.
+    /// The last key at a place; otherwise another section's key, or the closure's result for an invalidated element.
     func keyOfGone(_ position: Int) -> Key {
         if lastKeys.indices.contains(position) { return lastKeys[position] }
         return lastKeys.last ?? key(SectionElement._substituteElement(results.elementContext))
@@ -234,12 +234,12 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
 }
 
 extension Results {
-    /// What the elements are stored as, in their order.
+    /// The elements in stored form, in order.
     fileprivate var storedElements: [_StoredValue] {
         _values?.source.values ?? _source?.keys().map { .link($0) } ?? []
     }
 
-    /// For elements; good while the results are.
+    /// Converts elements; valid as long as the results.
     fileprivate var elementContext: _ElementContext {
         _source?.context ?? _values?.source.column.context ?? .unmanaged
     }

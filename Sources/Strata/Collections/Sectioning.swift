@@ -1,5 +1,5 @@
 extension RealmCollection where Element: _RowElement {
-    /// In sections by a property, in its order; of projections, in that of what is projected.
+    /// Sections by a property, in its order; for projections by the projected property.
     public func sectioned<Key: Hashable>(
         by keyPath: KeyPath<Element, Key>, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
@@ -7,15 +7,15 @@ extension RealmCollection where Element: _RowElement {
             by: keyPath, sortDescriptors: [SortDescriptor(keyPath: _name(for: keyPath), ascending: ascending)])
     }
 
-    /// In sections by a property or by what a key path makes of it. The first descriptors should keep sections
-    /// together: these stand in the order in which their keys first appear.
+    /// Sections by a property or by the value of a key path. The first sort descriptors should keep sections together:
+    /// sections are in the order of their first elements.
     public func sectioned<Key: Hashable, Descriptors: Sequence<SortDescriptor>>(
         by keyPath: KeyPath<Element, Key>, sortDescriptors: Descriptors
     ) -> SectionedResults<Key, Element> {
         sectioned(by: { $0[keyPath: keyPath] }, sortDescriptors: sortDescriptors)
     }
 
-    /// In sections by whatever a closure says.
+    /// Sections by the result of a closure.
     public func sectioned<Key: Hashable, Descriptors: Sequence<SortDescriptor>>(
         by key: @escaping (Element) -> Key, sortDescriptors: Descriptors
     ) -> SectionedResults<Key, Element> {
@@ -24,7 +24,7 @@ extension RealmCollection where Element: _RowElement {
 }
 
 extension RealmCollection {
-    /// In sections by whatever a closure says, elements of any type; plain values are put in order by `self`.
+    /// Sections by the result of a closure, for elements of any type; plain values are sorted by `self`.
     public func sectioned<Key: Hashable>(
         sortDescriptors: [SortDescriptor], _ key: @escaping (Element) -> Key
     ) -> SectionedResults<Key, Element> {
@@ -33,7 +33,7 @@ extension RealmCollection {
             (sortDescriptors.isEmpty ? source : source.sorted(sortDescriptors)).results(), key)
     }
 
-    /// Plain values in their order, in sections by whatever a closure says.
+    /// Sections of sorted plain values by the result of a closure.
     ///
     ///     let byLetter = article.tags.sectioned(by: { String($0.prefix(1)) })
     @_disfavoredOverload

@@ -1,9 +1,8 @@
-/// What a collection takes for the same element, managed or not: what its column would hold. So text is compared by its
-/// bytes, where Swift takes two spellings of one character for the same, and NaN is one value, where Swift takes it for
-/// none.
+/// Identity of an element, managed or not, by its stored form. So text is compared bytewise, where Swift treats
+/// canonically equivalent texts as equal, and NaN equals itself, where Swift's NaN does not.
 enum ElementIdentity: Hashable {
     case value(DistinctValue)
-    /// An object that no Realm manages.
+    /// An unmanaged object.
     case instance(ObjectIdentifier)
     /// A managed object, by its row.
     case row(ObjectBase)
@@ -26,8 +25,7 @@ enum ElementIdentity: Hashable {
         self = .value(DistinctValue(element._encodeElement(.unmanaged)))
     }
 
-    /// Where an element of the library's own types stands first among others; the outer nil for a type whose own
-    /// equality decides.
+    /// The first place of an element of the library's own types; the outer nil for a type with an equality of its own.
     static func place<Element: RealmCollectionValue>(of element: Element, in elements: [Element]) -> Int?? {
         guard element is any _Scalar || element is AnyRealmValue else { return nil }
         let wanted = Self(element)
@@ -35,15 +33,15 @@ enum ElementIdentity: Hashable {
     }
 }
 
-/// The members of a set that no Realm manages: each once, in the order in which they came as long as none goes.
+/// The members of an unmanaged set: unique, and in the order of insertion until one is removed.
 struct UnmanagedMembers<Element: RealmCollectionValue> {
     private(set) var elements: [Element] = []
     private var places: [ElementIdentity: Int] = [:]
-    /// How many members were objects that no Realm managed when they came. A Realm may manage them since, so that they
-    /// are known by their rows.
+    /// Number of members that were unmanaged objects when they were inserted. They may be managed since, and then their
+    /// identity is their row.
     private var instances = 0
 
-    /// - Complexity: O(1); O(members) for a managed object in a set with members that were not managed when they came.
+    /// - Complexity: O(1); O(members) for a managed object in a set with members that were unmanaged when inserted.
     func place(of element: Element) -> Int? {
         let identity = ElementIdentity(element)
         #if Zoo
@@ -60,7 +58,7 @@ struct UnmanagedMembers<Element: RealmCollectionValue> {
         return elements.firstIndex { $0._elementObject == object }
     }
 
-    /// - Returns: false where it is a member.
+    /// - Returns: false if it is a member already.
     @discardableResult
     mutating func insert(_ element: Element) -> Bool {
         if place(of: element) != nil { return false }
@@ -71,11 +69,11 @@ struct UnmanagedMembers<Element: RealmCollectionValue> {
         return true
     }
 
-    /// Puts the last member in the place of the one that goes.
+    /// The last member replaces the removed one.
     mutating func remove(_ element: Element) {
         guard let place = place(of: element) else { return }
         let last = elements.removeLast()
-        // Members that a Realm manages since stand under what they were.
+        // Members that are managed since are stored under their old identity.
         guard instances == 0 else {
             if place < elements.count { elements[place] = last }
             return self = Self(elements)

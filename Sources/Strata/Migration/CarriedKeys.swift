@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// Gives properties the values that the keys of rows had, which stand in no column.
+/// Copies row keys, which are in no column, to properties.
 struct CarriedKeys {
     private let source: RealmInstance
     private let target: RealmInstance
@@ -10,7 +10,7 @@ struct CarriedKeys {
         self.target = target
     }
 
-    /// Properties of the old row key that have a column of their own now, before the block runs.
+    /// Copies the old row key to properties that have a column of their own now, before the block runs.
     func copyAll(of schema: StoreSchema) {
         for table in schema.tables {
             guard let key = table.rowKeyProperty, let old = source.access(named: table.name, typed: false),
@@ -21,7 +21,7 @@ struct CarriedKeys {
         }
     }
 
-    /// Gives a property the values that the row's key had.
+    /// Copies the row key to a property.
     func copy(into: BoundProperty, _ old: ClassAccess, _ new: ClassAccess) {
         guard let view = target.currentView, let transaction = target.transaction else { return }
         let isWhole = target.migration?.hasDeleted != true

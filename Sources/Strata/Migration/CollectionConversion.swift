@@ -1,10 +1,10 @@
 import StrataStorage
 
-/// Gives the elements of lists, sets or maps of one property to another one, each as a rule makes it.
+/// Converts the elements of lists, sets or maps of one property to another property by a rule.
 ///
-/// Elements are read and written some thousand at a time, also of one collection that has millions. An object has its
-/// new collection whole before the next one is read, and as long as every element has found a value: after the first
-/// that has none, they are only counted.
+/// Elements are read and written in batches of some thousand, even within one collection of millions. An object's new
+/// collection is complete before the next one is read. After the first element without a value, further ones are only
+/// counted.
 struct CollectionConversion {
     private let source: RealmInstance
     private let target: RealmInstance
@@ -13,22 +13,22 @@ struct CollectionConversion {
     private let from: BoundProperty
     private let into: BoundProperty
     private var following: Int64? = .min
-    /// A collection of many elements that is being read, and the place of the next one.
+    /// The present large collection, and the place of its next element.
     private var large: (key: Int64, place: Int)?
     private var failedObject: Int64?
     private var failedElements = 0
     private var failedObjects = 0
     private var objectsDone = 0
 
-    /// Elements that stand side by side in one collection: all of them, or a part.
+    /// Adjacent elements of one collection: all of them, or a part.
     private struct Piece {
         var key: Int64
-        /// The place of the first one; nil when it is the whole collection.
+        /// Place of the first one; nil for the whole collection.
         var first: Int?
         var elements: StoredCollection
     }
 
-    /// So many elements are in memory at once, and those of one object more.
+    /// Most elements in memory at once, besides those of one more object.
     private static let elementsAtOnce = 1 << 15
 
     /// - Throws: why elements cannot be converted one by one.
@@ -55,7 +55,7 @@ struct CollectionConversion {
     }
 
     /// Converts all of them.
-    /// - Parameter progress: is told how many objects were read.
+    /// - Parameter progress: called with the number of objects read so far.
     mutating func run(_ rule: (Any?) throws -> Any?, _ progress: (Int) -> Void) rethrows {
         while let pieces = next() {
             for piece in pieces {
@@ -72,7 +72,7 @@ struct CollectionConversion {
 
     // MARK: Reading
 
-    /// The next elements; nil at the end, and when they cannot be read, which fails the migration.
+    /// The next elements; nil at the end, and if they cannot be read, which fails the migration.
     private mutating func next() -> [Piece]? {
         guard let view = source.currentView else { return nil }
         do throws(StorageError) {
@@ -98,7 +98,7 @@ struct CollectionConversion {
             for row in 0..<batch.count {
                 let key = batch.key(row).rawValue
                 if batch.isTree(0, row) {
-                    // It is read by itself, after those before it.
+                    // A large collection is read separately, after those before it.
                     if found.isEmpty { many = key } else { next = key }
                     return false
                 }
@@ -125,7 +125,7 @@ struct CollectionConversion {
         return found
     }
 
-    /// Some elements of a collection that has many.
+    /// A batch of a large collection.
     private mutating func part(of key: Int64, from place: Int, _ view: ReadView) throws(StorageError) -> Piece {
         let reader = try CollectionReader(view, old.table, RowKey(key), from.column)
         var elements = StoredCollection()
@@ -144,7 +144,7 @@ struct CollectionConversion {
         return Piece(key: key, first: place, elements: elements)
     }
 
-    /// An element as a rule is given it.
+    /// An element as the argument of a rule.
     private func shown(_ value: _StoredValue) -> Any? {
         if case .link(let key) = value {
             return old.target(of: from).flatMap { source.materialize($0, RowKey(key)) }
@@ -154,7 +154,7 @@ struct CollectionConversion {
 
     // MARK: Writing
 
-    /// What a rule made of an element, as the new property holds it; nil, and counted, when it cannot.
+    /// A rule's result in the new property's stored form; nil, and counted, if it does not fit.
     private mutating func stored(_ value: Any?, of piece: Piece) -> _StoredValue? {
         if let value = _flatten(value) {
             if let stored = _StoredValue(any: value, as: into.tag.type) { return stored }
@@ -167,7 +167,7 @@ struct CollectionConversion {
         return nil
     }
 
-    /// Gives an object what became of a piece of its old collection. An object that the migration has deleted has none.
+    /// Writes the converted elements to their object, unless the migration has deleted it.
     private func write(_ values: [_StoredValue], of piece: Piece) {
         guard failedElements == 0, let write = target.write, write.failure == nil else { return }
         if let first = piece.first { return append(values, of: piece, at: first) }
@@ -201,14 +201,14 @@ struct CollectionConversion {
         else { return }
         if first == 0 { editor.remove(0..<editor.count) }
         if into.tag.collection == .set {
-            // Others may have come before it that stand behind it now.
+            // In a set, members written earlier may come after it now.
             for value in values { editor.insertMember(value) }
         } else {
             editor.insert(values, keys: piece.elements.keys, at: editor.count)
         }
     }
 
-    /// What is wrong with the elements that have no value.
+    /// The error for elements without a value; nil if there are none.
     var failure: Realm.Error? {
         if failedElements == 0 { return nil }
         let elements = failedElements == 1 ? "1 element" : "\(failedElements) elements"

@@ -1,26 +1,26 @@
 import StrataStorage
 
-/// Makes objects of their own into embedded ones: an object that nothing leads to is deleted, one that several lead to
-/// is copied for each further link.
+/// Converts objects to embedded ones: an object without a link to it is deleted, and one with several links is copied
+/// for each further link.
 ///
-/// A copy shares what the original leads to, and a deleted object lets go of it; so all embedded classes are gone
-/// through again until nothing changes. Objects that embed themselves, by whatever way, never get there, and are what
-/// ``EmbeddedCheck`` then names.
+/// A copy shares the original's links, and a deleted object drops its own; so all embedded classes are processed
+/// repeatedly until there is no change. Objects that embed themselves, directly or not, never reach that point, and
+/// ``EmbeddedCheck`` reports them.
 struct EmbeddedConversion {
     private let transaction: WriteTransaction
-    /// Longer chains of embedded objects than any schema has by accident.
+    /// More than the longest chain of embedded classes in any real schema.
     private static let passLimit = 64
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// A link column that leads to a class.
+    /// A link column with a given target class.
     private struct Origin {
         var table: Int
         var column: Int
         var isMany: Bool
     }
 
-    /// - Complexity: O(embedded objects and links to them), for each class on the way from the outermost.
+    /// - Complexity: O(embedded objects and links to them), for each class along the path from the outermost.
     func run() throws(StorageError) {
         for _ in 0..<Self.passLimit {
             var changes = 0
@@ -32,7 +32,7 @@ struct EmbeddedConversion {
         }
     }
 
-    /// - Returns: how many objects were deleted or made.
+    /// - Returns: how many objects were deleted or copied.
     private func convert(_ table: Int) throws(StorageError) -> Int {
         let view = transaction.view
         var origins: [Origin] = []
@@ -42,7 +42,7 @@ struct EmbeddedConversion {
         }
         var changes = 0
         var from: Int64? = .min
-        // Copies come behind the last row; they have their one link and are not looked at.
+        // Copies are inserted behind the last row; they have a single link, and are not processed.
         let end = transaction.nextKey(table).rawValue
         while let start = from {
             var keys: [Int64] = []
@@ -72,7 +72,7 @@ struct EmbeddedConversion {
         return 1
     }
 
-    /// Leaves the first link to an object as it is, and gives every other one a copy.
+    /// Keeps the first link to an object, and gives every other link a copy.
     private func share(
         _ key: RowKey, _ table: Int, _ origin: Origin, _ row: RowKey, _ isOwned: inout Bool
     ) throws(StorageError) -> Int {
@@ -102,7 +102,7 @@ struct EmbeddedConversion {
         return spare.count
     }
 
-    /// A row with the values of another one.
+    /// Copies a row.
     private func copy(_ key: RowKey, _ table: Int) throws(StorageError) -> RowKey {
         let view = transaction.view
         let columns = view.schema.tables[table].columns

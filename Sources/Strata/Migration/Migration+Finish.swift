@@ -1,10 +1,10 @@
 import StrataStorage
 
-// What has to hold before a migration is committed. Everything that is wrong is collected, so that one run says it all.
+// Checks before a migration is committed. All errors are collected, so that one run reports them together.
 
 extension Migration {
-    /// Checks what the block has left, and brings the transaction to the final schema.
-    /// - Throws: what went wrong without being thrown; values that are missing, primary keys that are there twice.
+    /// Checks the result of the block, and applies the final schema.
+    /// - Throws: errors that the block did not throw; missing values, and duplicate primary keys.
     func finish() throws(Realm.Error) {
         if let failure = target.failure { throw failure }
         target.write?.deleteParentless()
@@ -17,7 +17,7 @@ extension Migration {
         if let failure = target.failure { throw failure }
     }
 
-    /// Gives every object of a class that became embedded the one parent that it is to have.
+    /// Gives every object of a class that became embedded a single parent.
     private func embed() throws(Realm.Error) {
         let names = transition.newlyEmbedded.map(\.name)
         guard !names.isEmpty, let transaction = target.transaction else { return }
@@ -43,7 +43,7 @@ extension Migration {
         target.schemaDidChange()
     }
 
-    /// A name in between that leads nowhere would take the property's values with it.
+    /// A renaming to a name that no property has would lose the property's values.
     private func checkRenamings() throws(Realm.Error) {
         for (className, names) in aliases.sorted(by: { $0.key < $1.key }) {
             guard let (name, original) = names.min(by: { $0.key < $1.key }) else { continue }
@@ -115,9 +115,9 @@ extension Migration {
         return try place.view.count(place.table, where: .null(place.column))
     }
 
-    /// Objects of a property of another type that have no value, though they had one.
+    /// Number of objects without a value in a property of changed type that had one before.
     ///
-    /// Where the new property is optional, the block may have meant it; so all must be missing to be a mistake.
+    /// If the new property is optional, that may be intended; so it is an error only if all values are missing.
     private func unconverted(_ property: SchemaTransition.Property) throws(StorageError) -> Int {
         guard let place = place(property) else { return 0 }
         if property.isCollection {
@@ -131,7 +131,7 @@ extension Migration {
         return try oldValues(property)
     }
 
-    /// How many objects had a value of their own.
+    /// Number of objects with a value in the old property.
     private func oldValues(_ property: SchemaTransition.Property) throws(StorageError) -> Int {
         guard let view = source.currentView, let table = view.schema.position(of: property.table) else { return 0 }
         let rows = try view.rowCount(table)
@@ -142,10 +142,10 @@ extension Migration {
         return rows - (try view.count(table, where: .null(column)))
     }
 
-    /// Rows whose list, set or map is not empty.
+    /// Number of rows whose list, set or map is not empty.
     private func filled(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) -> Int {
         var count = 0
-        // What the migration has changed itself is asked for after the walk along rows.
+        // Collections that the migration has changed are read after the scan.
         var changed: [RowKey] = []
         let isWritten = view.hasOpenCollections
         try view.scan(table, columns: [column]) { (batch) throws(StorageError) in

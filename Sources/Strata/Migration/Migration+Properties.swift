@@ -1,16 +1,15 @@
 import StrataStorage
 
-// What becomes of the values of properties that change. A renaming is a change of the schema; the other two go through
-// the rows, a batch at a time.
+// Values of changed properties. A renaming is a change of the schema; the other operations process the rows in batches.
 
 extension Migration {
-    /// Gives the values of a property of the old schema to one of the new schema: plain values, links, lists, sets and
+    /// Moves the values of a property of the old schema to one of the new schema: plain values, links, lists, sets and
     /// maps, and primary keys.
     ///
-    /// Names of versions in between may be used, so that renamings of several steps work when versions are skipped.
-    /// What cannot be renamed fails the migration with a message: a property that is not there, one that the new schema
-    /// still has, a name that the old schema had already, another type.
-    /// - Complexity: O(1), but for an index that the new property has and the old one did not.
+    /// Names of versions in between may be used, so that renamings of several steps work if versions are skipped. An
+    /// impossible renaming fails the migration with a message: an unknown property, one that the new schema still has,
+    /// a name that the old schema had already, another type.
+    /// - Complexity: O(1), except for an index that only the new property has.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         let original = aliases[typeName]?[oldName] ?? oldName
         let shown = "'\(typeName).\(oldName)'"
@@ -85,7 +84,7 @@ extension Migration {
         transition.final.table(named: access.name)?.column(named: name)
     }
 
-    /// Makes the schema in between that of the transaction.
+    /// Applies the transitional schema to the transaction.
     private func applyTransition() {
         do throws(StorageError) {
             try target.transaction?.apply(schema: transition.transitional)
@@ -97,9 +96,9 @@ extension Migration {
 
     // MARK: Rules
 
-    /// The rule for a property that is required now: what the objects get that had no value.
+    /// Sets the value for objects without one, for a property that became required.
     ///
-    /// Without a rule, objects that are left without a value fail the migration.
+    /// Without it, objects without a value fail the migration.
     public func fillNulls(onType typeName: String, of property: String, with value: Any) {
         guard let new = target.access(named: typeName, typed: false), let into = new.property(property),
             into.column >= 0, let view = target.currentView
@@ -127,13 +126,13 @@ extension Migration {
         target.invalidatePlaces()
     }
 
-    /// The rule for a property whose type changed: what becomes of each old value.
+    /// Converts the values of a property whose type changed.
     ///
     ///     try migration.convertProperty(onType: "Person", "age") { ($0 as? Int).map(String.init) }
     /// - Parameters:
     ///   - oldName: its name in the old schema.
-    ///   - newName: its name in the new schema; the same when nil.
-    ///   - rule: is given the old value, nil where there was none, and returns the new one, nil for none.
+    /// - newName: its name in the new schema; nil if unchanged.
+    /// - rule: called with the old value, nil if there was none; returns the new one, nil for none.
     public func convertProperty(
         onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?
     ) rethrows {
@@ -148,7 +147,7 @@ extension Migration {
         aliases[typeName]?[oldName] = nil
         ruled.insert(RuledProperty(className: typeName, name: name))
         var unfit = UnfitValues(className: typeName, property: into)
-        // Also when the rule throws and somebody catches that: what it left without a value would stay so.
+        // Also if the rule throws and the caller catches the error: values would be missing.
         defer { if let failure = unfit.failure { fail(failure) } }
         try enumerateObjects(ofType: typeName) { oldObject, newObject in
             guard let oldObject, let newObject else { return }
@@ -163,17 +162,17 @@ extension Migration {
         }
     }
 
-    /// The rule for a list, a set or a map whose elements changed their type or became required: what becomes of each
-    /// element. The keys of a map stay.
+    /// Converts each element of a list, a set or a map whose elements changed their type or became required. The keys
+    /// of a map stay.
     ///
     ///     try migration.convertElements(onType: "Person", "scores") { ($0 as? Int).map(String.init) }
     ///
-    /// Elements that are left without a value fail the migration, with their number.
+    /// Elements without a value fail the migration, which reports their number.
     /// - Parameters:
     ///   - oldName: its name in the old schema.
-    ///   - newName: its name in the new schema; the same when nil.
-    ///   - rule: is given an old element, nil for none, and returns the new one, nil for none.
-    /// - Complexity: O(elements); memory depends neither on their number nor on that of the objects.
+    /// - newName: its name in the new schema; nil if unchanged.
+    /// - rule: called with an old element, nil for null; returns the new one, nil for null.
+    /// - Complexity: O(elements); memory does not depend on the number of elements or objects.
     public func convertElements(
         onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?
     ) rethrows {

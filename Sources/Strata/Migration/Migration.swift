@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// An object of a migration: read and written by name, because its class may be gone or different.
+/// An object of a migration: accessed by name, because its class may be removed or different.
 public typealias MigrationObject = DynamicObject
 
-/// The way from the schema that a file has to the one that the program has.
+/// A migration from the file's schema to the program's.
 ///
 ///     migrationBlock: { migration, oldVersion in
 ///         if oldVersion < 1 {
@@ -15,16 +15,16 @@ public typealias MigrationObject = DynamicObject
 ///         }
 ///     }
 ///
-/// Everything happens in one transaction: when the block throws, or does what cannot be done, the file is as before.
-/// The old objects show the file as it was, whatever the block changes; the new ones show what the block has made.
-/// Concurrency: for the block's own thread, and for as long as it runs.
+/// All changes are made in one transaction: if the block throws, or does something impossible, the file is unchanged.
+/// Old objects show the file before the migration, whatever the block changes; new ones show its changes. Concurrency:
+/// for the block's thread, while it runs.
 public final class Migration {
     let source: RealmInstance
     let target: RealmInstance
     var transition: SchemaTransition
-    /// Names that a property had between the old and the new schema, when versions are skipped.
+    /// Intermediate names of properties between the old and the new schema, if versions are skipped.
     var aliases: [String: [String: String]] = [:]
-    /// Properties that a rule was declared for.
+    /// Properties with a rule.
     var ruled: Set<RuledProperty> = []
     private let wanted: Set<String>
     private let progress: (@Sendable (MigrationProgress) -> Void)?
@@ -43,25 +43,25 @@ public final class Migration {
         progress = target.configuration.migrationProgress
     }
 
-    /// The schema of the file as it was.
+    /// The schema of the file before the migration.
     public var oldSchema: Schema { Schema(transition.old) }
-    /// The schema of the program, and classes that the file has and the program does not.
+    /// The schema of the program, with classes that only the file has.
     public var newSchema: Schema { Schema(transition.final) }
 
     func isWanted(_ typeName: String) -> Bool { wanted.contains(typeName) }
 
     func fail(_ error: Realm.Error) { target.fail(error) }
 
-    // MARK: Walking
+    // MARK: Enumeration
 
-    /// Walks the objects of a class: `(old, new)` where it is in both schemas, `(old, nil)` where the program has it no
-    /// more, `(nil, new)` where it is new.
+    /// Enumerates the objects of a class: `(old, new)` if it is in both schemas, `(old, nil)` if the program no longer
+    /// has it, `(nil, new)` if it is new.
     ///
-    /// The walk visits the objects that are there when it begins. Those that the migration deletes on the way are left
-    /// out, also when something else is created under their key; those that it creates are not visited.
+    /// The enumeration covers the objects that exist when it begins. Objects that the migration deletes are skipped,
+    /// even if another object is created under their key; objects that it creates are not enumerated.
     ///
-    /// What the block sets is written column by column, some thousand rows at a time, as long as it does not read what
-    /// it has just set. The two objects are handed out again for the next row unless the block has kept them.
+    /// Values set by the block are written column by column, in batches of some thousand rows, as long as the block
+    /// does not read what it has just set. The two objects are reused for the next row unless the block has kept them.
     /// - Complexity: O(rows); memory does not depend on their number.
     public func enumerateObjects(
         ofType typeName: String, _ block: (_ old: MigrationObject?, _ new: MigrationObject?) throws -> Void
@@ -100,7 +100,7 @@ public final class Migration {
         target.migration?.endWalk()
     }
 
-    /// Walks the rows of a class that only the new schema has.
+    /// Enumerates the rows of a class that only the new schema has.
     private func walk(
         _ new: ClassAccess, _ block: (MigrationObject?, MigrationObject?) throws -> Void
     ) rethrows {
@@ -135,18 +135,18 @@ public final class Migration {
                 objectsTotal: max(total, done)))
     }
 
-    // MARK: Finding
+    // MARK: Queries
 
     /// The objects of a class in the new schema, for queries inside a migration.
     ///
     ///     let adults = migration.objects(ofType: "Person").where { $0["age"] >= 18 }
     ///     let named = migration.objects(ofType: "Person").filter("name BEGINSWITH %@", "A")
-    /// A class that is not there fails the migration.
+    /// An unknown class fails the migration.
     public func objects(ofType typeName: String) -> Results<MigrationObject> {
         results(target, typeName, "new")
     }
 
-    /// The objects of a class as the file had them.
+    /// The objects of a class in the file before the migration.
     public func oldObjects(ofType typeName: String) -> Results<MigrationObject> {
         results(source, typeName, "old")
     }
@@ -169,7 +169,7 @@ public final class Migration {
 
     // MARK: Changing
 
-    /// Makes an object in the new schema, from a dictionary, an array or an object of the migration.
+    /// Creates an object in the new schema, from a dictionary, an array or an object of the migration.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         guard isWanted(typeName), let access = target.access(named: typeName, typed: false) else {
@@ -185,7 +185,7 @@ public final class Migration {
         return target.create(access, value, .error) as? MigrationObject ?? MigrationObject()
     }
 
-    /// Deletes an object of the new schema. Its old twin stays readable.
+    /// Deletes an object of the new schema. Its old counterpart stays readable.
     public func delete(_ object: MigrationObject) {
         if object._instance === source {
             return fail(Realm.Error(.invalidInput, "an object of the old schema cannot be deleted; delete the new one"))
@@ -193,8 +193,8 @@ public final class Migration {
         target.delete([object])
     }
 
-    /// Deletes all objects of a class, and the class itself when the program does not have it.
-    /// - Returns: whether there was such a class.
+    /// Deletes all objects of a class, and the class itself if the program does not have it.
+    /// - Returns: whether the class existed.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         guard let access = target.access(named: typeName, typed: false), let write = target.write else { return false }
@@ -207,7 +207,7 @@ public final class Migration {
     }
 }
 
-/// The keys of a class's rows, some thousand at a time.
+/// The keys of a class's rows, in batches of some thousand.
 struct KeySteps {
     private let access: ClassAccess
     private var following: Int64? = .min
@@ -218,12 +218,12 @@ struct KeySteps {
         self.access = access
         var rows = 0
         do throws(StorageError) { rows = try access.instance.currentView?.rowCount(access.table) ?? 0 } catch {
-            // Walking the rows meets the same damage, and reports it.
+            // Enumerating the rows meets the same damage, and reports it.
         }
         total = rows
     }
 
-    /// Nil at the end, and when storage failed.
+    /// Nil at the end, and after a storage error.
     mutating func next(orFail report: (Realm.Error) -> Void) -> [Int64]? {
         do throws(StorageError) { return try next() } catch {
             following = nil

@@ -9,24 +9,24 @@ import StrataStorage
 
 /// Whether a file is copied before it is migrated.
 ///
-/// A migration that fails leaves the file as it was, with or without a backup; the backup is against one that succeeds
-/// and does the wrong thing. It is a compacted copy `NAME.before-vN` beside the file, where N is the version that the
-/// file had, encrypted with the file's key. Opening it with a configuration of version N gives the data back.
+/// A failed migration leaves the file unchanged, with or without a backup; the backup protects against one that
+/// succeeds with a wrong result. It is a compacted copy `NAME.before-vN` beside the file, where N is the file's old
+/// version, encrypted with the file's key. Opening it with a configuration of version N restores the data.
 public enum MigrationBackup: Sendable, Equatable {
     /// No copy.
     case none
-    /// Until the migrated file was opened once more with the same schema version: the program got that far and came
-    /// back.
+    /// Until the migrated file was opened once more with the same schema version, which shows that the program works
+    /// with it.
     case untilNextOpen
-    /// Until somebody removes it.
+    /// Until the user removes it.
     case keep
 }
 
 extension MigrationBackup {
-    /// Where the backup of a file stands.
+    /// Path of a file's backup.
     static func path(_ path: String, _ version: UInt64) -> String { "\(path).before-v\(version)" }
 
-    /// Copies the newest version of a store beside it. A backup of an earlier attempt is replaced.
+    /// Copies the newest version of a store beside it. The backup of an earlier attempt is replaced.
     static func make(_ store: Store, _ configuration: Realm.Configuration, _ version: UInt64) throws(Realm.Error) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
         let path = path(store.path, version)
@@ -41,10 +41,10 @@ extension MigrationBackup {
         }
     }
 
-    /// Removes a backup whose migration did not happen.
+    /// Removes the backup of a failed migration.
     static func discard(_ configuration: Realm.Configuration, _ version: UInt64) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
-        // What failed is the migration; a backup that cannot be removed does no harm.
+        // Errors are dropped: the migration's error is the one to report, and a remaining backup does no harm.
         guard let path = try? configuration.filePath() else { return }
         do throws(FileError) {
             try configuration.storeOptions.fileSystem.remove(Self.path(path, version))
@@ -61,15 +61,15 @@ extension MigrationBackup {
             do throws(FileError) {
                 if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
             } catch {
-                // It is tried again at the next open.
+                // The next open tries again.
             }
         }
     }
 
-    /// Paths where a backup of an older version may stand.
+    /// Possible paths of backups of older versions.
     private static func backups(_ configuration: Realm.Configuration) -> [String] {
         let newest = configuration.schemaVersion
-        // A path that leads nowhere by now has no backups that could be found.
+        // An unresolvable path has no backups.
         guard let filePath = try? configuration.filePath() else { return [] }
         guard configuration.files == nil else {
             return ((newest > 64 ? newest - 64 : 0)..<newest).map { path(filePath, $0) }

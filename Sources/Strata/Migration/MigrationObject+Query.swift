@@ -1,4 +1,4 @@
-// Conditions over objects whose class the program does not have: by name.
+// Conditions by name, for objects whose class the program does not have.
 
 extension Query where Value == DynamicObject {
     /// A property by name, or a path of names: `where { $0["age"] >= 18 && $0["address.city"] == "Rome" }`.
@@ -7,9 +7,9 @@ extension Query where Value == DynamicObject {
     }
 }
 
-/// A property in a condition that is written by name.
+/// A property in a condition by name.
 ///
-/// It is compared with plain values; a name that is not there matches nothing and is reported as such.
+/// It is compared with plain values; an unknown name matches no object and is reported.
 public struct NamedProperty {
     let names: [String]
 
@@ -28,7 +28,7 @@ public struct NamedProperty {
         property.compare(.greaterOrEqual, value)
     }
 
-    /// Whether it has no value, or leads nowhere.
+    /// Whether it is null.
     public var isNull: Query<Bool> { Query<Any>.path(names).compare(.equal, .null) }
     public func contains(_ text: String) -> Query<Bool> { compare(.contains, text) }
     public func starts(with text: String) -> Query<Bool> { compare(.beginsWith, text) }

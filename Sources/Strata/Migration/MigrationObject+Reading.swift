@@ -1,7 +1,7 @@
 import StrataStorage
 
-// Reading and writing by name with errors that can be caught. The subscripts give `Any?` as in Realm, and a name that
-// is not there fails the migration as a whole; these say at once what is wrong.
+// Access by name with errors that can be caught. The subscripts return `Any?` as in Realm, and an unknown name fails
+// the whole migration; these functions throw at once.
 
 extension DynamicObject {
     /// A property's value as a type of Swift, through links: `"bar.baz.qux"`.
@@ -11,14 +11,14 @@ extension DynamicObject {
     ///     let pets: List<MigrationObject> = try new.value("pets")
     /// - Parameters:
     ///   - path: names joined by dots.
-    ///   - type: an optional when the value may be nil, or a link on the way lead nowhere. Any width of integer,
-    ///     enumerations, collections of ``MigrationObject``.
-    /// - Throws: `invalidInput` for a name that a class on the way does not have, for nil where `type` is not optional,
-    ///   and for a value of another type.
+    /// - type: an optional if the value may be nil, or a link along the path may be null. Integers of any width,
+    ///   enumerations, and collections of ``MigrationObject``.
+    /// - Throws: `invalidInput` for a name that its class does not have, for nil if `type` is not optional, and for a
+    ///   value of another type.
     public func value<Value>(_ path: String, as type: Value.Type = Value.self) throws -> Value {
         let found = _flatten(try follow(path))
         if let value = found as? Value { return value }
-        // Unwrapped before the cast, which makes nil of what an optional type refuses.
+        // Unwrapped before the cast, which would turn a refused value of an optional type into nil.
         if let persistable = type as? any _Persistable.Type, found != nil || type is any _AnyOptional.Type,
             let made = persistable._fromAny(found), let value = made as? Value
         {
@@ -47,8 +47,8 @@ extension DynamicObject {
         return current
     }
 
-    /// Sets a property, or says why it cannot be set. The migration, or the write, goes on either way.
-    /// - Throws: `invalidInput` for a name that is not there and for a value that does not fit.
+    /// Sets a property, or throws. The migration, or the write, does not fail by that.
+    /// - Throws: `invalidInput` for an unknown name, and for a value that does not fit.
     public func set(_ name: String, to value: Any?) throws {
         guard _frame != nil, let instance = _instance else {
             self[name] = value
@@ -61,10 +61,11 @@ extension DynamicObject {
         if let failure = write.failure(of: { self[name] = value }) { throw failure }
     }
 
-    /// The objects of a class whose property leads to this one, one entry per link, declared as an inverse or not.
+    /// The objects of a class that link to this one by a property, one entry per link, whether or not an inverse is
+    /// declared.
     ///
     ///     let owners = try old.linkingObjects(ofType: "Person", property: "pets")
-    /// - Throws: `invalidInput` for a class or a property that is not there, or is no link to this class.
+    /// - Throws: `invalidInput` for an unknown class or property, or one that is no link to this class.
     public func linkingObjects(ofType className: String, property: String) throws -> Results<MigrationObject> {
         guard _frame != nil, let instance = _instance,
             let origin = instance.access(named: className, typed: false)

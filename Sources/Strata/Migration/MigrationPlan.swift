@@ -7,19 +7,18 @@
 ///     ])
 ///     let configuration = Realm.Configuration(schemaVersion: 3, migrationPlan: plan)
 ///
-/// A file runs the steps that it has not had, in order, each from the schema that the one before has left to its own.
-/// So a file that skipped versions goes through the very same steps on the very same schemas as one that took each: the
-/// results are equal by construction. A step never looks at the classes of the program, except the last one, which
-/// leads to them.
+/// A file runs the steps that it has not had, in order, each from the schema of the previous step to its own. So a file
+/// that skipped versions runs the same steps on the same schemas as one that took each, with equal results. Only the
+/// last step uses the program's classes.
 ///
-/// All of it happens or nothing. Several steps are run on a copy beside the file, `NAME.migrating`, which takes the
-/// file's place when the last one is done: this needs the space of the file once more, and nobody else may have the
-/// file open. A single step is a transaction in the file itself.
+/// All steps succeed, or the file is unchanged. Several steps run on a copy beside the file, `NAME.migrating`, which
+/// replaces the file after the last one: this needs the file's space once more, and exclusive use of the file. A single
+/// step is a transaction in the file itself.
 public struct MigrationPlan: Sendable {
     /// In ascending order of their versions.
     public let steps: [MigrationStep]
 
-    /// Stops the program when two steps lead to one version.
+    /// Stops the program if two steps lead to the same version.
     public init(_ steps: [MigrationStep]) {
         self.steps = steps.sorted { $0.schemaVersion < $1.schemaVersion }
         for (step, next) in zip(self.steps, self.steps.dropFirst()) where step.schemaVersion == next.schemaVersion {
@@ -27,30 +26,30 @@ public struct MigrationPlan: Sendable {
         }
     }
 
-    /// The version that the last step leads to.
+    /// The version of the last step.
     public var newestVersion: UInt64 { steps.last?.schemaVersion ?? 0 }
 
-    /// The steps that a file of a version has not had.
+    /// The steps that a file of this version has not had.
     public func steps(after version: UInt64) -> [MigrationStep] { steps.filter { $0.schemaVersion > version } }
 
-    /// The step that leads to a version, to be tested alone.
+    /// The step to a version, for a test of its own.
     public func step(to version: UInt64) -> MigrationStep? { steps.first { $0.schemaVersion == version } }
 }
 
-/// One step of a ``MigrationPlan``: the classes of its version, and what becomes of the data.
+/// One step of a ``MigrationPlan``: the classes of its version, and the conversion of the data.
 public struct MigrationStep: Sendable {
-    /// The version that it leads to.
+    /// The version after the step.
     public let schemaVersion: UInt64
-    /// What it does, for reports.
+    /// Description for reports.
     public let summary: String
     /// The classes of its version, with their names in the file; nil for the last step, which leads to the program's.
     public let classes: [ObjectBase.Type]?
     let block: @Sendable (Migration) throws -> Void
 
     /// - Parameters:
-    ///   - classes: as they were in this version, in a scope of their own, with ``ObjectBase/className()`` giving the
-    ///     name in the file. Required in all steps but the last.
-    ///   - block: may be left out when adding, removing and reordering is all there is.
+    /// - classes: as declared in this version, in a scope of their own, with ``ObjectBase/className()`` returning the
+    ///   name in the file. Required in all steps except the last.
+    /// - block: may be omitted if properties are only added, removed or reordered.
     public init(
         to schemaVersion: UInt64, _ summary: String = "", classes: [ObjectBase.Type]? = nil,
         _ block: @escaping @Sendable (Migration) throws -> Void = { _ in }
@@ -61,11 +60,11 @@ public struct MigrationStep: Sendable {
         self.block = block
     }
 
-    /// Runs this step alone on a file of any older version, for tests.
+    /// Runs only this step, on a file of any older version, for tests.
     ///
     ///     try plan.step(to: 2)?.run(on: configuration)
-    /// - Parameter configuration: says which file; its classes are those of the step when the step has its own.
-    /// - Throws: ``Realm/Error``, or what the block threw; the file is as before then.
+    /// - Parameter configuration: names the file; its classes are replaced by the step's own.
+    /// - Throws: ``Realm/Error``, or the error of the block; the file is unchanged then.
     public func run(on configuration: Realm.Configuration) throws {
         var configuration = configuration
         configuration.schemaVersion = schemaVersion
@@ -77,7 +76,7 @@ public struct MigrationStep: Sendable {
 }
 
 extension Realm.Configuration {
-    /// The plan's steps for a file of a version, or the block as the only one.
+    /// The plan's steps for a file of this version, or the block as the only step.
     /// - Throws: `invalidInput` for a plan that does not fit the configuration.
     func migrationSteps(from version: UInt64) throws(Realm.Error) -> [MigrationStep] {
         guard let plan = migrationPlan else {

@@ -1,36 +1,36 @@
 import StrataStorage
 
-/// What a migration would make of a file, found out on a copy by ``Realm/dryRunMigration(for:)``.
+/// The effects of a migration, determined on a copy by ``Realm/dryRunMigration(for:)``.
 public struct MigrationReport: Sendable, Equatable {
     /// One transaction: a step of the plan, or the block.
     public struct Step: Sendable, Equatable {
         public internal(set) var fromVersion: UInt64
         public internal(set) var toVersion: UInt64
         public internal(set) var summary: String
-        /// What becomes of classes and properties, a sentence each.
+        /// Changes of classes and properties, a sentence each.
         public internal(set) var schemaChanges: [String] = []
-        /// Classes whose objects are not all as they were, by name.
+        /// Classes with changed objects, by name.
         public internal(set) var classes: [ClassReport] = []
     }
 
-    /// What becomes of the objects of one class.
+    /// Changes of the objects of one class.
     public struct ClassReport: Sendable, Equatable {
         public internal(set) var className: String
         public internal(set) var objectsBefore: Int
         public internal(set) var objectsAfter: Int
         public internal(set) var created: Int
         public internal(set) var deleted: Int
-        /// Objects whose value of a property changes, for properties that are there before and after, under one name
-        /// or renamed.
+        /// Number of objects with a changed value, by property, for properties that exist before and after, possibly
+        /// renamed.
         public internal(set) var changed: [String: Int]
     }
 
     public internal(set) var fromVersion: UInt64
     public internal(set) var toVersion: UInt64
-    /// Empty when the file needs no migration.
+    /// Empty if the file needs no migration.
     public internal(set) var steps: [Step] = []
     public internal(set) var fileBytesBefore = 0
-    /// The size of the copy on which the steps were run.
+    /// The size of the copy on which the steps ran.
     public internal(set) var fileBytesAfter = 0
 
     init(_ version: UInt64) {
@@ -60,13 +60,13 @@ public struct MigrationReport: Sendable, Equatable {
     }
 }
 
-/// Walks the rows of a class in two versions side by side.
+/// Compares the rows of a class in two versions.
 private struct ClassComparison {
     private let old: ReadView
     private let new: ReadView
     private let oldTable: Int?
     private let newTable: Int?
-    /// Columns that both have.
+    /// Columns of both versions.
     private var shared: [(name: String, old: Int, new: Int, tag: ColumnTag)] = []
     private var report: MigrationReport.ClassReport
 
@@ -112,7 +112,7 @@ private struct ClassComparison {
         return report
     }
 
-    /// - Returns: whether the object is there in both.
+    /// - Returns: whether the object exists in both.
     private func compare(
         _ key: Int64, _ oldTable: Int, _ newTable: Int, _ report: inout MigrationReport.ClassReport
     ) throws(StorageError) -> Bool {
@@ -129,14 +129,14 @@ private struct ClassComparison {
 }
 
 extension Realm {
-    /// Runs the migration of a configuration on a copy of its file, and says what it did.
+    /// Runs the migration of a configuration on a copy of its file, and reports its effects.
     ///
     ///     let report = try Realm.dryRunMigration(for: configuration)
     ///     for step in report.steps { print(step.toVersion, step.schemaChanges, step.classes) }
     ///
-    /// The file is opened for reading only and is not changed. The copy stands beside it as `NAME.dry-run`, needs its
-    /// space once more, and is gone when this returns.
-    /// - Throws: what the migration would throw.
+    /// The file is opened read-only and is not changed. The copy beside it, `NAME.dry-run`, needs its space once more,
+    /// and is removed before this returns.
+    /// - Throws: the errors of the migration.
     public static func dryRunMigration(
         for configuration: Configuration = .defaultConfiguration
     ) throws -> MigrationReport {

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Brings a store from its schema to another one, in one transaction.
+/// Migrates a store to another schema, in one transaction.
 struct MigrationRun {
     let store: Store
-    /// With the classes of the schema to be.
+    /// With the classes of the new schema.
     let configuration: Realm.Configuration
     private let block: @Sendable (Migration) throws -> Void
-    /// What the program has, which the last step has to lead to.
+    /// The program's classes, to which the last step must lead.
     private let goal: [ClassPlan]?
 
     init(_ step: MigrationStep, of configuration: Realm.Configuration, _ store: Store) throws(Realm.Error) {
@@ -20,9 +20,9 @@ struct MigrationRun {
     }
 
     /// - Parameters:
-    ///   - old: the version that `transaction` is based on.
-    ///   - transaction: is committed, or rolled back when anything throws.
-    /// - Throws: what the block threw, or what it left undone; the transaction is rolled back then.
+    /// - old: the base version of `transaction`.
+    /// - transaction: is committed, or rolled back after an error.
+    /// - Throws: the error of the block, or of the final checks; the transaction is rolled back then.
     func run(_ old: Snapshot, _ transaction: WriteTransaction) throws {
         do {
             let plans = try configuration.plans()
@@ -73,13 +73,13 @@ struct MigrationRun {
 }
 
 extension Store {
-    /// Begins a write, with a snapshot of exactly the version that it is based on.
+    /// Begins a write, with a snapshot of its base version.
     func beginMigration() throws(StorageError) -> (old: Snapshot, transaction: WriteTransaction) {
         while true {
             let transaction = try beginWrite()
             let old = try snapshot()
             if old.version == transaction.view.version { return (old, transaction) }
-            // Its base is committed and not yet visible; an empty commit waits for that.
+            // The base is committed and not visible yet; an empty commit waits for that.
             try transaction.commit()
         }
     }

@@ -1,11 +1,11 @@
 import StrataFiles
 import StrataStorage
 
-/// A copy of a file beside it, on which the steps of a migration are run one after the other.
+/// A copy beside a file, on which the steps of a migration run one after the other.
 ///
-/// Each step is a transaction of its own there, so that the next one sees a committed version as its old schema. The
-/// file itself is not touched before the last step is done; a process that dies leaves a copy that the next attempt
-/// throws away.
+/// Each step is a transaction of its own there, so that the next one has a committed version as its old schema. The
+/// file itself is not changed before the last step is done; the copy of a process that dies is removed by the next
+/// attempt.
 struct MigrationWorkshop {
     private let configuration: Realm.Configuration
     private let options: StoreOptions
@@ -23,7 +23,7 @@ struct MigrationWorkshop {
         fileSystem = options.fileSystem
     }
 
-    /// Runs the missing steps and puts the result in the file's place.
+    /// Runs the missing steps, and replaces the file by the result.
     func migrate() throws {
         let original = try storage { () throws(StorageError) in
             try Store.openAlone(path: configuration.path, options: options)
@@ -38,14 +38,14 @@ struct MigrationWorkshop {
             }
             try storage { () throws(StorageError) in try original.replace(by: path) }
         } catch {
-            // The error that led here is the one to report.
+            // An error of closing is dropped: the caller reports the first one.
             do throws(StorageError) { try original.close() } catch {}
             remove()
             throw error
         }
     }
 
-    /// Runs the missing steps on a copy, and throws the copy away.
+    /// Runs the missing steps on a copy, and removes the copy.
     func rehearse(_ original: Store) throws -> MigrationReport {
         defer { remove() }
         try copy(original)
@@ -66,7 +66,7 @@ struct MigrationWorkshop {
         try storage { () throws(StorageError) in try original.writeCopy(to: path, cipher: options.cipher) }
     }
 
-    /// - Parameter report: told of each step, with what was before and what is now.
+    /// - Parameter report: called after each step, with the versions before and after it.
     private func runSteps(
         report: ((MigrationStep, SchemaChange, Snapshot, Snapshot) throws -> Void)?
     ) throws {
@@ -77,7 +77,7 @@ struct MigrationWorkshop {
             do throws(StorageError) { try store.close() } catch {}
             throw error
         }
-        // Before this the copy is not whole.
+        // The copy is complete only after this.
         try storage { () throws(StorageError) in try store.close() }
     }
 
@@ -114,7 +114,7 @@ struct MigrationWorkshop {
 
     private func open() throws(Realm.Error) -> Store {
         var options = options
-        // Nobody needs the copy before it is whole; closing it syncs it.
+        // The copy is not used before it is complete; closing it syncs it.
         options.durability = .none
         return try storage { () throws(StorageError) in try Store.openAlone(path: path, options: options) }
     }
@@ -123,7 +123,7 @@ struct MigrationWorkshop {
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
         } catch {
-            // A copy that cannot be removed makes the next attempt fail, which says so.
+            // An error is dropped: a copy that stays makes the next attempt fail with a message.
         }
     }
 }

@@ -10,7 +10,7 @@ import StrataStorage
 
 /// Brings a file to the schema of a configuration: creates, compares, extends, migrates.
 ///
-/// Everything happens in one write transaction. When anything throws, file, schema and version are as before.
+/// All changes are made in one write transaction. After an error, file, schema and version are unchanged.
 struct SchemaSetup {
     private let store: Store
     private let configuration: Realm.Configuration
@@ -21,7 +21,7 @@ struct SchemaSetup {
     }
 
     /// Opens a configuration's file, with its schema.
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    /// - Throws: ``Realm/Error``, or the error of the migration block.
     static func openStore(_ configuration: Realm.Configuration) throws -> Store {
         try makeDirectory(configuration)
         try SeedFile(configuration)?.copyIfNeeded()
@@ -48,8 +48,8 @@ struct SchemaSetup {
         }
     }
 
-    /// Brings a store that has Realms already to the schema of another configuration.
-    /// - Throws: `alreadyOpen` for what can be done to a file only that nobody has open.
+    /// Brings a store with open Realms to the schema of another configuration.
+    /// - Throws: `alreadyOpen` for a change that needs exclusive use of the file.
     static func join(_ store: Store, _ configuration: Realm.Configuration) throws {
         let setup = SchemaSetup(store, configuration)
         if try setup.needsWorkshop() {
@@ -66,7 +66,7 @@ struct SchemaSetup {
         }
     }
 
-    /// The schema version of a file that is there.
+    /// The schema version of an existing file.
     static func schemaVersion(_ configuration: Realm.Configuration) throws -> UInt64 {
         let store = try openFile(configuration)
         defer { close(store) }
@@ -74,7 +74,7 @@ struct SchemaSetup {
     }
 
     /// Removes a file and its log.
-    /// - Returns: whether there was a file.
+    /// - Returns: whether the file existed.
     @discardableResult
     static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
         try storage { () throws(StorageError) in
@@ -82,7 +82,7 @@ struct SchemaSetup {
         }
     }
 
-    /// Opens the file itself, mended as the configuration says.
+    /// Opens the file itself, repaired if the configuration says so.
     static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
@@ -100,7 +100,7 @@ struct SchemaSetup {
                         path: configuration.path, options: options, policy: configuration.onDamage.repair,
                         because: failure))
             } catch {
-                // Another process has the file open: it is mended at an open that has it alone.
+                // Another process has the file open: the next exclusive open repairs it.
                 guard case .inUse = error else { throw error }
             }
             return try Store.open(path: configuration.path, options: options)
@@ -108,11 +108,11 @@ struct SchemaSetup {
     }
 
     static func close(_ store: Store) {
-        // The error that led here is the one to report.
+        // An error of closing is dropped: the caller reports the first one.
         do { try store.close() } catch {}
     }
 
-    /// The default file's directory is the library's own business.
+    /// The library itself creates the directory of the default file.
     private static func makeDirectory(_ configuration: Realm.Configuration) throws {
         guard configuration.files == nil, let url = configuration.fileURL,
             url == Realm.Configuration.defaultFileURL()
@@ -135,7 +135,7 @@ struct SchemaSetup {
     private func isFresh(_ known: StoreSchema) -> Bool { known.tables.isEmpty && known.userVersion == 0 }
 
     /// - Returns: whether the file was changed.
-    /// - Throws: `schemaMismatch` when a migration is needed and the version says otherwise.
+    /// - Throws: `schemaMismatch` if a migration is needed and the version is the same.
     @discardableResult
     func run() throws -> Bool {
         let plans = try configuration.plans()
@@ -144,7 +144,7 @@ struct SchemaSetup {
             if try isSettled(snapshot.view.schema, plans) { return false }
             let (old, transaction) = try storage { () throws(StorageError) in try store.beginMigration() }
             if old.version != snapshot.version {
-                // Another process was faster; what it has made of the schema decides.
+                // Another process has changed the schema first; compare with that.
                 transaction.rollback()
                 continue
             }
@@ -159,7 +159,7 @@ struct SchemaSetup {
         }
     }
 
-    /// Whether a file can be used as it is.
+    /// Whether a file can be used without a change.
     private func isSettled(_ known: StoreSchema, _ plans: [ClassPlan]) throws -> Bool {
         let change = try storage { () throws(StorageError) in try SchemaChange(from: known, to: plans) }
         if configuration.readOnly {
@@ -189,7 +189,7 @@ struct SchemaSetup {
                 + ". Raise schemaVersion and give a migrationBlock")
     }
 
-    /// A file that is only read has to fit as it is.
+    /// A read-only file must fit without a change.
     private func checkReadOnly(_ known: StoreSchema, _ change: SchemaChange, _ plans: [ClassPlan]) throws {
         #if Zoo
             if PlantedMistake.readOnlyIgnored.isPlanted { return }
@@ -205,7 +205,7 @@ struct SchemaSetup {
         }
     }
 
-    /// A change that asks nothing of the data.
+    /// Applies a schema change that needs no conversion of data.
     private func apply(_ change: SchemaChange, _ plans: [ClassPlan], _ transaction: WriteTransaction) throws {
         var schema = change.schema
         schema.userVersion = configuration.schemaVersion

@@ -1,23 +1,22 @@
 import StrataStorage
 
-/// What a file's schema is while it is being migrated, and what it is to be at the end.
+/// The transitional schema of a file during its migration, and the final one.
 ///
-/// Until the migration ends nothing is lost and nothing is made up: columns that go stay, out of sight, so that a
-/// renaming is a change of name and not of data; a property that becomes required, or changes its type, may be null
-/// until every row has a value for it.
+/// Until the migration ends no data is lost or invented: removed columns stay, hidden, so that a renaming changes a
+/// name and no data; a property that becomes required, or changes its type, may be null until every row has a value.
 struct SchemaTransition {
-    /// What the file had before.
+    /// The file's schema before the migration.
     let old: StoreSchema
-    /// What it has afterwards. Renamings change it.
+    /// The file's schema after it. Renamings change it.
     private(set) var final: StoreSchema
-    /// Classes whose data goes at the end.
+    /// Classes whose data is removed at the end.
     var removed: Set<TableID> = []
 
-    /// Marks the tag of a column that is out of sight; see ``ColumnTag/init(rawValue:)``.
+    /// Marks the tag of a hidden column; see ``ColumnTag/init(rawValue:)``.
     private static let hiddenTag: UInt32 = 1 << 31
     private static let hiddenPrefix = "\u{7F}"
 
-    /// - Parameter wanted: the schema to be, in which a changed property has a new column.
+    /// - Parameter wanted: the new schema, in which a changed property has a new column.
     init(from old: StoreSchema, to wanted: StoreSchema) {
         self.old = old
         final = wanted
@@ -32,7 +31,7 @@ struct SchemaTransition {
         }
     }
 
-    /// Whether the values of one column are values of the other as they stand, nulls aside.
+    /// Whether the values of one column are valid for the other without conversion, apart from nulls.
     static func canKeep(_ old: ColumnDefinition, as new: ColumnDefinition) -> Bool {
         guard old.type == new.type, old.target == new.target, old.keepsPlaces == new.keepsPlaces,
             let before = ColumnTag(rawValue: old.tag), let after = ColumnTag(rawValue: new.tag),
@@ -42,14 +41,14 @@ struct SchemaTransition {
         return before.type == after.type || (before.type == .float && after.type == .double)
     }
 
-    // MARK: The schema in between
+    // MARK: The transitional schema
 
     var transitional: StoreSchema {
         var schema = final
         for position in schema.tables.indices {
             guard let before = old.table(schema.tables[position].id) else { continue }
             if isNewlyEmbedded(schema.tables[position]) {
-                // Several may lead to one object until the end, and nothing goes because one of them lets go.
+                // Until the end an object may have several links to it, and is not deleted with any of them.
                 schema.tables[position].tag = TableTag.noPrimaryKey
             }
             var columns = schema.tables[position].columns
@@ -75,14 +74,14 @@ struct SchemaTransition {
         return schema
     }
 
-    /// Whether a class was not embedded and is now.
+    /// Whether a class became embedded.
     private func isNewlyEmbedded(_ table: TableDefinition) -> Bool {
         table.tag == TableTag.embedded && old.table(table.id).map { $0.tag != table.tag } ?? false
     }
 
     var newlyEmbedded: [TableDefinition] { final.tables.filter(isNewlyEmbedded) }
 
-    /// Whether a column is new under a name that the class had for values of another kind.
+    /// Whether a column is new under the name of an old column of another type.
     private func isRetyped(_ column: ColumnDefinition, in before: TableDefinition) -> Bool {
         guard before.position(of: column.id) == nil else { return false }
         return before.position(named: column.name) != nil
@@ -94,20 +93,20 @@ struct SchemaTransition {
         column.type == .links || ColumnTag(rawValue: column.tag)?.collection != _PropertyCollection.none
     }
 
-    /// A property whose values have to be looked at before the migration ends.
+    /// A property whose values have to be checked before the migration ends.
     struct Property: Hashable {
         var table: TableID
         var className: String
         var column: ColumnID
         var name: String
-        /// Its column in the old file; nil when it was the row's key.
+        /// Its column in the old file; nil if it was the row key.
         var oldColumn: ColumnID?
         var mayBeNull: Bool
         /// Lists, sets and maps are never null.
         var isCollection: Bool
     }
 
-    /// Properties that were optional and are required.
+    /// Properties that were optional and became required.
     var required: [Property] {
         properties { before, column in
             guard let known = before.column(column.id), known.isOptional,
@@ -117,7 +116,7 @@ struct SchemaTransition {
         }
     }
 
-    /// Properties whose values are of another kind than before.
+    /// Properties whose type changed.
     var retyped: [Property] {
         properties { before, column in
             guard isRetyped(column, in: before) else { return nil }
@@ -139,8 +138,8 @@ struct SchemaTransition {
 
     // MARK: Renaming
 
-    /// Gives the column of an old property to a new one.
-    /// - Returns: false when one of the two has no column of its own.
+    /// Assigns the column of an old property to a new one.
+    /// - Returns: false if either has no column.
     mutating func keep(_ oldName: String, as newName: String, in className: String) -> Bool {
         guard let position = final.position(named: className),
             let before = old.table(final.tables[position].id),
@@ -151,7 +150,7 @@ struct SchemaTransition {
         return true
     }
 
-    /// Lets a new property be the row's key, as the old one was.
+    /// Makes a new property the row key, like the old one.
     mutating func keepKey(as newName: String, in className: String) {
         guard let position = final.position(named: className) else { return }
         final.tables[position].columns.removeAll { $0.name == newName }
@@ -159,7 +158,7 @@ struct SchemaTransition {
         final.tables[position].information = Array(newName.utf8)
     }
 
-    /// Takes out the classes that were removed, unless another class leads to them.
+    /// Removes the deleted classes, unless another class links to them.
     /// - Returns: those that have to stay, without their objects.
     mutating func removeClasses() -> [TableID] {
         var linked: Set<TableID> = []

@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// Counts what the rule of a property made that the property cannot hold.
+/// Counts results of a property's rule that the property cannot hold.
 struct UnfitValues {
     private let className: String
     private let property: BoundProperty
@@ -13,7 +13,8 @@ struct UnfitValues {
         self.property = property
     }
 
-    /// - Returns: whether the value is one, and must not be assigned. Collections and links are looked at then.
+    /// - Returns: whether the value is unfit, and must not be assigned. Collections and links are checked at the
+    ///   assignment.
     mutating func note(_ value: Any?) -> Bool {
         if property.isCollection || [.object, .linkingObjects, .any].contains(property.tag.type) { return false }
         guard let value = _flatten(value) else {
@@ -27,7 +28,7 @@ struct UnfitValues {
         return true
     }
 
-    /// What is wrong, with the number of objects.
+    /// The error, with the number of objects; nil if all values fit.
     var failure: Realm.Error? {
         if let example {
             let one = Realm.Error.badValue(className, property.name, property.tag, property.target, example)

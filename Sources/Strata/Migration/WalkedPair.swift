@@ -1,15 +1,15 @@
 import CStrataShim
 import StrataStorage
 
-/// The two objects that a walk of a migration hands out: for one row after the other the same ones, unless somebody
-/// keeps them, by a reference of any kind.
+/// The two objects of a migration's enumeration: the same ones for each row, unless the block keeps a reference of any
+/// kind to them.
 struct WalkedPair {
     private let source: RealmInstance
     private let target: RealmInstance
     private let oldAccess: ClassAccess
     private let newAccess: ClassAccess?
     private(set) var old: MigrationObject?
-    /// Nil where the program does not have the class.
+    /// Nil if the program does not have the class.
     private(set) var new: MigrationObject?
 
     init(_ source: RealmInstance, _ old: ClassAccess, _ target: RealmInstance, _ new: ClassAccess?) {
@@ -19,9 +19,9 @@ struct WalkedPair {
         newAccess = new
     }
 
-    /// Goes to a row.
-    /// - Returns: false when there is none, when the migration has deleted its new object, or when it cannot be read,
-    ///   which fails the migration.
+    /// Moves both objects to a row.
+    /// - Returns: false if there is none, if the migration has deleted its new object, or if it cannot be read, which
+    ///   fails the migration.
     mutating func move(to key: Int64) -> Bool {
         guard let view = source.currentView else { return false }
         do throws(StorageError) {
@@ -41,7 +41,7 @@ struct WalkedPair {
 
     private mutating func moveNew(to key: Int64, _ creation: UInt64, _ access: ClassAccess) -> Bool {
         if target.migration?.hasDeleted != true {
-            // It is there, and finding its place can wait until something of it is read.
+            // The row exists; it is located when a property is first read.
             target.bind(Self.free(&new), access, RowKey(key), creation: creation)
         } else {
             guard let found = target.materialize(access, RowKey(key)) as? MigrationObject, found._creation == creation
@@ -52,10 +52,10 @@ struct WalkedPair {
         return true
     }
 
-    /// The object, or another one where anybody keeps it, be it weakly or unowned.
+    /// The object if the program has no reference to it; otherwise another one.
     @inline(__always)
     private static func free(_ object: inout MigrationObject?) -> MigrationObject {
-        // Read as a place in memory: a reference to it would be counted.
+        // Read as raw memory: a reference would be counted.
         let place = withUnsafeBytes(of: &object) { $0.load(as: UnsafeRawPointer?.self) }
         if let place, strata_reference_counts(place) == ReferenceCounts.alone, let object { return object }
         let made = MigrationObject()

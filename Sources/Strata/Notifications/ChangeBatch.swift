@@ -1,26 +1,26 @@
 import StrataStorage
 
-/// What happened between two versions, worked out table by table when somebody asks, once for all observers.
+/// The changes between two versions, computed per table on demand, once for all observers.
 ///
-/// The answer follows from the two versions alone: commits that cancel each other out leave nothing behind, and a value
-/// that was written again as it was is no change. The records of the commits say where to look; without them -
-/// another process's commits, or too many - what the versions do not share does.
+/// They depend on the two versions alone: commits that cancel each other out leave no change, and a value that was
+/// rewritten unchanged is no change. The commits' notices name the rows to compare; without them - for another
+/// process's commits, or too many - the nodes that the versions do not share do.
 final class ChangeBatch {
     let old: Snapshot
     let new: Snapshot
     let schemaDiffers: Bool
     private unowned let instance: RealmInstance
-    /// By table; nil when the records are not all there.
+    /// By table; nil if notices are missing.
     private let records: [TableID: RecordedChanges]?
     private var plain: [TableID: TableDifference] = [:]
     private var whole: [TableID: TableDifference] = [:]
     private var before: RealmInstance?
-    /// What ``lostLinks()`` and ``rowsWithLostLinks(_:)`` found; the outer nil before.
+    /// Results of ``lostLinks()`` and ``rowsWithLostLinks(_:)``; the outer nil before the first call.
     private var lost: LostLinks??
     private var losing: [TableID: [Int64: Set<UInt16>]] = [:]
-    /// What ``modified(of:within:)`` found, by table, for each number of links.
+    /// Results of ``modified(of:within:)``, by table and number of links.
     private var reaching: [TableID: [Int: Set<Int64>]] = [:]
-    /// What ``LinkPath/touched(_:)`` found, by path.
+    /// Results of ``LinkPath/touched(_:)``, by path.
     var touched: [String: Set<Int64>] = [:]
 
     init(_ instance: RealmInstance, old: Snapshot, new: Snapshot, notices: [CommitNotice]?) {
@@ -39,33 +39,33 @@ final class ChangeBatch {
         self.records = records
     }
 
-    /// A frozen Realm of the old version, for values that are objects; made when first asked for.
+    /// A frozen Realm of the old version, for values that are objects; made on first use.
     func oldInstance() -> RealmInstance? {
         if let before { return before }
         before = instance.frozen(at: old)
         return before
     }
 
-    /// How a table's rows differ.
-    /// - Complexity: O(changes log rows) by records; else O(groups), and the rows of groups that changed.
+    /// The differences between a table's rows.
+    /// - Complexity: O(changes log rows) with notices; else O(groups), and the rows of changed groups.
     func difference(of table: TableID) throws(StorageError) -> TableDifference {
         if let known = whole[table] { return known }
         var made = try rowDifference(of: table)
         for (column, target) in links(of: table) {
-            // Whoever still leads to a row that was made again under its key leads to another object now.
+            // Links to a row that was recreated under its key lead to another object now.
             for key in try rowDifference(of: target).recreated { try relink(table, column, key, &made) }
         }
         whole[table] = made
         return made
     }
 
-    /// Rows of a table for which a value differs, their own or one of an object that they lead to by at most `links`
-    /// links. Some of the rows that lead to others may be new.
+    /// Rows of a table with a changed value, their own or that of an object they lead to by at most `links` links. Some
+    /// of the rows that link to others may be new.
     ///
-    /// Goes from what changed back to the rows that lead there. The new version alone is enough: where a row led to a
-    /// changed one before and does not now, a link on the way differs.
-    /// - Complexity: O(changes log rows), and O(log rows) for each link that leads to one of them; besides that, the
-    ///   columns of links of the classes that can be reached.
+    /// Walks back from the changes to the rows that link to them. The new version's links are enough: if a row linked
+    /// to a changed one before and does not now, a link on the path has changed.
+    /// - Complexity: O(changes log rows), and O(log rows) for each link to one of them; besides, the link columns of
+    ///   reachable classes.
     func modified(of table: TableID, within links: Int) throws(StorageError) -> Set<Int64> {
         if let known = reaching[table]?[links] { return known }
         var rows = Set(try difference(of: table).modified.keys)
@@ -89,7 +89,7 @@ final class ChangeBatch {
 
     // MARK: Values of any type
 
-    /// Links in values of any type whose objects are gone; nil when no object is.
+    /// Links in values of any type to deleted objects; nil if no object was deleted.
     func lostLinks() throws(StorageError) -> LostLinks? {
         if let lost { return lost }
         var tables: Set<UInt32> = []
@@ -107,9 +107,9 @@ final class ChangeBatch {
         return made
     }
 
-    /// Rows in both versions of a table, by key, with the identities of columns in which a value of any type became
-    /// none because its object is gone.
-    /// - Complexity: see ``LostLinks/rows(of:)``; O(1) when no object is gone.
+    /// Rows in both versions of a table, by key, with the ids of columns in which a value of any type became nil
+    /// because its object was deleted.
+    /// - Complexity: see ``LostLinks/rows(of:)``; O(1) if no object was deleted.
     func rowsWithLostLinks(_ table: TableID) throws(StorageError) -> [Int64: Set<UInt16>] {
         if let known = losing[table] { return known }
         var made: [Int64: Set<UInt16>] = [:]
@@ -125,8 +125,8 @@ final class ChangeBatch {
         return made
     }
 
-    /// The identities of columns of a row whose value differs.
-    /// - Complexity: of values of any type that of the row's own.
+    /// Ids of the columns of a row whose value differs.
+    /// - Complexity: for values of any type, that of the row's own.
     func changedColumns(of key: Int64, in table: TableID) throws(StorageError) -> Set<UInt16> {
         let difference = try difference(of: table)
         var columns = difference.modified[key] ?? []
@@ -152,7 +152,7 @@ final class ChangeBatch {
         return made
     }
 
-    /// Columns of links, with the tables that they lead to.
+    /// Columns of links, with their target tables.
     private func links(of table: TableID) -> [(column: ColumnDefinition, target: TableID)] {
         let schema = new.view.schema
         guard let position = schema.position(of: table) else { return [] }
@@ -178,7 +178,7 @@ final class ChangeBatch {
         }
     }
 
-    /// Where a row stands in the old version; nil when it was not there.
+    /// The location of a row in the old version; nil if it did not exist.
     func oldRow(_ table: TableID, _ key: Int64) throws(StorageError) -> RowLocation? {
         guard let position = old.view.schema.position(of: table) else { return nil }
         return try old.view.locate(position, RowKey(key))
@@ -190,20 +190,20 @@ final class ChangeBatch {
     }
 }
 
-/// How the rows of a table differ between two versions.
+/// Differences between the rows of a table in two versions.
 struct TableDifference {
-    /// Keys of rows that are new, as ranges that ascend; each key in them is there.
+    /// Keys of new rows, as ascending ranges without gaps.
     var inserted: [ClosedRange<Int64>] = []
-    /// Keys of rows that are gone, ascending.
+    /// Keys of deleted rows, ascending.
     var deleted: [Int64] = []
-    /// Keys under which another row stands now; they are in both lists.
+    /// Keys of rows that were deleted and recreated; they are in both lists.
     var recreated: Set<Int64> = []
-    /// Identities of columns whose value differs, by key; of rows that are in both versions.
+    /// Ids of the columns whose value differs, by key, for rows in both versions.
     var modified: [Int64: Set<UInt16>] = [:]
 
     init() {}
 
-    /// - Parameter changes: as storage finds them by itself.
+    /// - Parameter changes: from storage's comparison.
     init(_ changes: TableChanges) {
         inserted = changes.inserted
         deleted = changes.deleted
@@ -229,7 +229,7 @@ struct TableDifference {
     var insertedKeys: [Int64] { inserted.flatMap { Array($0) } }
 }
 
-/// What the records of several commits say of one table: which rows to look at.
+/// The changes that several commits' notices list for one table: the rows to compare.
 struct RecordedChanges {
     private var inserted: [ClosedRange<Int64>] = []
     private var deleted: Set<Int64> = []
@@ -243,10 +243,10 @@ struct RecordedChanges {
         for (key, column) in change.modified { modified[key, default: []].insert(column) }
     }
 
-    /// What is left of it when the two versions are compared there.
+    /// The changes that remain after comparing the two versions.
     func resolved(_ table: TableID, _ batch: ChangeBatch) throws(StorageError) -> TableDifference {
         var difference = TableDifference()
-        // A row that was inserted and never deleted was not there before.
+        // A row that was inserted and never deleted did not exist before.
         difference.inserted = Self.without(deleted, Self.merged(inserted))
         var back: [ClosedRange<Int64>] = []
         for key in deleted.sorted() {
@@ -265,7 +265,7 @@ struct RecordedChanges {
         return difference
     }
 
-    /// Ascending ranges that neither touch nor overlap.
+    /// Ascending ranges that neither adjoin nor overlap.
     private static func merged(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
         var merged: [ClosedRange<Int64>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -1,25 +1,25 @@
 import StrataStorage
 import Synchronization
 
-/// Changes that were committed and that one Realm instance's observers were not told of yet.
+/// Commit notices that one Realm instance's observers were not notified of yet.
 ///
-/// Concurrency: commits put in from their threads, the instance takes out on its own. Bounded: beyond `limit` entries
-/// the details are given up, and observers look for what the versions do not share.
+/// Concurrency: commits append from their threads, the instance takes out on its own. Bounded: beyond `limit` entries
+/// the details are dropped, and observers compare the versions instead.
 final class ChangeInbox: Sendable {
     private let state = Mutex(State())
-    /// Tells the instance that something came, where it lives; nil when it looks by itself.
+    /// Wakes the instance, where it lives; nil if it does not follow automatically.
     private let wake: (@Sendable () -> Void)?
     private static let limit = 200_000
 
     private struct State {
         var notices: [CommitNotice] = []
         var entries = 0
-        /// Whether anybody wants details.
+        /// Whether any observer needs details.
         var collects = false
-        /// Notices up to this version were given up.
+        /// Notices up to this version were dropped.
         var lostUpTo = TransactionID(0)
         var isWakePending = false
-        /// A version can be seen a moment before its notice is here.
+        /// The last version whose notice has arrived; a version can be visible a moment before.
         var received = TransactionID(0)
     }
 
@@ -58,7 +58,7 @@ final class ChangeInbox: Sendable {
 
     func wakeArrived() { state.withLock { $0.isWakePending = false } }
 
-    /// What happened after `old`, up to and with `new`; nil when the details were given up.
+    /// Notices after `old`, up to and including `new`; nil if details were dropped.
     func notices(after old: TransactionID, upTo new: TransactionID) -> [CommitNotice]? {
         state.withLock { state in
             guard state.lostUpTo <= old, state.received >= new else { return nil }
@@ -66,7 +66,7 @@ final class ChangeInbox: Sendable {
         }
     }
 
-    /// Lets go of what every observer was told of.
+    /// Drops the notices that every observer has got.
     func forget(upTo version: TransactionID) {
         state.withLock { state in
             guard let first = state.notices.first, first.version <= version else { return }

@@ -1,14 +1,14 @@
 import Dispatch
 
-/// The changes of something, one after the other: what it is first, then each change since the one before.
+/// An asynchronous sequence of changes: first the present state, then each change since the previous element.
 ///
-/// However many commits lie between two calls of `next()`, they are told of at once. What is handed over is frozen; it
-/// may be kept, and `thaw()` leads to what is live. The sequence ends with its task, and when there is nothing left to
-/// tell of. It keeps the file open, and one version of it.
+/// All commits between two calls of `next()` form one change. Elements are frozen; they may be kept, and `thaw()`
+/// returns the live value. The sequence ends with its task, and after the last possible change. It keeps the file open,
+/// and pins one version.
 public struct Changes<Element>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
-    /// Works from anywhere: what it holds leads to things, and does not touch them.
+    /// Callable from any thread: it captures references only.
     private let start: Carried<() -> ChangePuller<Element>>
 
     init(_ start: @escaping () -> ChangePuller<Element>) { self.start = Carried(value: start) }
@@ -23,7 +23,7 @@ public struct Changes<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// Follows something with a Realm of its own, on a queue of its own, as fast as somebody asks.
+/// Follows changes with a Realm and a queue of its own, at the pace of the consumer.
 final class ChangePuller<Element>: @unchecked Sendable {  // everything but the queue is used on the queue only
     private let queue = DispatchQueue(label: "strata.changes")
     private let open: (DispatchQueue) throws -> RealmInstance
@@ -36,8 +36,8 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
     private var isFinished = false
 
     /// - Parameters:
-    ///   - observe: begins to tell, by ``tell(_:isLast:)``.
-    ///   - failed: what is told when the Realm cannot be opened.
+    /// - observe: starts the observer, which calls ``tell(_:isLast:)``.
+    /// - failed: makes the element for a Realm that cannot be opened.
     init(
         _ source: RealmInstance, failed: @escaping (any Error) -> Element?,
         _ observe: @escaping (RealmInstance, ChangePuller) -> NotificationToken
@@ -74,7 +74,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
         do {
             let instance = try open(queue)
             self.instance = instance
-            // Nobody is told ahead of time: what nobody asked for yet stays one change.
+            // Refreshes only for a waiting consumer, so that changes until its next call are merged.
             instance.onWake = { [weak self] in
                 guard let self, self.waiting != nil else { return }
                 self.instance?.refresh()
@@ -106,13 +106,13 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
 }
 
 extension RealmCollection {
-    /// What the collection is, and its changes; see ``observe(keyPaths:on:_:)``.
+    /// The collection, and its changes; see ``observe(keyPaths:on:_:)``.
     ///
     ///     for await change in results.changes { ... }
     public var changes: Changes<RealmCollectionChange<Self>> { changes(keyPaths: nil) }
 
-    /// - Parameter keyPaths: what counts as a modification of an element; nil for its properties and those of objects
-    ///   that it leads to by at most four links.
+    /// - Parameter keyPaths: properties whose changes count as a modification of an element; nil for its own properties
+    ///   and those of objects that it leads to by at most four links.
     public func changes(keyPaths: [String]?) -> Changes<RealmCollectionChange<Self>> {
         let source = observableSource(keyPaths)
         let detached = DetachedCollection(source)
@@ -141,7 +141,7 @@ extension RealmCollection {
 }
 
 extension _CheckedReading {
-    /// The object's changes, and its end; see ``observe(keyPaths:on:_:)``.
+    /// The object's changes, and its deletion; see ``observe(keyPaths:on:_:)``.
     public var changes: Changes<ObjectChange<Self>> { changes(keyPaths: nil) }
 
     public func changes(keyPaths: [String]?) -> Changes<ObjectChange<Self>> {
@@ -173,7 +173,7 @@ extension PropertyChange {
 }
 
 extension Realm {
-    /// Every version from now on, frozen, that is the newest when somebody asks.
+    /// Frozen Realms of versions from now on; each is the newest one at the call of `next()`.
     ///
     ///     for await version in realm.changes { draw(version.objects(Dog.self)) }
     public var changes: Changes<Realm> {

@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Tells how a collection of objects changed, in places.
+/// Reports changes of a collection of objects, as places.
 ///
-/// Complexity, for the commonest kinds, of a change of c rows: a whole class O(c log rows), without knowing its keys;
-/// a filter, with or without orders, O(c log rows) and a small part of the collection; the objects that lead to another
-/// one the same; lists and sets the leaves that changed, without knowing their keys. Whatever counts or skips elements
-/// is compared as a whole when something that it depends on changed, and only then.
+/// Complexity of a change of c rows: for a whole class O(c log rows), without keeping its keys; for a filter, with or
+/// without sorts, O(c log rows) and a small part of the collection; the same for inverse links; for lists and sets the
+/// changed leaves, without keeping their keys. A collection that counts or skips elements is compared as a whole if
+/// something that it depends on has changed.
 final class CollectionObserver: Observer {
     let isActive = ActiveFlag()
     let source: ObjectSource
@@ -13,26 +13,26 @@ final class CollectionObserver: Observer {
     private let call: (Result<PlaceChanges, Realm.Error>) -> Void
     private var filter: KeyPathFilter
     private var tracking: Tracking
-    /// What the collection was; not kept of a whole class, where storage itself knows places.
+    /// Keys of the collection in the last reported version; empty for a whole class, whose places storage knows.
     private(set) var keys: KeySequence
 
-    /// How the collection is followed.
+    /// How changes of the collection are found.
     enum Tracking {
-        /// All rows of a class, in the order of keys.
+        /// All rows of a class, ordered by key.
         case table
-        /// Rows of a class that match, in the order of keys or of sorts.
+        /// Matching rows of a class, ordered by key or by sorts.
         case matches(Membership)
-        /// Rows whose property leads to the owner.
+        /// Rows whose property links to the owner.
         case backlinks(ObjectBase, BoundProperty)
-        /// A list or a set as it is: its two versions are compared.
+        /// A stored list or set: its two versions are compared.
         case column(_CollectionColumn)
-        /// Anything else.
+        /// Any other collection.
         case compared(Dependencies)
-        /// Some of it cannot be read: what can be read is found again for each version.
+        /// A partly unreadable collection: the readable rows are found again for each version.
         case readable
     }
 
-    /// - Throws: `invalidInput` for a key path that leads nowhere.
+    /// - Throws: `invalidInput` for an invalid key path.
     init(
         _ source: ObjectSource, keyPaths: [String]?, _ call: @escaping (Result<PlaceChanges, Realm.Error>) -> Void
     ) throws(Realm.Error) {
@@ -87,7 +87,8 @@ final class CollectionObserver: Observer {
         return false
     }
 
-    /// Rows of the collection are known to be lost: the observer hears of it once, and goes on with the others.
+    /// Called once rows of the collection are known to be lost: reports an error once, and continues with the other
+    /// rows.
     func damageIsKnown() {
         guard !isReadable, source.isDegraded else { return }
         goOnWithReadable(
@@ -113,7 +114,7 @@ final class CollectionObserver: Observer {
         do throws(StorageError) {
             let touched = try filter.touched(batch)
             if !source.changedRows.isEmpty {
-                // Also what the observer is not told of.
+                // Sections need changes that the observer does not report, too.
                 let all = try batch.modified(of: source.access.tableID, within: KeyPathFilter.linksFollowed)
                 source.changedRows.tell(touched.union(all))
             }
@@ -146,12 +147,12 @@ final class CollectionObserver: Observer {
         }
     }
 
-    /// With more changed rows than this, finding the collection again is the cheaper way.
+    /// With more changed rows than this, evaluating the collection again is cheaper.
     private var patchLimit: Int { 64 + keys.count / 8 }
 
     // MARK: A whole class
 
-    /// Places come from the trees of the two versions.
+    /// Takes places from the row trees of the two versions.
     private func placed(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
         let table = source.access.tableID
         let difference = try batch.difference(of: table)
@@ -160,7 +161,7 @@ final class CollectionObserver: Observer {
             for key in difference.deleted {
                 changes.deletions.append(try batch.old.view.rank(of: RowKey(key), in: before))
             }
-            // A row may have been touched by the loss of a link, and be gone itself.
+            // A row with a lost link may be deleted itself.
             let gone = Set(difference.deleted)
             for key in touched.sorted() where !difference.wasInserted(key) && !gone.contains(key) {
                 if let place = try batch.old.view.ordinal(of: RowKey(key), in: before) {
@@ -206,7 +207,7 @@ final class CollectionObserver: Observer {
         let difference = try batch.difference(of: source.access.tableID)
         let isTouched = { (key: Int64) in touched.contains(key) && !difference.wasInserted(key) }
         var changes = PlaceChanges()
-        // Rows that stay where they are.
+        // Rows whose place cannot have changed.
         for (place, _) in try places(of: touched.subtracting(candidates), batch.old.view, members) {
             changes.modifications.append(place)
         }
@@ -224,7 +225,7 @@ final class CollectionObserver: Observer {
         return changes
     }
 
-    /// Puts those candidates that are members now into their places.
+    /// Inserts the candidates that are members now.
     private func insert(
         _ candidates: Set<Int64>, _ view: ReadView, _ members: some Patching
     ) throws(StorageError) -> [(place: Int, key: Int64)] {
@@ -234,7 +235,7 @@ final class CollectionObserver: Observer {
         }
         var inserted: [(place: Int, key: Int64)] = []
         for key in try members.ordered(present, view) {
-            // Behind its equals, so that what was put in before stays where it is.
+            // After equal elements, so that earlier insertions keep their places.
             let place = try keys.partition { (other) throws(StorageError) -> Bool in
                 if other == key { return true }
                 return try members.precedes(other, key, view)
@@ -245,7 +246,7 @@ final class CollectionObserver: Observer {
         return inserted
     }
 
-    /// Candidates that are where they were, between the same others and in the same order among each other.
+    /// Candidates that are between the same neighbours, and in the same order, as before.
     private static func kept(
         _ removed: [(place: Int, key: Int64)], _ inserted: [(place: Int, key: Int64)], _ mayStay: (Int64) -> Bool
     ) -> [(key: Int64, old: Int, new: Int)] {
@@ -262,7 +263,7 @@ final class CollectionObserver: Observer {
         return SequenceDifference.longestAscending(pairs.map(\.new)).map { pairs[$0] }
     }
 
-    /// Where keys stand in the collection as it was, ascending.
+    /// Places of keys in the old collection, ascending.
     private func places(
         of wanted: Set<Int64>, _ old: ReadView, _ members: some Patching
     ) throws(StorageError) -> [(place: Int, key: Int64)] {
@@ -281,7 +282,7 @@ final class CollectionObserver: Observer {
         return places.sorted { $0.place < $1.place }
     }
 
-    /// The same by a walk over all keys.
+    /// As ``places(of:_:_:)``, by a walk over all keys.
     private func places(of wanted: Set<Int64>) -> [(place: Int, key: Int64)] {
         var places: [(place: Int, key: Int64)] = []
         if wanted.isEmpty { return places }
@@ -289,7 +290,7 @@ final class CollectionObserver: Observer {
         return places
     }
 
-    /// The collection need not be found again by whoever looks at it in the notification.
+    /// Stores the new keys in the source, which need not be evaluated again in the notification.
     private func seed() {
         let keys = keys
         source.seed { keys.keys }
@@ -297,8 +298,7 @@ final class CollectionObserver: Observer {
 
     // MARK: Past damage
 
-    /// What can be read now is compared with what could be read before. Where it cannot be told which rows changed,
-    /// all count as modified.
+    /// Compares the readable rows of both versions. If the changed rows are unknown, all count as modified.
     private func readableChanges(_ batch: ChangeBatch) -> PlaceChanges {
         let old = keys.keys
         let new = source.keys()
@@ -322,7 +322,7 @@ final class CollectionObserver: Observer {
 
     // MARK: Comparing
 
-    /// The collection is found again, and compared with what it was.
+    /// Evaluates the collection again, and compares both results.
     private func compared(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
         let old = keys.keys
         let new = source.keys()

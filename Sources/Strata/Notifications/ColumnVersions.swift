@@ -1,10 +1,10 @@
 import StrataStorage
 
-/// What a list, a set or a map was and is, in the two versions of a batch, and how it differs, in places.
+/// A list, a set or a map in the two versions of a batch, and its differences, as places.
 ///
-/// The versions alone are asked: no observer keeps the elements of a collection.
+/// Computed from the versions alone: no observer keeps the elements of a collection.
 struct ColumnVersions {
-    /// Nil where there was no such row, or no such column.
+    /// Nil if the row or the column did not exist.
     let old: CollectionContents?
     let new: CollectionContents?
     /// Old places, ascending.
@@ -13,16 +13,16 @@ struct ColumnVersions {
     let insertions: [Int]
     /// New places of keys whose values differ, ascending.
     let modifications: [Int]
-    /// Of a list of values of any type: where lists and maps stand that changed, and stood.
+    /// In a list of values of any type: old and new places of changed inner lists and maps.
     let changed: [(old: Int, new: Int)]
     private let difference: CollectionDifference?
     private let column: _CollectionColumn
     private let batch: ChangeBatch
 
     /// - Parameters:
-    ///   - earlier: where one stood in the old version that stands in a value of any type; nil for others.
-    ///   - later: where it stands in the new one.
-    /// - Complexity: the leaves that the versions do not share, and the elements in them.
+    /// - earlier: steps to a collection nested in a value of any type, in the old version; nil for others.
+    /// - later: its steps in the new version.
+    /// - Complexity: the leaves that the versions do not share, and their elements.
     init(
         _ column: _CollectionColumn, _ batch: ChangeBatch, earlier: NestedSteps? = nil, later: NestedSteps? = nil
     ) throws(StorageError) {
@@ -52,7 +52,7 @@ struct ColumnVersions {
         var gone = made.deletions.flatMap { Array($0) }
         var come = made.insertions.flatMap { Array($0) }
         if new.tag.takesNested, new.tag.collection == .list {
-            // One that changed where it stands is the same one.
+            // An inner collection that changed in place is the same one.
             var inner = try NestedMatch(old.reader, new.reader, made).changed()
             if !lost.isEmpty {
                 let known = Set(inner.map(\.old))
@@ -74,7 +74,7 @@ struct ColumnVersions {
         modifications = differing.sorted()
     }
 
-    /// How the members of a set of values of any type differ as they are shown; nil where no link in it is gone.
+    /// Differences between the visible members of a set of values of any type; nil if none of its links was lost.
     private static func shownDifference(
         _ old: CollectionContents, _ new: CollectionContents
     ) throws(StorageError) -> SequenceDifference? {
@@ -85,7 +85,7 @@ struct ColumnVersions {
             to: after == nil ? try new.all().values : after?.contents.values ?? [])
     }
 
-    /// Where elements stand, and stood, that stayed and led to an object that is gone now.
+    /// Old and new places of unchanged elements that linked to an object that was deleted.
     private static func lost(
         _ old: CollectionContents, _ difference: CollectionDifference, _ batch: ChangeBatch
     ) throws(StorageError) -> [(old: Int, new: Int)] {
@@ -118,17 +118,17 @@ struct ColumnVersions {
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && changed.isEmpty }
 
-    /// Where an element stands now; nil when it is gone.
+    /// The new place of an element; nil if it was deleted.
     func newPlace(of old: Int) -> Int? { difference?.newPlace(of: old) }
 
-    /// Where links to some rows stood; ascending.
-    /// - Complexity: O(log links) per row; O(count) when the collection led to one of them.
+    /// Old places of links to some rows; ascending.
+    /// - Complexity: O(log links) per row; O(count) if the collection linked to any of them.
     func oldPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
         guard let old else { return [] }
         return try Self.places(of: targets, in: old, column)
     }
 
-    /// Where they stand; ascending.
+    /// Their new places; ascending.
     func newPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
         guard let new else { return [] }
         return try Self.places(of: targets, in: new, column)

@@ -1,20 +1,20 @@
 import StrataStorage
 
-/// What leads to an object from any thread. Keeps no version: what became of the row is seen where it is found again.
+/// A reference to an object for any thread. Pins no version: later changes of the row are seen when it is resolved.
 struct DetachedObject: Sendable {
     private let className: String
     private let isTyped: Bool
     let key: Int64
     private let creation: UInt64
-    /// The object was seen in this version.
+    /// The version in which the object was read.
     private let version: TransactionID
-    /// Of an object that was made in a write that ran: whether there is such an object at all.
+    /// For an object added in a running write: whether that was committed.
     private let fate: WriteFate?
     #if Zoo
         private let pin: Snapshot?
     #endif
 
-    /// Nil for an object that is gone.
+    /// Nil for a deleted object.
     init?(_ object: ObjectBase) {
         guard let instance = object._instance, !object.isInvalidated else { return nil }
         if let write = instance.write, write.made(object) {
@@ -35,7 +35,7 @@ struct DetachedObject: Sendable {
         #endif
     }
 
-    /// The object there; nil when it is gone. A Realm that is behind catches up first.
+    /// Resolves the object; nil if it was deleted. A Realm that is behind is refreshed first.
     func found(in instance: RealmInstance) -> ObjectBase? {
         if let fate, !fate.isCommitted, instance.write?.isMeant(by: fate) != true { return nil }
         instance.catchUp(version)
@@ -46,7 +46,7 @@ struct DetachedObject: Sendable {
     }
 }
 
-/// What leads to a collection from any thread. Keeps no version.
+/// A reference to a collection for any thread. Pins no version.
 struct DetachedSource: @unchecked Sendable {  // immutable values; predicates were rid of objects
     private enum Base {
         case table
@@ -85,8 +85,8 @@ struct DetachedSource: @unchecked Sendable {  // immutable values; predicates we
         }
     }
 
-    /// The collection there.
-    /// - Parameter allowsGone: one whose owner is gone is empty and invalidated; nil otherwise.
+    /// Resolves the collection.
+    /// - Parameter allowsGone: with a deleted owner, returns an empty and invalidated collection; nil otherwise.
     func found(in instance: RealmInstance, allowsGone: Bool = false) -> ObjectSource? {
         instance.catchUp(version)
         guard let access = instance.access(named: className, typed: isTyped) else { return nil }
@@ -113,14 +113,13 @@ struct DetachedSource: @unchecked Sendable {  // immutable values; predicates we
     }
 }
 
-/// What leads to the values of a list, a set or a map from any thread, and to what a query finds among them. Keeps no
-/// version.
+/// A reference to the values of a list, a set or a map for any thread, and to queries of them. Pins no version.
 struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
     private let owner: DetachedObject
     private let property: String
     private let steps: [ValueSource.Step]
-    /// Where a collection stands that stands in a value of any type, and the version in which it does: the only one
-    /// that says where it went, so it is kept where the collection stands in an element of a list.
+    /// Steps to a collection nested in a value of any type, and the version in which they are valid. Steps through a
+    /// list's elements need that version to follow their moves, so it is pinned for them.
     private let nested: (standing: NestedSteps, version: Snapshot?)?
 
     init?(_ column: _CollectionColumn, _ steps: [ValueSource.Step] = []) {
@@ -136,7 +135,7 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
         self.steps = steps
     }
 
-    /// The values there; nil when their owner is gone.
+    /// Resolves the values; nil if their owner was deleted.
     func found(in instance: RealmInstance) -> ValueSource? {
         guard let owner = owner.found(in: instance), let place = owner._access.positions[property] else { return nil }
         guard let nested else { return ValueSource(_CollectionColumn(owner, place), steps: steps) }
@@ -158,7 +157,7 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     }
 }
 
-/// What leads to a collection of elements of any type from any thread. Keeps no version.
+/// A reference to a collection of elements of any type for any thread. Pins no version.
 struct DetachedCollection: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
     private enum Kind {
         case objects(DetachedSource)
@@ -174,7 +173,7 @@ struct DetachedCollection: @unchecked Sendable {  // immutable; the closures of 
         }
     }
 
-    /// The collection there; one whose owner is gone is empty and invalidated.
+    /// Resolves the collection; with a deleted owner it is empty and invalidated.
     func found(in instance: RealmInstance) -> CollectionSource? {
         switch kind {
         case .objects(let source): return source.found(in: instance, allowsGone: true).map { .objects($0) }
@@ -185,7 +184,7 @@ struct DetachedCollection: @unchecked Sendable {  // immutable; the closures of 
     }
 }
 
-/// The name of a collection's property, by which any thread makes one that is gone.
+/// The class and property of a collection, from which any thread can make an invalidated one.
 struct CollectionName: Sendable {
     private let className: String
     private let isTyped: Bool
@@ -199,7 +198,7 @@ struct CollectionName: Sendable {
         isNested = column.nested != nil
     }
 
-    /// What stands there for the collection once its owner is deleted; nil where the class is not there either.
+    /// The invalidated collection of a deleted owner; nil if the class does not exist there.
     func gone(in instance: RealmInstance) -> _CollectionColumn? {
         guard let access = instance.access(named: className, typed: isTyped), let place = access.positions[property]
         else { return nil }
@@ -209,12 +208,12 @@ struct CollectionName: Sendable {
 }
 
 extension ValueSource {
-    /// What leads here from any thread; nil for an owner that is gone, or that no commit has made yet.
+    /// A reference to the values; nil if their owner was deleted, or was not committed yet.
     var detached: DetachedValues? { DetachedValues(column, steps) }
 }
 
 extension RealmInstance {
-    /// Shows at least a version, unless that is impossible now.
+    /// Refreshes to at least a version, if possible.
     func catchUp(_ version: TransactionID) {
         if isFrozen || isInWrite { return }
         if let snapshot, snapshot.version >= version { return }

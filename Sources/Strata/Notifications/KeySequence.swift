@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// Keys in an order that changes in few places: taking one out or putting one in costs a piece, not the whole.
+/// An ordered sequence of keys, in pieces, so that a removal or an insertion costs a piece, not the whole.
 ///
-/// Complexity: O(sqrt n) for a change at a place or a place's key, with small constants; a search by an order is
-/// O(log n) comparisons.
+/// Complexity: O(sqrt n) for a change at a place and for the key at a place, with small constants; a search takes O(log
+/// n) comparisons.
 struct KeySequence {
     private var pieces: [[Int64]] = []
     private(set) var count = 0
@@ -26,8 +26,7 @@ struct KeySequence {
         return all
     }
 
-    /// The number of keys that come before, as `precedes` says: true for a first part of the sequence, false for the
-    /// rest.
+    /// The number of keys for which `precedes` is true; they must form a prefix of the sequence.
     func partition(_ precedes: (Int64) throws(StorageError) -> Bool) throws(StorageError) -> Int {
         var low = 0
         var high = pieces.count
@@ -58,7 +57,7 @@ struct KeySequence {
         return (pieces.count, 0)
     }
 
-    /// Nil behind the end.
+    /// Nil beyond the end.
     func key(at place: Int) -> Int64? {
         guard place >= 0, place < count else { return nil }
         let found = find(place)

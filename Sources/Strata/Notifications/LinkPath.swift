@@ -1,19 +1,19 @@
 import StrataStorage
 
-/// Property names from a class on, each found in the class that the one before leads to.
+/// A path of property names, each of the class that the previous one leads to.
 struct LinkPath {
     struct Step {
         let access: ClassAccess
         let property: BoundProperty
-        /// What the property leads to; nil at a plain value.
+        /// The target class of the property; nil for a plain value.
         let target: ClassAccess?
     }
 
     let steps: [Step]
-    /// The class and the names, for observers that share a path.
+    /// Class and names, as a key for observers with the same path.
     private let text: String
 
-    /// - Throws: `invalidInput` for a name that the class on the way does not have, or that leads nowhere.
+    /// - Throws: `invalidInput` for a name that its class does not have, or that is no link.
     init(_ names: [String], _ access: ClassAccess) throws(Realm.Error) {
         text = ([access.name] + names).joined(separator: ".")
         var steps: [Step] = []
@@ -33,13 +33,13 @@ struct LinkPath {
         self.steps = steps
     }
 
-    /// Rows of the first class for which something differs on the way: the property that the path starts with, or
-    /// what it leads to, up to the last name.
+    /// Rows of the first class with a change along the path: of the path's first property, or of objects it leads to,
+    /// up to the last name.
     ///
-    /// Goes from what changed back to who leads there, so the cost is that of the changes and of the links to them. A
-    /// path has an end, so cycles have one as well. Looking at the new version alone is enough: where an object led to
-    /// a changed one before and does not now, a link on the way differs, and that is found by itself.
-    /// - Complexity: O(changes log rows), and O(log rows) per link that leads to one of them.
+    /// Walks back from the changes to the rows that link to them, so the cost is that of the changes and of the links
+    /// to them. A path is finite, so cycles end. The new version's links are enough: if an object linked to a changed
+    /// one before and does not now, a link on the path has changed, which is found as well.
+    /// - Complexity: O(changes log rows), and O(log rows) per link to one of them.
     func touched(_ batch: ChangeBatch) throws(StorageError) -> Set<Int64> {
         if let known = batch.touched[text] { return known }
         var behind: Set<Int64> = []
@@ -67,7 +67,7 @@ extension LinkPath.Step {
         return rows
     }
 
-    /// Rows with another number of links from the class of the inverse than before.
+    /// Rows whose number of links from the inverse's class differs.
     private func changedTargets(_ batch: ChangeBatch) throws(StorageError) -> Set<Int64> {
         guard let target, let name = property.origin, let forward = target.property(name), forward.column >= 0 else {
             return []
@@ -87,7 +87,7 @@ extension LinkPath.Step {
         return targets
     }
 
-    /// Adds the rows whose property leads to one of `targets`.
+    /// Adds the rows whose property links to any of `targets`.
     fileprivate func addOrigins(
         of targets: Set<Int64>, _ batch: ChangeBatch, _ origins: inout Set<Int64>
     ) throws(StorageError) {
@@ -107,13 +107,13 @@ extension LinkPath.Step {
         }
     }
 
-    /// The identity of the column; nil for what has none.
+    /// The id of the column; nil for a property without one.
     private var columnID: UInt16? {
         guard property.column >= 0, let view = access.instance.currentView else { return nil }
         return view.schema.tables[access.table].columns[property.column].id.rawValue
     }
 
-    /// What a row's column leads to in a version; nothing when the row is not there.
+    /// The rows that a row's column links to in a version; none if the row does not exist.
     private func links(of key: Int64, _ view: ReadView) throws(StorageError) -> [Int64] {
         guard let table = view.schema.position(of: access.tableID), let column = columnID,
             let place = view.schema.tables[table].position(of: ColumnID(column)),
@@ -126,26 +126,25 @@ extension LinkPath.Step {
     }
 }
 
-/// Which changes of an object an observer wants to hear of.
+/// The changes of an object that an observer is notified of.
 ///
-/// Without key paths: of its own stored properties, and, for an element of a collection, of those of objects that it
-/// leads to by at most ``linksFollowed`` links. A key path `a.b.c` asks for changes of `a`, of `b` in what `a`
-/// leads to, and of `c` in what `b` leads to; one that ends at a link or a collection for which objects those are, not
-/// for what is in them.
+/// Without key paths: changes of its own stored properties, and, for an element of a collection, of those of objects it
+/// leads to by at most ``linksFollowed`` links. A key path `a.b.c` selects changes of `a`, of `b` in the objects that
+/// `a` leads to, and of `c` in those that `b` leads to. A path that ends at a link or a collection selects changes of
+/// the link or of the members, not of the members' properties.
 struct KeyPathFilter {
-    /// How many links are followed from the elements of a collection that is observed without key paths, as Realm
-    /// documents it.
+    /// Links that are followed from the elements of a collection observed without key paths, as Realm documents it.
     static let linksFollowed = 4
 
     private let access: ClassAccess
     /// Nil without key paths.
     private let paths: [LinkPath]?
-    /// How many links are followed without key paths.
+    /// Links that are followed without key paths.
     private let links: Int
 
-    /// - Parameter links: how many links are followed without key paths: ``linksFollowed`` from the elements of a
-    ///   collection, none from an object that is observed by itself.
-    /// - Throws: `invalidInput` for a path that leads nowhere.
+    /// - Parameter links: links that are followed without key paths: ``linksFollowed`` from the elements of a
+    ///   collection, none from a single observed object.
+    /// - Throws: `invalidInput` for an invalid path.
     init(_ keyPaths: [String]?, _ access: ClassAccess, links: Int = KeyPathFilter.linksFollowed) throws(Realm.Error) {
         self.access = access
         self.links = links
@@ -160,7 +159,7 @@ struct KeyPathFilter {
         self.paths = paths
     }
 
-    /// Rows of the class that changed as the observer means it. Some of them may be new.
+    /// Rows of the class with selected changes. Some of them may be new.
     func touched(_ batch: ChangeBatch) throws(StorageError) -> Set<Int64> {
         guard let paths else {
             #if Zoo
@@ -176,8 +175,8 @@ struct KeyPathFilter {
         return touched
     }
 
-    /// The names of the row's own properties behind which something changed, in the order of the paths; without
-    /// paths in the order of the columns.
+    /// Names of the row's own properties with changes behind them, in the order of the paths; without paths in the
+    /// order of the columns.
     func names(for key: Int64, _ batch: ChangeBatch) throws(StorageError) -> [String] {
         guard let paths else {
             let changed = try batch.changedColumns(of: key, in: access.tableID)

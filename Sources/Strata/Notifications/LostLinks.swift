@@ -1,17 +1,17 @@
 import StrataStorage
 
-/// Links in values of any type that led to an object in one version and lead to none in a later one: their values
-/// became none without a change of the rows that have them.
+/// Links in values of any type to objects that exist in one version and not in a later one: the values became nil
+/// although their rows did not change.
 ///
-/// Storage keeps no backlinks of such values, so the columns that may hold one are read; of a class without such
-/// columns nothing is, and nothing where no row is gone.
+/// Storage keeps no backlinks of such values, so their columns are read; but not if the class has no such column, or no
+/// row was deleted.
 struct LostLinks {
     private let old: ReadView
     private let new: ReadView
-    /// Classes some of whose objects may be gone.
+    /// Classes with possibly deleted objects.
     private let tables: Set<UInt32>
 
-    /// Nil when no class lost an object.
+    /// Nil if no class lost an object.
     init?(from old: ReadView, to new: ReadView, _ tables: Set<UInt32>) {
         if tables.isEmpty { return nil }
         self.old = old
@@ -25,7 +25,7 @@ struct LostLinks {
         return try old.holds(link)
     }
 
-    /// Whether a value, or one in its lists and maps, led to an object that is gone now.
+    /// Whether a value, or one in its inner collections, linked to an object that is deleted now.
     func led(_ value: UnsafeRawBufferPointer, depth: Int = 0) throws(StorageError) -> Bool {
         if let link = AnyEncoding.link(value) { return try contains(link) }
         guard NestedEncoding.isKeyed(value.first) != nil, depth < NestedEncoding.deepest,
@@ -42,8 +42,8 @@ struct LostLinks {
         return false
     }
 
-    /// The places of elements that did, in a collection of values of any type; of a map those of its keys.
-    /// - Parameter isFirstEnough: whether it ends with the first of them.
+    /// The places of such elements in a collection of values of any type; for a map those of its keys.
+    /// - Parameter isFirstEnough: return only the first one.
     /// - Complexity: O(elements), and O(log rows) for each link among them.
     func places(
         in reader: CollectionReader, isFirstEnough: Bool = false, depth: Int = 0
@@ -67,7 +67,7 @@ struct LostLinks {
         return places
     }
 
-    /// The columns of a row in which one did, by their identities.
+    /// Ids of the columns of a row with such a value.
     func columns(of key: Int64, in table: TableID) throws(StorageError) -> Set<UInt16> {
         let columns = columns(of: table)
         guard !columns.isEmpty, let position = new.schema.position(of: table),
@@ -121,7 +121,7 @@ struct LostLinks {
         let tag: ColumnTag
     }
 
-    /// Those that hold values of any type.
+    /// The columns of values of any type.
     private func columns(of table: TableID) -> [Column] {
         guard let position = new.schema.position(of: table) else { return [] }
         return new.schema.tables[position].columns.enumerated().compactMap { place, column in

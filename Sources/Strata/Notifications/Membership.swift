@@ -1,22 +1,22 @@
 import StrataStorage
 
-/// A collection whose members can be told one by one, and whose order by comparing two of them.
+/// A collection whose membership is decided row by row, and whose order by comparing two rows.
 protocol Patching {
-    /// How often a row stands in the collection, in a version.
+    /// Number of occurrences of a row in the collection, in a version.
     func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int
-    /// Whether one of two different members stands before the other.
+    /// Whether one of two different members comes before the other.
     func precedes(_ a: Int64, _ b: Int64, _ view: ReadView) throws(StorageError) -> Bool
     func ordered(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64]
 }
 
-/// Rows of a class that match some predicates, in the order of keys or of sorts.
+/// Rows of a class that match some predicates, ordered by key or by sorts.
 struct Membership: Patching {
     private let access: ClassAccess
     private let evaluators: [PredicateEvaluator]
     private let sorts: [RowSort]
     private let dependencies: [LinkPath]
 
-    /// Nil when the collection is more than that.
+    /// Nil if the collection has further steps.
     init?(_ source: ObjectSource) {
         access = source.access
         var evaluators: [PredicateEvaluator] = []
@@ -36,7 +36,7 @@ struct Membership: Patching {
         dependencies = paths
     }
 
-    /// Rows that may have come, gone or moved; nil when there are more than `limit`.
+    /// Rows that may have been added, removed or moved; nil if there are more than `limit`.
     func candidates(_ batch: ChangeBatch, limit: Int) throws(StorageError) -> Set<Int64>? {
         let difference = try batch.difference(of: access.tableID)
         guard difference.insertedCount + difference.deleted.count <= limit else { return nil }
@@ -64,7 +64,7 @@ struct Membership: Patching {
     }
 }
 
-/// Rows of a class whose property leads to an owner, once per link.
+/// Rows of a class whose property links to an owner, once per link.
 struct LinkPatch: Patching {
     private let owner: Int64
     private let table: Int
@@ -72,7 +72,7 @@ struct LinkPatch: Patching {
     private let column: Int
     private let columnID: UInt16
 
-    /// Nil when the owner is gone.
+    /// Nil if the owner was deleted.
     init?(_ owner: ObjectBase, _ property: BoundProperty, _ origin: ClassAccess) {
         guard !owner.isInvalidated, property.column >= 0, let view = origin.instance.currentView else { return nil }
         self.owner = owner._key
@@ -101,16 +101,16 @@ struct LinkPatch: Patching {
     func ordered(_ keys: [Int64], _ view: ReadView) -> [Int64] { keys.sorted() }
 }
 
-/// What a collection's elements and their order depend on.
+/// The properties that a collection's elements and their order depend on.
 struct Dependencies {
-    /// Nil when that is not known.
+    /// Nil if they are unknown.
     private let paths: [LinkPath]?
-    /// The property that holds the collection, and whose row it is.
+    /// The property that holds the collection, and its owner.
     private var column: (path: LinkPath, owner: ObjectBase)?
-    /// The class that leads to the owner.
+    /// The class that links to the owner.
     private var origin: TableID?
     private let table: TableID
-    /// Whether rows are elements by being in the class.
+    /// Whether every row of the class is an element.
     private var isOfTable = false
 
     init(_ source: ObjectSource) {
@@ -129,7 +129,7 @@ struct Dependencies {
         self.paths = paths
     }
 
-    /// The paths that a collection's steps look at; nil when they are not known.
+    /// The paths that a collection's steps read; nil if they are unknown.
     static func paths(of source: ObjectSource) -> [LinkPath]? {
         var paths: [LinkPath] = []
         do throws(Realm.Error) {
@@ -153,7 +153,7 @@ struct Dependencies {
         return paths
     }
 
-    /// Whether elements may have come, gone or moved.
+    /// Whether elements may have been added, removed or moved.
     func mayDiffer(_ batch: ChangeBatch) throws(StorageError) -> Bool {
         guard let paths else { return true }
         if isOfTable {

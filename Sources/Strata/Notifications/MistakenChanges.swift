@@ -1,6 +1,6 @@
 #if Zoo
     extension PlaceChanges {
-        /// The change set as a planted mistake makes it.
+        /// The change set with the planted mistake.
         var withMistake: PlaceChanges {
             var changes = self
             if PlantedMistake.modificationLost.isPlanted { changes.modifications = [] }

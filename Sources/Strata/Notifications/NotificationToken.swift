@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// Keeps an observer alive. Letting go of it, or ``invalidate()``, ends the notifications; both may happen on any
-/// thread, any number of times, and inside the notification itself.
+/// Keeps an observer alive. Releasing the token, or ``invalidate()``, ends the notifications; either may happen on any
+/// thread, repeatedly, and inside the notification itself.
 public final class NotificationToken: Sendable {
     private let state: Mutex<Held>
 
@@ -16,10 +16,10 @@ public final class NotificationToken: Sendable {
         state = Mutex(held)
     }
 
-    /// A token that keeps nothing, to be replaced by one that does.
+    /// An empty token, to be replaced later.
     public convenience init() { self.init(nil) }
 
-    /// - Returns: whether it kept an observer until now.
+    /// - Returns: whether it held an observer until now.
     @discardableResult
     public func invalidate() -> Bool {
         let gone = state.withLock { state in
@@ -33,7 +33,7 @@ public final class NotificationToken: Sendable {
 
     deinit { invalidate() }
 
-    /// Gives an observer that was made on its queue to the token; false when the token was invalidated before.
+    /// Stores an observer that was made on its queue; false if the token was invalidated before.
     func hold(_ observer: any Observer) -> Bool {
         let given = Held(observer: observer)
         return state.withLock { state in
@@ -49,9 +49,9 @@ public final class NotificationToken: Sendable {
     func holds(_ observer: any Observer) -> Bool { state.withLock { $0.observer === observer } }
 }
 
-/// How a collection came to be what it is now.
+/// A change of a collection.
 ///
-/// An update applied to the old elements - deletions from the back, then insertions from the front - gives the new
+/// Applying an update to the old elements - deletions from the back, then insertions from the front - gives the new
 /// ones.
 public enum RealmCollectionChange<CollectionType> {
     /// The first notification.
@@ -61,7 +61,7 @@ public enum RealmCollectionChange<CollectionType> {
     case error(any Error)
 }
 
-/// What happened to an object.
+/// A change of an object.
 public enum ObjectChange<T> {
     case change(T, [PropertyChange])
     /// The last notification.
@@ -77,15 +77,15 @@ public struct PropertyChange {
     public let newValue: Any?
 }
 
-/// The name that RealmSwift has for a change of a projected property.
+/// RealmSwift's name for a change of a projected property.
 public typealias ProjectedPropertyChange = PropertyChange
 
 extension Realm {
-    /// What a Realm's own observers are told.
+    /// Notifications of a Realm as a whole.
     public enum Notification: String, Sendable {
         /// The Realm shows another version.
         case didChange = "RLMRealmDidChangeNotification"
-        /// There is a newer version, and the Realm does not follow by itself.
+        /// There is a newer version, and the Realm does not follow automatically.
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
     }
 }

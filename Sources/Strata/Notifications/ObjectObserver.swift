@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// Tells what happened to one object, the last time when it is deleted.
+/// Reports the changes of one object, and finally its deletion.
 final class ObjectObserver: Observer {
     enum Event {
-        /// `before` is the object as it was, for values that follow from others; nil when that version is gone.
+        /// `before` is the object in the old version, for computed values; nil if that version is gone.
         case change([PropertyChange], before: ObjectBase?)
         case deleted
         case error(any Error)
@@ -15,7 +15,7 @@ final class ObjectObserver: Observer {
     private var filter: KeyPathFilter
     private let call: (Event) -> Void
 
-    /// - Throws: `invalidInput` for a key path that leads nowhere.
+    /// - Throws: `invalidInput` for an invalid key path.
     init(_ object: ObjectBase, keyPaths: [String]?, _ call: @escaping (Event) -> Void) throws(Realm.Error) {
         self.object = object
         self.keyPaths = keyPaths
@@ -47,7 +47,7 @@ final class ObjectObserver: Observer {
         let names: [String]
         do throws(StorageError) { names = try filter.names(for: object._key, batch) } catch { throw Realm.Error(error) }
         if names.isEmpty { return ([], nil) }
-        // Values of the old version are read where they were.
+        // Values of the old version are read from that version.
         let before = batch.oldInstance()?.twin(of: object)
         let changes = names.map { name in
             let property = object._access.property(name)
@@ -60,32 +60,32 @@ final class ObjectObserver: Observer {
     }
 }
 
-/// Tells how a list, set or map changed that a column of an object holds.
+/// Reports changes of a list, set or map in a column of an object.
 ///
-/// Complexity: that of ``ColumnVersions``; nothing of the collection is kept.
+/// Complexity: that of ``ColumnVersions``; the observer keeps no elements.
 final class ColumnObserver: Observer {
     let isActive = ActiveFlag()
     private let column: _CollectionColumn
-    /// Where it stood in the version that was told last, where it stands in a value of any type.
+    /// Steps to a nested collection in the last reported version.
     private var told: NestedSteps?
     private let filter: KeyPathFilter?
     private let call: (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
-    /// What is called once some of the collection cannot be read.
+    /// Callbacks once a part of the collection is unreadable.
     private let pastDamage: PastDamage
-    /// What could be read when the observer was told last, from then on.
+    /// The readable elements at the last report, once a part is unreadable.
     private var readable: StoredCollection?
 
     struct PastDamage {
-        /// Once.
+        /// Called once.
         let failed: (Realm.Error) -> Void
-        /// For each change of what can be read.
+        /// Called for each change of the readable elements.
         let changed: (_ old: StoredCollection, _ new: StoredCollection) -> Void
     }
 
     /// - Parameters:
-    ///   - filter: which changes of objects in the collection count; nil for plain values.
-    ///   - pastDamage: told where not all of the collection can be read.
-    ///   - call: told of the versions, and of objects that changed.
+    /// - filter: selects changes of objects in the collection; nil for plain values.
+    /// - pastDamage: called if the collection is partly unreadable.
+    /// - call: called with the versions, and the rows of changed objects.
     init(
         _ column: _CollectionColumn, _ filter: KeyPathFilter?, pastDamage: PastDamage,
         _ call: @escaping (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
@@ -132,7 +132,7 @@ final class ColumnObserver: Observer {
         }
     }
 
-    /// Where it stands in the version that is told.
+    /// Steps to the collection in the reported version.
     private func standing(_ batch: ChangeBatch) throws(StorageError) -> NestedSteps? {
         guard let nested = column.nested else { return nil }
         if column.owner._instance?.snapshot?.version == batch.new.version { return nested.pinned }
@@ -141,7 +141,7 @@ final class ColumnObserver: Observer {
     }
 }
 
-/// Tells that a Realm shows another version.
+/// Reports that a Realm shows another version.
 final class RealmObserver: Observer {
     let isActive = ActiveFlag()
     private let instance: RealmInstance

@@ -1,35 +1,36 @@
 import StrataStorage
 
-// The rules of delivery
-// 1. An observer without a queue or actor is told where its Realm lives: at the end of that Realm's own commits, by
-//    `refresh()`, and at the begin of a write, which refreshes; on the main thread, on a queue and on an actor also by
-//    itself, after a commit of anybody else. One with a queue or an actor has a Realm there.
-// 2. `.initial` comes before `observe` returns, or first on the queue or actor.
-// 3. Observers are told one after the other, in the order in which they were added. Each is told what happened between
-//    the version that it was told of last and the one that the Realm shows at that moment, in one call: what it is
-//    handed is always what the change leads to, however many commits lie between.
-// 4. Nobody is told inside a write. A notification may write: before that write begins, whoever comes after it is told
-//    of what it was told of; of its write the others are told at once, itself when it has returned.
-// 5. An observer that is added in a notification starts with what the Realm shows then. One whose token goes is not
-//    told again, not even in the same round.
-// 6. A silenced token's observer is told of everything before the silenced commit and of everything after it. Where it
-//    is itself being told of something, it is not silenced, since it has not heard of everything before.
+// Rules of delivery
+// 1. An observer without a queue or actor is called where its Realm lives: at the end of that Realm's own commits, by
+//    `refresh()`, and at the beginning of a write, which refreshes; on the main thread, on a queue and on an actor also
+//    automatically after commits of other instances. An observer with a queue or an actor has a Realm there.
+// 2. `.initial` is delivered before `observe` returns, or first on the queue or actor.
+// 3. Observers are called one after the other, in the order of their addition. Each call covers everything between the
+//    observer's last reported version and the one that the Realm shows at that moment, however many commits lie
+//    between.
+// 4. No observer is called inside a write. A notification may begin a write: before that, the observers after it in the
+//    order are called for the present version; they are called for its commit at once, the writing observer after it
+//    has returned.
+// 5. An observer that is added in a notification starts with the version shown then. An observer whose token is
+//    released is not called again, not even in the same round.
+// 6. The observer of a silenced token is called for everything before the silenced commit and for everything after it.
+//    If it is being called at the commit, it is not silenced, since it has not got everything before.
 
 /// The observers of one Realm.
 final class Observation {
     let inbox: ChangeInbox?
     private var entries: [Entry] = []
-    /// Whether the Realm shows a version that nobody was told of.
+    /// Whether the Realm shows a version that observers were not called for.
     var isBehind = false
-    /// How many deliveries run inside each other.
+    /// Depth of nested deliveries.
     private var depth = 0
-    /// How many entries there are before those of observers that are gone are looked for again.
+    /// Number of entries at which released observers are next removed.
     private var nextRemoval = 16
 
     private final class Entry {
         weak var observer: (any Observer)?
         let isActive: ActiveFlag
-        /// What the observer was told of last.
+        /// The last version that was reported to the observer.
         var seen: Snapshot
         #if Zoo
             var kept: [Snapshot] = []
@@ -49,7 +50,7 @@ final class Observation {
 
     var isEmpty: Bool { !entries.contains(where: \.isAlive) }
 
-    /// - Parameter seen: the version that the observer starts from.
+    /// - Parameter seen: the version from which the observer starts.
     /// - Complexity: O(1) on average, however many observers there are.
     func add(_ observer: any Observer, seen: Snapshot) {
         #if Zoo
@@ -64,7 +65,7 @@ final class Observation {
         inbox?.setCollecting(true)
     }
 
-    /// Runs `initial`; the observer hears of what happens meanwhile afterwards.
+    /// Runs `initial`; the observer is called for changes during it afterwards.
     func telling(_ observer: any Observer, _ initial: () -> Void) {
         let entry = entries.last { $0.observer === observer }
         entry?.isBeingTold = true
@@ -78,7 +79,7 @@ final class Observation {
         if entries.isEmpty { inbox?.setCollecting(false) }
     }
 
-    /// Tells every observer what happened up to the version that the Realm shows, until none is behind.
+    /// Calls every observer for the changes up to the shown version, until none is behind.
     func deliver(_ instance: RealmInstance) {
         isBehind = false
         guard !entries.isEmpty else { return }
@@ -98,7 +99,7 @@ final class Observation {
         inbox?.forget(upTo: entries.map(\.seen.version).min() ?? TransactionID(.max))
     }
 
-    /// - Returns: whether somebody was behind.
+    /// - Returns: whether any observer was behind.
     private func tellRound(_ instance: RealmInstance, _ batches: inout BatchCache) -> Bool {
         var isBehind = false
         for entry in entries where !entry.isBeingTold {
@@ -123,8 +124,8 @@ final class Observation {
         return isBehind
     }
 
-    /// The observers of `tokens` take note of a commit and are not told.
-    /// - Parameter base: what the commit was based on.
+    /// Has the observers of `tokens` skip a commit.
+    /// - Parameter base: the version on which the commit was based.
     func silence(_ tokens: [NotificationToken], _ instance: RealmInstance, since base: TransactionID?) {
         #if Zoo
             if PlantedMistake.silenceIgnored.isPlanted { return }
@@ -139,13 +140,13 @@ final class Observation {
         }
     }
 
-    /// Tells that there is a newer version than the Realm shows.
+    /// Reports that there is a newer version than the Realm shows.
     func tellRefreshIsRequired() {
         for entry in entries where entry.isActive.isSet { entry.observer?.refreshIsRequired() }
     }
 }
 
-/// The batches of one delivery: observers that are equally far behind share one, and what it has worked out.
+/// The batches of one delivery: observers with the same last version share one, and its results.
 private struct BatchCache {
     private let inbox: ChangeInbox?
     private var batches: [ChangeBatch] = []

@@ -1,17 +1,17 @@
 import StrataStorage
 import Synchronization
 
-/// Something that is told when its Realm goes from one version to another.
+/// Called when its Realm goes from one version to another.
 ///
-/// Concurrency: used where its Realm may be used; `isActive` from anywhere.
+/// Concurrency: used where its Realm lives; `isActive` from any thread.
 protocol Observer: AnyObject {
     var isActive: ActiveFlag { get }
-    /// The Realm shows `batch.new`; `batch.old` is what this observer was told of last, and still pinned.
-    /// - Parameter isSilenced: the observer takes note and calls nobody.
+    /// The Realm shows `batch.new`; `batch.old` is the version last reported to this observer, and still pinned.
+    /// - Parameter isSilenced: updates the observer's state without a notification.
     func update(_ batch: ChangeBatch, isSilenced: Bool)
-    /// A newer version is there, and the Realm does not follow by itself.
+    /// There is a newer version, and the Realm does not follow automatically.
     func refreshIsRequired()
-    /// Damage of the file is known, and may be of what is observed. Called before each delivery from then on.
+    /// The file has known damage, which may affect the observed collection. Called before each delivery from then on.
     func damageIsKnown()
 }
 
@@ -20,20 +20,20 @@ extension Observer {
     func damageIsKnown() {}
 }
 
-/// Whether somebody still wants to be told.
+/// Whether the observer's token is still valid.
 final class ActiveFlag: Sendable {
     private let value = Atomic<Bool>(true)
     func clear() { value.store(false, ordering: .relaxed) }
     var isSet: Bool { value.load(ordering: .relaxed) }
 }
 
-/// How an ordered collection changed. Each list ascends.
+/// Changes of an ordered collection. Each list ascends.
 struct PlaceChanges {
-    /// Before the change.
+    /// Places before the change.
     var deletions: [Int] = []
-    /// After the change.
+    /// Places after the change.
     var insertions: [Int] = []
-    /// Before the change.
+    /// Places before the change.
     var modifications: [Int] = []
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }

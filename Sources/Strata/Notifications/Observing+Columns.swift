@@ -2,10 +2,10 @@ import Dispatch
 import StrataStorage
 
 extension _ColumnCollection {
-    /// Lets an observer of the owner's column begin, here or on a queue.
+    /// Starts an observer of the owner's column, here or on a queue.
     /// - Parameters:
-    ///   - gone: called when the owner went before.
-    ///   - start: gets the collection where it is observed.
+    /// - gone: called if the owner was deleted before.
+    /// - start: called with the collection where it is observed.
     fileprivate func observeColumn(
         on queue: DispatchQueue?, gone: @escaping (Self) -> Void, failed: @escaping (any Error) -> Void,
         _ start: @escaping (Self, _CollectionColumn, NotificationToken) -> Void
@@ -34,7 +34,7 @@ extension _ColumnCollection {
 }
 
 extension ValueSource {
-    /// An observer that tells how the values changed, in places.
+    /// An observer that reports changes of the values, as places.
     func observer(
         failed: @escaping (any Error) -> Void, _ tell: @escaping (PlaceChanges) -> Void
     ) -> ColumnObserver {
@@ -54,7 +54,7 @@ extension ValueSource {
         }
     }
 
-    /// - Complexity: that of the versions; of what a query finds among the values O(values).
+    /// - Complexity: that of the versions; for a query of the values O(values).
     private func changes(_ versions: ColumnVersions) throws(StorageError) -> PlaceChanges {
         if steps.isEmpty, tag.collection != .map {
             return PlaceChanges(
@@ -72,8 +72,8 @@ extension ValueSource {
 }
 
 extension Map {
-    /// Tells what the map is, and then every change of it.
-    /// - Parameter keyPaths: which changes of an object count as a modification of its entry; nil for its properties
+    /// Reports the map, and then every change of it.
+    /// - Parameter keyPaths: changes of an object that count as a modification of its entry; nil for its own properties
     ///   and those of objects that it leads to by at most four links.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
@@ -83,14 +83,14 @@ extension Map {
         }
     }
 
-    /// The same without key paths, as protocols of applications ask for it.
+    /// As ``observe(keyPaths:on:_:)`` without key paths, for protocol conformances.
     public func observe(
         on queue: DispatchQueue?, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: nil, on: queue, block)
     }
 
-    /// Tells an actor what the map is, before this returns, and then every change of it.
+    /// Calls an actor with the map before this returns, and then with every change of it.
     public func observe<Place: Actor>(
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, RealmMapChange<Map>) -> Void
@@ -157,7 +157,7 @@ extension Map {
     }
 }
 
-/// How the entries of a map differ.
+/// Differences between the entries of a map.
 private struct EntryChanges {
     private(set) var deletions: [String] = []
     private(set) var insertions: [String] = []

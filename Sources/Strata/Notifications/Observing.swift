@@ -1,12 +1,12 @@
 import Dispatch
 import StrataStorage
 
-/// What is told of a Realm as a whole.
+/// A notification of a Realm as a whole.
 public typealias NotificationBlock = (_ notification: Realm.Notification, _ realm: Realm) -> Void
 
 extension Realm {
-    /// Tells of every new version that the Realm shows, and of those that it does not follow by itself: on the Realm's
-    /// own thread, at its commits, refreshes and begins of writes.
+    /// Reports every new version that the Realm shows, and newer ones that it does not follow automatically: on the
+    /// Realm's own thread, at its commits, refreshes and beginnings of writes.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen Realm does not change; thaw it to observe it") }
@@ -16,7 +16,7 @@ extension Realm {
 }
 
 extension RealmCollection {
-    /// Tells what the collection is, and then every change of it.
+    /// Reports the collection, and then every change of it.
     ///
     ///     token = results.observe { change in
     ///         switch change {
@@ -26,14 +26,14 @@ extension RealmCollection {
     ///         }
     ///     }
     ///
-    /// A collection whose owner is deleted tells of an update that takes everything out, the last one; one whose owner
-    /// went before `.initial` is empty there, and nothing follows. A plain value that another one took the place of is
+    /// A collection whose owner is deleted reports a last update that deletes all elements; if the owner was deleted
+    /// before, `.initial` has an empty collection and is the last notification. A plain value that is replaced is
     /// deleted and inserted.
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it leads
-    ///     to and for their names. Nil for the properties of the elements and of objects that they lead to by at most
-    ///     four links, of projections for what is projected. Plain values have none.
-    ///   - queue: where to be told; nil for where the Realm lives, at its commits, refreshes and begins of writes.
+    /// - keyPaths: changes that count as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it
+    ///   links to and for their names. Nil for the properties of the elements and of objects that they lead to by at
+    ///   most four links; for projections, for the projected properties. Plain values have none.
+    /// - queue: where to be called; nil for where the Realm lives, at its commits, refreshes and beginnings of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -52,14 +52,14 @@ extension RealmCollection {
         return token
     }
 
-    /// The same without key paths, as protocols of applications ask for it.
+    /// As ``observe(keyPaths:on:_:)`` without key paths, for protocol conformances.
     public func observe(
         on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: nil, on: queue, block)
     }
 
-    /// Tells an actor what the collection is, before this returns, and then every change of it.
+    /// Calls an actor with the collection before this returns, and then with every change of it.
     public func observe<Place: Actor>(
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, RealmCollectionChange<Self>) -> Void
@@ -76,9 +76,9 @@ extension RealmCollection {
         }
     }
 
-    /// What is to be observed.
+    /// The source to be observed.
     ///
-    /// Stops the program at a key path that leads nowhere: the programmer wrote it, and `observe` cannot throw.
+    /// Stops the program at an invalid key path: it is a programmer's mistake, and `observe` cannot throw.
     func observableSource(_ keyPaths: [String]?) -> CollectionSource {
         guard let source = managedSource else {
             fatalError("an unmanaged collection cannot be observed; add its owner to a Realm first")
@@ -162,21 +162,22 @@ extension RealmCollection where Element: _RowElement {
 }
 
 extension _CheckedReading {
-    /// Tells of every change of the object, and of its end.
+    /// Reports every change of the object, and its deletion.
     ///
-    /// An object that is deleted already follows `Configuration.invalidAccess`: its observer is told `.deleted` before
-    /// this returns, or first on the queue, and nothing follows. An unmanaged or a frozen object ends the program.
+    /// For an object that is deleted already, the access follows `Configuration.invalidAccess`: its observer gets
+    /// `.deleted` before this returns, or first on the queue, and no more. An unmanaged or a frozen object ends the
+    /// program.
     /// - Parameters:
-    ///   - keyPaths: which changes: `"name"`, or `"dogs.name"` for the dogs that it leads to and their names; nil
-    ///     for the object's own properties.
-    ///   - queue: where to be told; nil for where the Realm lives.
+    /// - keyPaths: the observed changes: `"name"`, or `"dogs.name"` for the dogs that it links to and their names; nil
+    ///   for the object's own properties.
+    /// - queue: where to be called; nil for where the Realm lives.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         follow(keyPaths, queue, Self.told(block))
     }
 
-    /// As above, for those who know the object by a class that it inherits from.
+    /// As above, for callers that know the object by a base class.
     @_disfavoredOverload
     public func observe<Seen: ObjectBase>(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Seen>) -> Void
@@ -197,7 +198,7 @@ extension _CheckedReading {
         observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
     }
 
-    /// Tells an actor of every change of the object, and of its end.
+    /// Calls an actor with every change of the object, and with its deletion.
     public func observe<Place: Actor>(
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
@@ -217,9 +218,9 @@ extension _CheckedReading {
         await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
-    // MARK: What objects and projections of them share
+    // MARK: Shared by objects and projections
 
-    /// What an observer of an object is told of. The object is nil where it is gone.
+    /// Callback of an object's observer. The object is nil once it is deleted.
     typealias ObjectTeller = (Self?, ObjectObserver.Event) -> Void
 
     static func told(_ block: @escaping (ObjectChange<Self>) -> Void) -> ObjectTeller {
@@ -263,8 +264,8 @@ extension _CheckedReading {
         }
     }
 
-    /// The Realm of an object that is to be observed. One that is deleted is reported: its observer is told of that
-    /// alone.
+    /// The Realm of an object to be observed. For a deleted object an invalid access is reported, and its observer gets
+    /// the deletion only.
     func observableInstance(_ keyPaths: [String]?) -> RealmInstance {
         guard let instance = _instance else {
             fatalError("an unmanaged object cannot be observed; add it to a Realm first")

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A collection whose elements have keys: what code asks for that works on maps of any type.
+/// A collection whose elements have keys, for generic code over maps.
 public protocol RealmKeyedCollection: _KeyedCollection, Sequence, CustomStringConvertible {
     var count: Int { get }
     var isEmpty: Bool { get }
@@ -33,14 +33,14 @@ public protocol RealmKeyedCollection: _KeyedCollection, Sequence, CustomStringCo
 }
 
 extension RealmKeyedCollection {
-    /// As ``observe(keyPaths:on:_:)``, for code that does not know which collection it is.
+    /// As ``observe(keyPaths:on:_:)``, for generic code.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths, on: queue, block)
     }
 
-    /// As ``filter(_:argumentArray:)``, for code that does not know which collection it is.
+    /// As ``filter(_:argumentArray:)``, for generic code.
     public func filter(_ format: String, _ arguments: Any?...) -> Results<Value> {
         filter(format, argumentArray: arguments)
     }
@@ -48,11 +48,11 @@ extension RealmKeyedCollection {
 
 extension Map: RealmKeyedCollection {}
 
-/// How a map came to be what it is now.
+/// A change of a map.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
     /// The first notification.
     case initial(Collection)
-    /// Keys in their order: those that are gone, those that are new, and those whose value is another one or changed.
+    /// Keys in order: deleted ones, new ones, and those whose value was replaced or changed.
     case update(
         Collection, deletions: [Collection.Key], insertions: [Collection.Key], modifications: [Collection.Key])
     case error(any Error)

@@ -7,12 +7,12 @@ struct RowComparison {
     private let after: Int?
     private var columns: [UInt16: Place] = [:]
 
-    /// Where a column stands in both versions.
+    /// Position of a column in both versions.
     private struct Place {
         var old: Int
         var new: Int
         var type: ColumnType
-        /// What its collections are, and whether they are of objects.
+        /// Type of its collections, and whether they hold objects.
         var tag: ColumnTag?
     }
 
@@ -63,12 +63,12 @@ struct RowComparison {
         }
     }
 
-    /// A value of any type; no bytes are none.
+    /// A value of any type; no bytes are null.
     private static func value(_ bytes: UnsafeRawBufferPointer?) -> _StoredValue {
         .bytes(bytes.map { Array($0) } ?? [])
     }
 
-    /// Of values of any type, links whose objects are gone are none.
+    /// In values of any type, links to deleted objects are null.
     private func isSame(_ before: CollectionContents, _ after: CollectionContents) throws(StorageError) -> Bool {
         let isSame = try before.reader.isSame(as: after.reader)
         guard before.tag.type == .any else { return isSame }

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What changed in sections.
+/// Changes of sections.
 struct SectionUpdate<Key: Hashable> {
     private let before: [Key]
     private let after: [Key]
@@ -14,11 +14,11 @@ struct SectionUpdate<Key: Hashable> {
     private let came: [Int]
     private let went: [Int]
 
-    /// Sections with their rows; of plain values, with a number that stands for each.
+    /// Sections with their rows; for plain values with a number for each value.
     typealias Frame = [(key: Key, rows: [Int64])]
 
-    /// - Parameter changed: rows that count as modified where they stay in their place; as gone and come where they
-    ///   stay in their section alone. Of plain values there are none.
+    /// - Parameter changed: rows that count as modified if they keep their place, and as deleted and inserted if they
+    ///   move within their section. None for plain values.
     init(from before: Frame, to after: Frame, _ changed: Set<Int64>) {
         self.before = before.map(\.key)
         self.after = after.map(\.key)
@@ -56,7 +56,7 @@ struct SectionUpdate<Key: Hashable> {
             sectionsToInsert: came, sectionsToDelete: went)
     }
 
-    /// What of it happened to one section; nil when nothing did.
+    /// The changes of one section; nil if there are none.
     func change<Section>(of section: Section, _ key: Key) -> SectionedResultsChange<Section>? {
         let (old, new) = (before.firstIndex(of: key), after.firstIndex(of: key))
         let deletions = deletions.filter { $0[0] == old }
@@ -71,7 +71,7 @@ struct SectionUpdate<Key: Hashable> {
     }
 }
 
-/// Numbers that plain values of sections are told from each other by, as rows are by their keys.
+/// Assigns numbers to plain values of sections, which identify them like keys identify rows.
 private struct ElementNumbers {
     private var known: [_StoredValue: Int64] = [:]
 
@@ -83,22 +83,22 @@ private struct ElementNumbers {
     }
 }
 
-/// Turns changes of results into changes of their sections.
+/// Converts changes of results to changes of their sections.
 final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue> {
     typealias Followed = SectionedResults<Key, SectionElement>
 
     private let key: (SectionElement) -> Key
-    /// Without an update for what the sections are at first.
+    /// Called without an update for the initial sections.
     private let tell: (Followed, SectionUpdate<Key>?) -> Void
-    /// Where it is told of what cannot be read.
+    /// Receives reports of unreadable elements.
     private let configuration: Realm.Configuration?
     private var sections: Followed?
-    /// As the program was told of them last.
+    /// The last reported sections.
     private var frame: SectionUpdate<Key>.Frame = []
-    /// Of results of objects.
+    /// Set for results of objects.
     private var known = SectionedRows<Key>()
     private let changedRows = ChangedRows()
-    /// Of results of plain values.
+    /// Set for results of plain values.
     private var numbers = ElementNumbers()
 
     init(_ sections: Followed, _ tell: @escaping (Followed, SectionUpdate<Key>?) -> Void) {
@@ -139,14 +139,14 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             #else
                 follow(sections, changes)
             #endif
-            // What went from one place of the results to another may differ as well.
+            // Rows that moved within the results may differ, too.
             let came = Set(Self.rows(known.rows, at: insertions))
             var changed = Set(Self.rows(rows, at: deletions)).intersection(came)
             changed.formUnion(Self.rows(rows, at: modifications))
             let update = SectionUpdate(from: before, to: frame, changed)
             if !update.isEmpty { tell(sections, update) }
         case .error(let error):
-            // The sections go on with what can be read.
+            // The sections continue with the readable elements.
             if let sections { remember(sections) }
             configuration?.tell(
                 .substituted(
@@ -156,12 +156,12 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         }
     }
 
-    /// Rows by places that another observer's write may have outrun.
+    /// Rows at places that another observer's write may have made invalid.
     private static func rows(_ rows: [Int64], at places: [Int]) -> [Int64] {
         places.compactMap { rows.indices.contains($0) ? rows[$0] : nil }
     }
 
-    /// Asks for the section of each row.
+    /// Computes the section of each row.
     private func remember(_ sections: Followed) {
         _ = changedRows.take()
         guard let source = sections.results._source else {
@@ -173,7 +173,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         sections.seed(frame)
     }
 
-    /// Asks for the sections of rows that are new or have changed.
+    /// Computes the sections of new and changed rows.
     private func follow(_ sections: Followed, _ changes: PlaceChanges) {
         guard let source = sections.results._source, let changed = changedRows.take(),
             let followed = known.followed(to: source.keys(), changes, changed, sections.key(ofRow:))

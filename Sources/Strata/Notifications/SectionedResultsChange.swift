@@ -6,27 +6,26 @@ import Dispatch
     import Foundation
 #endif
 
-/// How sections, or one of them, came to be what they are now.
+/// A change of all sections, or of one.
 ///
-/// An update applied to the old sections gives the new ones, in this order: deletions, each from the back; sections
-/// that went; sections that came, empty; insertions. What cannot be read goes to the configuration's
+/// Applying an update to the old sections gives the new ones, in this order: deletions, each from the back; deleted
+/// sections; new sections, empty; insertions. Unreadable elements are reported to the configuration's
 /// `invalidAccessHandler`.
 public enum SectionedResultsChange<Collection> {
     /// The first notification.
     case initial(Collection)
     /// Deletions and `sectionsToDelete` as places before the change, insertions and `sectionsToInsert` as places after
     /// it, modifications as places that are the same before and after it; each ascending. An element that changed and
-    /// has another place now is deleted and inserted. The elements of a section that goes are not listed; those of one
-    /// that comes are.
+    /// moved is deleted and inserted. The elements of a deleted section are not listed; those of a new one are.
     case update(
         Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
         sectionsToInsert: [Int], sectionsToDelete: [Int])
 }
 
-/// The name that RealmSwift has for changes of sections as well.
+/// RealmSwift's other name for changes of sections.
 public typealias RealmSectionedResultsChange = SectionedResultsChange
 
-/// What all sections and one section have in common: what code asks for that works on either.
+/// Common to all sections and one section, for generic code.
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable {
     var realm: Realm? { get }
     var isInvalidated: Bool { get }
@@ -39,7 +38,7 @@ public protocol RealmSectionedResult: RandomAccessCollection, Equatable {
 }
 
 extension RealmSectionedResult {
-    /// As ``observe(keyPaths:on:_:)``, for code that does not know which of the two it is.
+    /// As ``observe(keyPaths:on:_:)``, for generic code.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
@@ -52,7 +51,7 @@ extension SectionedResults: RealmSectionedResult {}
 extension ResultsSection: RealmSectionedResult {}
 
 extension SectionedResults {
-    /// Tells what the sections are, and then every change of them.
+    /// Reports the sections, and then every change of them.
     ///
     ///     let token = byLetter.observe { change in
     ///         switch change {
@@ -62,11 +61,11 @@ extension SectionedResults {
     ///     }
     ///
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification, as for results. Where a section's key follows from more than the
-    ///     elements' own properties, name that too.
-    ///   - queue: where to be told; nil for where the Realm lives.
-    /// - Complexity: a key for each element that is new or changed, also where an object changed that it leads to by at
-    ///   most four links; passes over the numbers of the rows besides.
+    /// - keyPaths: changes that count as a modification, as for results. If a section's key depends on more than the
+    ///   elements' own properties, name that too.
+    /// - queue: where to be called; nil for where the Realm lives.
+    /// - Complexity: a key for each element that is new or changed, including changes of objects that it leads to by at
+    ///   most four links; besides, passes over the rows' numbers.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
@@ -92,7 +91,7 @@ extension SectionedResults where SectionElement: _RowElement {
 }
 
 extension ResultsSection {
-    /// Tells what the section is, and then every change of it: also that it went, and that it is there again.
+    /// Reports the section, and then every change of it, including its removal and return.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void

@@ -1,11 +1,10 @@
-/// The rows of some results, each with its section. From one version to the next nothing is asked of rows that did not
-/// change.
+/// The rows of some results with their sections. From one version to the next, only new and changed rows are evaluated.
 struct SectionedRows<Key: Hashable> {
     /// In the order of the results.
     private(set) var rows: [Int64] = []
-    /// Sections in the order in which they first appear, with their rows in order.
+    /// Sections in the order of their first rows, with their rows in order.
     private(set) var frame: SectionUpdate<Key>.Frame = []
-    /// The section of each row, by its number.
+    /// The section number of each row.
     private var numbers: [Int] = []
     private var names: [Key] = []
     private var known: [Key: Int] = [:]
@@ -21,11 +20,11 @@ struct SectionedRows<Key: Hashable> {
         frame = makeFrame()
     }
 
-    /// The same for other rows; nil when the changes do not lead there.
+    /// The sections of other rows; nil if the changes do not lead to them.
     /// - Parameters:
-    ///   - changes: from the rows of before to `rows`.
-    ///   - changed: rows whose section may be another one.
-    /// - Complexity: a key for each row that is new or changed; besides that, passes over integers.
+    /// - changes: from the present rows to `rows`.
+    /// - changed: rows whose section may differ.
+    /// - Complexity: a key for each row that is new or changed; besides, passes over integers.
     func followed(
         to rows: [Int64], _ changes: PlaceChanges, _ changed: Set<Int64>, _ key: (Int64) -> Key
     ) -> SectionedRows? {
@@ -48,8 +47,8 @@ struct SectionedRows<Key: Hashable> {
         return made
     }
 
-    /// Takes out what went, and puts in what came, without a section.
-    /// - Returns: false where there are no such places.
+    /// Removes deleted rows, and inserts new ones without a section.
+    /// - Returns: false if a place does not exist.
     private mutating func exchange(_ changes: PlaceChanges, for come: [Int64]) -> Bool {
         if changes.deletions.isEmpty && come.isEmpty { return true }
         let count = rows.count - changes.deletions.count + come.count
@@ -104,7 +103,7 @@ struct SectionedRows<Key: Hashable> {
         return frame
     }
 
-    /// Keys that no row has any more are not kept for ever.
+    /// Drops keys without rows, which would otherwise accumulate.
     private mutating func forgetEmpty() {
         guard names.count > 2 * frame.count + 64 else { return }
         let before = names

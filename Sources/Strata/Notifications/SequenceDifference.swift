@@ -1,13 +1,13 @@
-/// Which places of two sequences of keys do not correspond.
+/// The places of two sequences of keys that do not correspond.
 struct SequenceDifference {
     /// Places in the old sequence, ascending.
     private(set) var deletions: [Int] = []
     /// Places in the new sequence, ascending.
     private(set) var insertions: [Int] = []
-    /// Places in the old sequence whose element is still there and not moved, with their places in the new one.
+    /// Old and new places of elements that exist in both sequences, without moves.
     private(set) var kept: [(old: Int, new: Int)] = []
 
-    /// Of values of any kind.
+    /// For values of any type.
     init<Value: Hashable>(from old: [Value], to new: [Value]) {
         var numbers: [Value: Int64] = [:]
         func number(_ value: Value) -> Int64 {
@@ -19,8 +19,8 @@ struct SequenceDifference {
         self.init(from: old.map(number), to: new.map(number))
     }
 
-    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences, and
-    ///   the whole middle counts as replaced in long ones.
+    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences; in long ones
+    ///   the whole middle counts as replaced.
     init(from old: [Int64], to new: [Int64]) {
         WorkSteps.note(old.count + new.count)
         var start = 0
@@ -73,7 +73,7 @@ struct SequenceDifference {
         kept += pairs
     }
 
-    /// Places of a longest ascending subsequence.
+    /// Indices of a longest ascending subsequence.
     /// - Complexity: O(n log n).
     static func longestAscending(_ values: [Int]) -> [Int] {
         var tails: [Int] = []

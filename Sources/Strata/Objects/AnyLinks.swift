@@ -1,14 +1,14 @@
 import StrataStorage
 
 // Links in values of any type
-// 1. A value keeps the identity of an object: its table, its key and the version that created it. A deletion does not
-//    look for the values that lead to what it deletes.
-// 2. In a version without that object the link is none. Queries, sorts, sets and observers ask the version for it, as
-//    reading does, so that all of them say the same.
-// 3. What is damaged is not gone: a link to a row that cannot be read stays a link.
+// 1. A value holds the identity of an object: its table, its key and its creation version. A deletion does not search
+//    for values that link to the deleted object.
+// 2. In a version without that object the link is null. Reads, queries, sorts, sets and observers all check the version
+//    for it, so they agree.
+// 3. Damaged is not deleted: a link to an unreadable row stays a link.
 
 extension ReadView {
-    /// Whether the object is there that a link leads to. Embedded objects are parts of others, which no value leads to.
+    /// Whether the object of a link exists. Embedded objects are parts of others, to which no value links.
     /// - Complexity: O(log rows).
     func holds(_ link: AnyEncoding.Link) throws(StorageError) -> Bool {
         guard let table = schema.position(of: TableID(link.table)), schema.tables[table].tag != TableTag.embedded
@@ -22,7 +22,7 @@ extension ReadView {
         }
     }
 
-    /// A value of any type as queries compare it, null for a link whose object is gone.
+    /// A value of any type for comparison by queries; null for a link to a deleted object.
     @inline(__always)
     func shown(comparable value: _StoredValue) throws(StorageError) -> _StoredValue {
         guard case .bytes(let bytes) = value, bytes.first == PropertyType.object.rawValue else { return value }
@@ -35,8 +35,7 @@ extension ReadView {
         return try holds(link) ? value : .null
     }
 
-    /// A value of any type as a column holds it, also those in its lists and maps: none for a link whose object is
-    /// gone.
+    /// A value of any type, or one in its inner collections, as stored; null for a link to a deleted object.
     /// - Complexity: O(log rows) per link; O(bytes) for lists and maps.
     func shown(_ value: _StoredValue, depth: Int = 0) throws(StorageError) -> _StoredValue {
         guard case .bytes(let bytes) = value, let type = bytes.first else { return value }
@@ -56,12 +55,12 @@ extension ReadView {
 }
 
 extension CollectionReader {
-    /// Of a set of values of any type: the places of links whose objects are gone, ascending, and whether none is a
-    /// member by itself. In the set as it is shown, all of these are one member, the first.
+    /// In a set of values of any type: the ascending places of links to deleted objects, and whether null is a member
+    /// itself. In the visible set all of these are one member, the first.
     /// - Complexity: O(log members), and O(log rows) for each link among them.
     func goneMembers(_ view: ReadView) throws(StorageError) -> (places: [Int], hasNone: Bool) {
         if count == 0 { return ([], false) }
-        // Members ascend by their bytes, which begin with their type: links stand side by side.
+        // Members ascend by their bytes, which begin with their type: links are adjacent.
         let first = try place(ofType: PropertyType.object.rawValue)
         let end = try place(ofType: PropertyType.object.rawValue + 1)
         var gone: [Int] = []
@@ -87,7 +86,7 @@ extension CollectionReader {
         }
     }
 
-    /// How many members a set of values of any type has as it is shown.
+    /// The number of visible members of a set of values of any type.
     func shownCount(_ view: ReadView) throws(StorageError) -> Int {
         let (gone, hasNone) = try goneMembers(view)
         return gone.isEmpty ? count : count - gone.count + (hasNone ? 0 : 1)
@@ -95,9 +94,9 @@ extension CollectionReader {
 }
 
 extension CollectionContents {
-    /// A set of values of any type as it is shown, with the place of each member; nil for every other collection, and
-    /// where all links lead to objects.
-    /// - Complexity: as ``CollectionReader/goneMembers(_:)``; O(members) where it is not nil.
+    /// The visible members of a set of values of any type, with their places; nil for any other collection, and if all
+    /// links lead to existing objects.
+    /// - Complexity: as ``CollectionReader/goneMembers(_:)``; O(members) if the result is not nil.
     func shownMembers() throws(StorageError) -> (contents: StoredCollection, places: [Int])? {
         guard tag.isSetOfAny else { return nil }
         let (gone, hasNone) = try reader.goneMembers(view)

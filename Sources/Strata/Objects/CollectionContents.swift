@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension ColumnTag {
-    /// An element, or a map's value, as a cell holds it; nil when it is of another type.
+    /// An element, or a map's value, from its cell; nil if it is of another type.
     @inline(__always)
     func element(_ cell: Cell) -> _StoredValue? {
         switch cell.kind {
@@ -20,7 +20,7 @@ extension ColumnTag {
 
 extension CollectionPart {
     /// An element, or a map's value.
-    /// - Throws: `corrupt` when it is of another type than the tag says, or cannot be read.
+    /// - Throws: `corrupt` if its type differs from the tag, or it cannot be read.
     @inline(__always)
     func element(at place: Int, _ tag: ColumnTag, _ view: ReadView, _ row: RowLocation?) throws(StorageError)
         -> _StoredValue
@@ -35,7 +35,7 @@ extension CollectionPart {
 
 extension ElementBatch {
     /// Appends elements, or a map's values.
-    /// - Returns: false when one is of another type than the tag says.
+    /// - Returns: false if the type of any differs from the tag.
     func append(_ range: Range<Int>, _ tag: ColumnTag, to values: inout [_StoredValue]) throws(StorageError) -> Bool {
         values.reserveCapacity(values.count + range.count)
         switch tag.elements?.element {
@@ -60,7 +60,7 @@ extension ElementBatch {
     }
 }
 
-/// One list, set or map as a version, or the running write, has it.
+/// One list, set or map in a version, or in the running write.
 struct CollectionContents {
     let view: ReadView
     let tag: ColumnTag
@@ -68,10 +68,10 @@ struct CollectionContents {
     private let row: RowLocation
     private let key: Int64
     private let column: Int
-    /// Where it stands in elements of other collections.
+    /// Places of the elements that it is nested in.
     let path: [Int]
 
-    /// - Throws: `corrupt` when the column's value is of another layout.
+    /// - Throws: `corrupt` if the column's value has another layout.
     init(
         _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ elements: CollectionColumn
     ) throws(StorageError) {
@@ -84,8 +84,8 @@ struct CollectionContents {
         reader = try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: tag.type == .object)
     }
 
-    /// A list or a map that stands in a value of any type; nil when none does.
-    /// - Parameter tag: the property's.
+    /// A list or a map nested in a value of any type; nil if there is none.
+    /// - Parameter tag: of the property.
     init?(
         _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ standing: NestedSteps
     ) throws(StorageError) {
@@ -101,7 +101,7 @@ struct CollectionContents {
         self.reader = reader
     }
 
-    /// Nil for a property that is no collection, or that the file does not keep.
+    /// Nil for a property that is no collection, or is not stored in the file.
     init?(
         _ view: ReadView, _ row: RowLocation, _ key: Int64, _ property: BoundProperty
     ) throws(StorageError) {
@@ -115,7 +115,7 @@ struct CollectionContents {
     /// - Complexity: O(log count).
     func part(at place: Int) throws(StorageError) -> CollectionPart { try reader.part(at: place) }
 
-    /// What stands at a place of a part; of a collection that is a tree, no more than its type.
+    /// The element at a place of a part; for an inner collection that is a tree, only its type.
     @inline(__always)
     func element(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         if tag.takesNested, part.isTree(at: place), let inner = try reader.nested(at: place) {
@@ -124,12 +124,13 @@ struct CollectionContents {
         return try part.element(at: place, tag, view, row)
     }
 
-    /// The same, with all that stands in it.
+    /// As ``element(_:_:)``, with the contents of an inner collection.
     func whole(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         tag.takesNested ? try reader.anyValue(part, place) : try part.element(at: place, tag, view, row)
     }
 
-    /// Hands out elements, or a map's values, in order, until `body` returns false. It must change nothing.
+    /// Calls `body` with elements, or a map's values, in order, until it returns false. It must not change the
+    /// collection.
     func forEach(
         from place: Int = 0, _ body: (_ place: Int, _ value: _StoredValue) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -144,8 +145,8 @@ struct CollectionContents {
         try view.confirm()
     }
 
-    /// Appends elements, or a map's entries, from a place on: those that stand side by side, at most so many.
-    /// - Parameter isWhole: with all that stands in collections among them; else their types do.
+    /// Appends at most this many adjacent elements, or a map's entries, from a place on.
+    /// - Parameter isWhole: includes the contents of inner collections; otherwise only their types.
     func append(
         from place: Int, atMost count: Int, to contents: inout StoredCollection, isWhole: Bool = true
     ) throws(StorageError) {
@@ -159,7 +160,7 @@ struct CollectionContents {
         }
     }
 
-    /// Whether it is large: what stands in the row is not worth buffers.
+    /// Whether it is a tree: for a collection in its row, buffers are not worthwhile.
     var isTree: Bool {
         if case .tree = reader.cell { return true }
         return false
@@ -204,7 +205,7 @@ struct CollectionContents {
         return contents
     }
 
-    /// The keys of the rows that a collection of objects leads to, in order; entries without an object are left out.
+    /// The keys of linked rows, in order; null links are skipped.
     func links() throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         if isTree {
@@ -225,7 +226,7 @@ struct CollectionContents {
         return keys
     }
 
-    /// Those rows that a collection of objects leads to.
+    /// The rows of `targets` that the collection links to.
     /// - Complexity: O(log links) for each.
     func linked(of targets: Set<Int64>) throws(StorageError) -> Set<Int64> {
         var found: Set<Int64> = []
@@ -236,7 +237,7 @@ struct CollectionContents {
         return found
     }
 
-    /// Where a key of a map stands, or would have to be inserted.
+    /// The place of a map's key, or the place to insert it.
     /// - Complexity: O(log keys).
     func place(ofKey key: String) throws(StorageError) -> (place: Int, isThere: Bool) {
         let found = try reader.place(ofKey: key)
@@ -244,7 +245,7 @@ struct CollectionContents {
         return found
     }
 
-    /// Where a value of a set stands, or would have to be inserted.
+    /// The place of a set's member, or the place to insert it.
     /// - Complexity: O(log values).
     func place(ofMember value: _StoredValue) throws(StorageError) -> (place: Int, isThere: Bool) {
         let value = SetOrder.normal(value)
@@ -260,12 +261,12 @@ struct CollectionContents {
 }
 
 extension ReadView {
-    /// The rows that a column of many links leads to; entries without an object are left out.
+    /// The rows that a column of many links leads to; null links are skipped.
     func links(_ row: RowLocation, _ key: Int64, _ property: BoundProperty) throws(StorageError) -> [Int64] {
         try CollectionContents(self, row, key, property)?.links() ?? []
     }
 
-    /// The same for a column whose property is not at hand.
+    /// As ``links(_:_:_:)``, for a column without its property.
     func links(_ row: RowLocation, _ key: Int64, column: Int) throws(StorageError) -> [Int64] {
         let table = Int(row.table)
         guard let tag = ColumnTag(rawValue: schema.tables[table].columns[column].tag), let elements = tag.elements

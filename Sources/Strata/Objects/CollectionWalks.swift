@@ -1,12 +1,12 @@
-/// A walk along a collection that may change meanwhile.
+/// An iteration over a collection that may change meanwhile.
 protocol CollectionWalk: AnyObject {
-    /// Whether it is along a column of a row; `column` is a position.
+    /// Whether it iterates over this column of a row; `column` is a position.
     func isOf(_ table: Int, _ key: Int64, _ column: Int) -> Bool
-    /// Takes what is left of the collection: it is about to change.
+    /// Copies the rest of the collection, because it is about to change.
     func settle()
 }
 
-/// Walks along collections that were begun in a write and are not over. It keeps none of them alive.
+/// Unfinished iterations over collections in a write. Holds them weakly.
 ///
 /// Concurrency: confined with its Realm.
 final class CollectionWalks {
@@ -18,19 +18,19 @@ final class CollectionWalks {
 
     func add(_ walk: any CollectionWalk) { walks[ObjectIdentifier(walk)] = Known(walk: walk) }
 
-    /// To be called before a walk goes.
+    /// Called before an iteration is deallocated.
     func remove(_ walk: any CollectionWalk) {
         if !walks.isEmpty { walks[ObjectIdentifier(walk)] = nil }
     }
 
-    /// A column of a row is about to change.
+    /// Called before a column of a row changes.
     @inline(__always)
     func settle(_ table: Int, _ key: Int64, _ column: Int) {
         if walks.isEmpty { return }
         for walk in walks.values.map(\.walk) where walk.isOf(table, key, column) { walk.settle() }
     }
 
-    /// Any collection may change, or the write ends.
+    /// Called before any collection may change, and at the end of the write.
     func settleAll() {
         if walks.isEmpty { return }
         for walk in walks.values.map(\.walk) { walk.settle() }

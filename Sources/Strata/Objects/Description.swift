@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// What prints everything that it leads to, down to a depth.
+/// A value that prints the objects it leads to, down to a depth.
 protocol Describing {
     func described(_ depth: Int) -> String
 }
 
-/// How objects and collections print: nested, down to a depth, so that what leads back to itself ends.
+/// Descriptions of objects and collections: nested down to a depth, so that cycles end.
 enum Description {
     static let depth = 5
     static let shownElements = 100
@@ -37,7 +37,7 @@ enum Description {
     static func indented(_ text: String) -> String { text.replacing("\n", with: "\n\t") }
 
     /// A collection's elements, or a map's entries.
-    /// - Parameter identity: what stands for the collection as long as it lives.
+    /// - Parameter identity: identifies the collection while it lives.
     static func collection(
         _ name: String, _ element: _PropertyShape, _ identity: AnyObject?, count: Int, _ lines: some Sequence<String>
     ) -> String {
@@ -90,7 +90,7 @@ extension ObjectBase: Describing {
         return "\(access.name) \(_dynamicValue(primary.name).map { "\($0)" } ?? "nil")"
     }
 
-    /// Every property that is not an inverse.
+    /// Every property except inverses.
     var _propertyNames: [String] {
         _frame == nil
             ? ClassPlan.plan(for: type(of: self)).fields.filter(\.isStored).map(\.name)

@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// An object that is read and written by the names of its properties.
+/// An object whose properties are accessed by name.
 ///
 ///     let name = object["name"] as? String
 ///     let value = try object.value(for: "address", "city")
@@ -11,11 +11,11 @@ public final class DynamicObject: Object {
         set { self[member] = newValue }
     }
 
-    /// The class's own name in the file.
+    /// The class's name in the file.
     public var dynamicClassName: String { _frame == nil ? "" : _access.name }
 
     /// A property's value, through links: `value(for: "bar", "baz", "qux")`.
-    /// - Throws: `invalidInput` for a name that the class on the way does not have.
+    /// - Throws: `invalidInput` for a name that its class does not have.
     public func value(for names: String...) throws -> Any? {
         var current: Any? = self
         for (place, name) in names.enumerated() {
@@ -28,12 +28,12 @@ public final class DynamicObject: Object {
         return current
     }
 
-    /// A property's value, or an error when the class has no property of that name.
+    /// A property's value; an error if the class has no such property.
     public func tryGetValue(for name: String) throws -> Any? { try _checkedValue(name) }
 }
 
 extension Optional where Wrapped == Any {
-    /// Goes on through a link: `old["bar"]["baz"]["qux"]`. Nil where there is no object.
+    /// Follows a link: `old["bar"]["baz"]["qux"]`. Nil if there is no object.
     public subscript(_ name: String) -> Any? {
         guard let object = _flatten(self) as? ObjectBase else { return nil }
         return object[name]
@@ -41,7 +41,7 @@ extension Optional where Wrapped == Any {
 }
 
 extension ObjectBase {
-    /// The same object, known by name alone.
+    /// The same object as a dynamic one.
     var _dynamicTwin: DynamicObject? {
         if let known = self as? DynamicObject { return known }
         guard let instance = _instance, !isInvalidated, let access = instance.access(named: _access.name, typed: false)
@@ -49,7 +49,7 @@ extension ObjectBase {
         return instance.materialize(access, RowKey(_key)) as? DynamicObject
     }
 
-    /// What stands for a deleted object that is known by name alone; nil for an unmanaged one.
+    /// The invalidated dynamic object for a deleted one; nil for an unmanaged one.
     private final var _goneDynamicTwin: DynamicObject? {
         guard let instance = _instance, let access = instance.access(named: _access.name, typed: false) else {
             return nil
@@ -58,25 +58,25 @@ extension ObjectBase {
         return instance.invalidObject(access, key: RowKey(_key)) as? DynamicObject
     }
 
-    /// A list by name, whose objects are known by name as well. Of a list of plain values it tells the count; its
-    /// elements are objects without a property, and ``subscript(_:)`` gives a list of what they are.
+    /// A list by name, with dynamic objects. For a list of plain values it has their count; its elements are objects
+    /// without properties, and ``subscript(_:)`` returns the values.
     ///
-    /// Of a deleted object it is empty and invalidated, and the access follows `Configuration.invalidAccess`. Stops the
-    /// program when the property is no list, or the object is not managed.
+    /// For a deleted object it is empty and invalidated, and the access follows `Configuration.invalidAccess`. Stops
+    /// the program if the property is no list, or the object is not managed.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
         _dynamicCollection(propertyName, "list")
     }
 
     /// A set by name, as ``dynamicList(_:)``.
     ///
-    /// Stops the program when the property is no set, or the object is not managed.
+    /// Stops the program if the property is no set, or the object is not managed.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
         _dynamicCollection(propertyName, "set")
     }
 
     /// A map by name, as ``dynamicList(_:)``.
     ///
-    /// Stops the program when the property is no map, or the object is not managed.
+    /// Stops the program if the property is no map, or the object is not managed.
     public final func dynamicMap<Key>(_ propertyName: String) -> Map<Key, DynamicObject?> {
         _dynamicCollection(propertyName, "map")
     }
@@ -92,7 +92,7 @@ extension ObjectBase {
         return Collection(_column: _CollectionColumn(twin, place))
     }
 
-    /// A property by name, or an error when there is none of that name, or it cannot be read.
+    /// A property by name; an error if there is none of this name, or it cannot be read.
     func _checkedValue(_ name: String) throws(Realm.Error) -> Any? {
         guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
         guard let instance = _instance else { return self[name] }
@@ -122,7 +122,7 @@ extension ObjectBase {
         return _storedAny(access, place)
     }
 
-    /// A property of a class that is known by the file alone.
+    /// A property of a class that only the file declares.
     private func _storedAny(_ access: ClassAccess, _ place: Int) -> Any? {
         let property = access.properties[place]
         let instance = access.instance
@@ -135,7 +135,7 @@ extension ObjectBase {
             return nil
         }
         if case .link(let key) = value {
-            // As what it is, where the program has its class; in a migration classes are known by name alone.
+            // As its own class, if the program has it; in a migration all classes are dynamic.
             return property.target.flatMap { instance.access(named: $0, typed: !instance.isMigration) }
                 .flatMap { instance.materialize($0, RowKey(key)) }
         }
@@ -151,7 +151,7 @@ extension ObjectBase {
 
     func _setDynamicValue(_ name: String, _ value: Any?) {
         guard _frame != nil else {
-            // What stands for an object that a migration could not make: the migration fails with the reason for that.
+            // The placeholder of an object that a migration could not create: the migration has failed already.
             if self is DynamicObject { return }
             let plan = ClassPlan.plan(for: type(of: self))
             guard let field = plan.field(named: name) else {
@@ -169,14 +169,14 @@ extension ObjectBase {
         ObjectMaker(write, copies: false).assign(self, access, place, value, .error)
     }
 
-    /// Takes properties from a dictionary, an array or an object, while unmanaged.
-    /// - Parameter allowsUnknown: whether names that the class does not have are passed over.
-    /// - Returns: what does not fit.
+    /// Sets properties from a dictionary, an array or an object, while unmanaged.
+    /// - Parameter allowsUnknown: whether unknown names are ignored.
+    /// - Returns: the error for a value that does not fit.
     func _assign(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         NestedAssignment.assign(self, value, allowsUnknown: allowsUnknown)
     }
 
-    /// As `_assign`; values that stand too deep inside the rest wait.
+    /// As `_assign`; values that are nested too deeply are postponed.
     func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
         let names = plan.fields.filter(\.isStored).map(\.name)

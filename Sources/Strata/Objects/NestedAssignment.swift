@@ -1,10 +1,10 @@
 import CStrataShim
 
-/// Unmanaged objects take values from dictionaries inside one another.
+/// Assignment of nested dictionaries to unmanaged objects.
 ///
-/// Which type makes an object of a dictionary is known to the property alone, which is called without knowing how deep
-/// it stands: the running thread keeps that. Values take stack for each level as far as ``deepest``; what stands deeper
-/// is assigned after the rest, so that a chain of any length is made on a stack of any size.
+/// Only a property knows the type of object to make of a dictionary, and it is called without the nesting depth, so the
+/// thread keeps the depth. Values take stack for each level up to ``deepest``; deeper ones are assigned after the rest,
+/// so that a chain of any length needs a bounded stack.
 enum NestedAssignment {
     private final class Run {
         var depth = 0
@@ -13,7 +13,7 @@ enum NestedAssignment {
 
     private static let deepest = 16
 
-    /// - Returns: what does not fit.
+    /// - Returns: the error for a value that does not fit.
     static func assign(_ object: ObjectBase, _ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         if let known = strata_assignments() {
             return deeper(Unmanaged<Run>.fromOpaque(known).takeUnretainedValue(), object, value)

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Finds lists and maps that stand in values of any type.
+/// Finds inner collections in values of any type.
 struct NestedReading {
     let view: ReadView
     /// Of the property: a single value, or a collection of them.
     let tag: ColumnTag
 
-    /// The property's own collection, or the one that its value is; nil where there is none.
+    /// The property's own collection, or the one that is its value; nil if there is none.
     func root(_ row: RowLocation, _ key: Int64, _ column: Int) throws(StorageError) -> CollectionReader? {
         if let elements = tag.elements {
             return try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: false)
@@ -15,8 +15,8 @@ struct NestedReading {
         return try CollectionReader(view, value: bytes)
     }
 
-    /// Where what stood somewhere in another version stands now; nil when it is gone. A list or a map that changed is
-    /// the same one as long as its neighbours say where it stands.
+    /// The steps to an inner collection in a later version; nil if it is gone. A changed inner collection is the same
+    /// one as long as its neighbours determine its place.
     static func followed(
         _ standing: NestedSteps, _ earlier: CollectionReader, _ later: CollectionReader
     ) throws(StorageError) -> NestedSteps? {
@@ -42,7 +42,7 @@ struct NestedReading {
     }
 }
 
-/// What became of lists and maps in the elements of a list from one version to another.
+/// The correspondence of inner collections in the elements of a list between two versions.
 struct NestedMatch {
     private let old: CollectionReader
     private let new: CollectionReader
@@ -63,8 +63,8 @@ struct NestedMatch {
         return try changed().first { $0.old == place }?.new
     }
 
-    /// Lists and maps that changed where they stand, by their places: of the lists, or maps, between the same two
-    /// neighbours one after the other, where there are as many now as before.
+    /// Old and new places of inner collections that changed in place: between the same two neighbours, in order, if
+    /// their number is unchanged.
     func changed() throws(StorageError) -> [(old: Int, new: Int)] {
         var pairs: [(old: Int, new: Int)] = []
         var (gone, come) = (0, 0)
@@ -95,7 +95,7 @@ struct NestedMatch {
             if old.count == new.count { pairs += zip(old, new).map { ($0.place, $1.place) } }
         }
         pairs.sort { $0.old < $1.old }
-        // Those that exchanged their order did more than change.
+        // Collections that swapped places did not change in place.
         let ascend = zip(pairs, pairs.dropFirst()).allSatisfy { $0.new < $1.new }
         return ascend ? pairs : []
     }
@@ -112,7 +112,7 @@ struct NestedMatch {
 }
 
 extension CollectionReader {
-    /// The place that a step leads to; nil when there is none.
+    /// The place of a step; nil if there is none.
     func place(of step: NestedSteps.Step) throws(StorageError) -> Int? {
         switch step {
         case .index(let place): return !column.isKeyed && place >= 0 && place < count ? place : nil
@@ -123,7 +123,7 @@ extension CollectionReader {
         }
     }
 
-    /// What stands at the end of steps, and the places on the way; nil when nothing does.
+    /// The collection at the end of steps, and the places along them; nil if there is none.
     func found(_ standing: NestedSteps) throws(StorageError) -> (reader: CollectionReader, path: [Int])? {
         var reader = self
         var path: [Int] = []
@@ -135,7 +135,7 @@ extension CollectionReader {
         return reader.column.isKeyed == standing.isKeyed ? (reader, path) : nil
     }
 
-    /// Where a key of a map stands, or would have to be inserted.
+    /// The place of a map's key, or the place to insert it.
     /// - Complexity: O(log keys).
     func place(ofKey key: String) throws(StorageError) -> (place: Int, isThere: Bool) {
         try Cell.withCopy(of: Array(key.utf8)) { (wanted) throws(StorageError) in
@@ -146,7 +146,7 @@ extension CollectionReader {
         }
     }
 
-    /// All of a collection that stands in an element, as the element's bytes would be if it were short.
+    /// The encoding of an inner collection, as if its bytes were short.
     /// - Complexity: O(elements and their bytes).
     func encodedNested(at place: Int) throws(StorageError) -> [UInt8]? {
         guard let inner = try nested(at: place) else { return nil }
@@ -161,7 +161,7 @@ extension CollectionReader {
         return NestedEncoding.encode(contents, isKeyed: inner.column.isKeyed)
     }
 
-    /// An element that is a value of any type, whole.
+    /// An element of any type, with the contents of inner collections.
     func anyValue(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         if part.isTree(at: place), let bytes = try encodedNested(at: place) { return .bytes(bytes) }
         let cell = try part.value(at: place)

@@ -1,9 +1,9 @@
 extension _CheckedReading {
-    /// An unmanaged copy with everything that it leads to, of values that belong to nobody else.
+    /// An unmanaged deep copy, which shares no objects with others.
     ///
-    /// Objects that lead to each other are copied once, so circles stay circles. Inverses are left out. For encoding,
-    /// for another Realm, and for code that must not follow changes.
-    /// - Complexity: O(objects that can be reached and their values); takes no stack for long chains.
+    /// Objects in cycles are copied once, so cycles are kept. Inverses are left out. For encoding, for another Realm,
+    /// and for code that must not see changes.
+    /// - Complexity: O(reachable objects and their values); takes no stack for long chains.
     public func detached() -> Self {
         let run = DetachRun()
         guard let copy = run.copy(self) as? Self else {
@@ -13,11 +13,12 @@ extension _CheckedReading {
     }
 }
 
-/// Copies objects, first their shells, then what stands in them. Of one run, an object has one copy.
+/// Copies objects: first empty ones, then their values. A run makes one copy of each object.
 ///
-/// A class: collections are mapped by a closure, and a copy of what is known by then would be as long as the chain.
+/// A class: collections are mapped by a closure, and copying the set of known objects would take time linear in the
+/// chain.
 final class DetachRun {
-    /// Objects in one file, or unmanaged ones.
+    /// Objects of one file, or unmanaged ones.
     private enum Identity: Hashable {
         case row(table: UInt32, key: Int64)
         case object(ObjectIdentifier)
@@ -25,7 +26,7 @@ final class DetachRun {
 
     private var copies: [Identity: ObjectBase] = [:]
     private var waiting: [(from: ObjectBase, to: ObjectBase)] = []
-    /// Whose objects are led to as they are.
+    /// The instance whose objects are linked to without a copy.
     private let home: RealmInstance?
 
     init(into home: RealmInstance? = nil) { self.home = home }

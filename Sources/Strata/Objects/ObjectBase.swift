@@ -1,28 +1,28 @@
 import CStrataShim
 import StrataStorage
 
-/// What all persisted classes have in common. Applications subclass ``Object``.
+/// The base of all persisted classes. Applications subclass ``Object``.
 ///
 /// An object is unmanaged until it is added to a Realm: its properties are its own fields. A managed object is an
-/// accessor: identity, the place of its row in the view it was last read under, and no values.
+/// accessor: it has an identity and a cached location of its row, and no values.
 open class ObjectBase: Hashable, CustomStringConvertible {
     /// Nil while unmanaged.
     @usableFromInline @exclusivity(unchecked) final var _frame: UnsafeMutablePointer<_ClassFrame>?
-    /// The stamp that the place belongs to.
+    /// The stamp under which the location is valid.
     @usableFromInline @exclusivity(unchecked) final var _stamp: UInt64
-    /// The row's place, in parts that code of other modules can compare: see ``_location``.
+    /// The row's location, in parts that code of other modules can compare: see ``_location``.
     @usableFromInline @exclusivity(unchecked) final var _group: UnsafeRawPointer?
     @usableFromInline @exclusivity(unchecked) final var _slot: Int32
     @exclusivity(unchecked) final var _table: Int32
-    /// Row key and creation version: captured once, and with the table the object's identity.
+    /// Row key and creation version: set once; with the table they are the object's identity.
     @exclusivity(unchecked) final var _key: Int64
     @exclusivity(unchecked) final var _creation: UInt64
-    /// The Realm of a managed object, or the trace of an object that stands in for a key path.
+    /// The Realm of a managed object, or the trace of an object that follows a key path.
     @usableFromInline @exclusivity(unchecked) final var _owner: AnyObject?
-    /// The write that the row was born in, by the Realm's own count, if that write was not committed when the object
-    /// was made. A cancelled write's version number is used again, so the creation version alone does not tell.
+    /// The write that created the row, by the Realm's count, if it was not committed when the object was made. A
+    /// cancelled write's version number is reused, so the creation version alone does not identify the row.
     @exclusivity(unchecked) final var _birthWrite: UInt32
-    /// Set while the object is being added, for links that lead back to it.
+    /// Set while the object is being added, for links back to it.
     @exclusivity(unchecked) final var _isBeingAdded: Bool
 
     public required init() {
@@ -38,13 +38,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         _isBeingAdded = false
     }
 
-    /// By the first call ``ClassPlan`` knows a class without a deinit of its own.
+    /// ``ClassPlan`` recognizes classes without a deinit of their own by the first call.
     deinit {
         strata_object_ends()
         if _frame == nil { UnmanagedRelease.run(self) }
     }
 
-    /// Where the row stands; nil before it was first found.
+    /// The row's location; nil before it was first found.
     @inline(__always)
     final var _location: RowLocation? {
         get { _group.map { RowLocation(group: $0, slot: _slot, table: _table) } }
@@ -55,35 +55,35 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The name that the class has in files, in migrations and in messages.
+    /// The class's name in files, in migrations and in messages.
     open class func className() -> String { String(describing: self) }
 
-    /// The primary key's property name in the older form of declaration.
+    /// The primary key's property in the older form of declaration.
     open class func primaryKey() -> String? { nil }
 
     /// Indexed properties in the older form of declaration.
     open class func indexedProperties() -> [String] { [] }
 
-    /// Whether the class is opened by a configuration that names no classes. One that names it opens it all the same.
+    /// Whether the class belongs to configurations that name no classes. A configuration can always name it.
     open class func shouldIncludeInDefaultSchema() -> Bool { true }
 
-    /// Properties that no two objects of the class share all of, one list per key.
+    /// Lists of properties whose combined values must be unique among the objects of the class.
     ///
     ///     override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
     ///
-    /// A write that would leave two throws `duplicateKey` when it is committed. A null shares its key with nothing. The
-    /// first property of a key gets an index, so name the one first that differs most.
+    /// A write that would leave duplicates throws `duplicateKey` at its commit. A key with a null is never a duplicate.
+    /// The first property of a key gets an index, so name the most selective one first.
     open class func uniqueKeys() -> [[String]] { [] }
 
-    /// Stored properties that the database leaves alone, in the older form of declaration.
+    /// Stored properties that are not persisted, in the older form of declaration.
     open class func ignoredProperties() -> [String] { [] }
 
-    /// Names in the file, by the properties' own names, for those that differ.
+    /// Names of properties in the file, by their own names, for those that differ.
     ///
     ///     override class func propertiesMapping() -> [String: String] { ["firstName": "first_name"] }
     open class func propertiesMapping() -> [String: String] { [:] }
 
-    /// The class as its file knows it; the program's own declaration while unmanaged.
+    /// The class as stored in its file; the program's own declaration while unmanaged.
     public final var objectSchema: ObjectSchema {
         if let instance = _instance, let shown = instance.shownSchema(of: _access.name) { return shown }
         return (_frame.flatMap { _ in _access.plan } ?? ClassPlan.plan(for: type(of: self))).declaration
@@ -97,7 +97,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         return unsafeDowncast(_owner, to: RealmInstance.self)
     }
 
-    /// Whether the row behind a managed object is gone. Never true for an unmanaged object.
+    /// Whether the row of a managed object was deleted. Never true for an unmanaged object.
     public final var isInvalidated: Bool {
         #if Zoo
             if PlantedMistake.invalidationDenied.isPlanted { return false }
@@ -110,7 +110,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Whether the object belongs to an immutable version.
     public final var isFrozen: Bool { _instance?.isFrozen ?? false }
 
-    /// Whether both stand for the same row, or are the same unmanaged object. Reads no storage.
+    /// Whether both are the same row, or the same unmanaged object. Reads no storage.
     public final func isSameObject(as other: ObjectBase?) -> Bool {
         guard let other else { return false }
         if self === other { return true }
@@ -121,12 +121,12 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         return _birthWrite == other._birthWrite || !(_wasTakenBack || other._wasTakenBack)
     }
 
-    /// Whether the row was born in a write that was cancelled.
+    /// Whether the row was created in a cancelled write.
     private final var _wasTakenBack: Bool { _birthWrite != 0 && _access.instance.isCancelled(_birthWrite) }
 
     public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a.isSameObject(as: b) }
 
-    /// Stable from the moment the object is managed, whatever happens to its row.
+    /// Stable once the object is managed, whatever happens to its row.
     public func hash(into hasher: inout Hasher) {
         guard _frame != nil else { return hasher.combine(ObjectIdentifier(self)) }
         #if Zoo
@@ -137,10 +137,10 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         hasher.combine(_access.tableID)
     }
 
-    /// The class name and every property, one per line, and what they lead to, down to a depth.
+    /// The class name and every property, one per line, and the objects they lead to, down to a depth.
     public var description: String { described(Description.depth) }
 
-    /// A property by name; nil when there is none of that name.
+    /// A property by name; nil if there is none of this name.
     ///
     /// Assigning goes through the same checks as a typed property; a value of another type fails the write transaction.
     public final subscript(key: String) -> Any? {
@@ -148,7 +148,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         set { _setDynamicValue(key, newValue) }
     }
 
-    /// A property, or a typed error when the row is gone or cannot be read.
+    /// A property, or a typed error if the row is deleted or unreadable.
     ///
     ///     let name = try dog.read(\.name)
     public final func _readChecked<Value>(_ read: () -> Value) throws -> Value {
@@ -162,13 +162,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 }
 
-/// A key path reader for any subclass, so that `\.name` is the subclass's own.
+/// Gives `read` the type of the subclass, so that `\.name` is the subclass's own.
 public protocol _CheckedReading: ObjectBase {}
 
 extension ObjectBase: _CheckedReading {}
 
 extension _CheckedReading {
-    /// A property, or a typed error when the row is gone or cannot be read: the checked form of `self.property`.
+    /// A property, or a typed error if the row is deleted or unreadable: the throwing form of `self.property`.
     ///
     ///     let name = try dog.read(\.name)
     /// - Throws: ``Realm/Error`` with `objectDeleted` or `invalidDatabase`.
@@ -196,7 +196,7 @@ open class Object: ObjectBase {
     }
 }
 
-/// The name that RealmSwift itself has for ``Object``.
+/// RealmSwift's own name for ``Object``.
 public typealias RealmSwiftObject = Object
 
 /// An object that belongs to one parent: a property, a list or a map of another object.
@@ -204,8 +204,8 @@ public typealias RealmSwiftObject = Object
 ///     final class Address: EmbeddedObject { @Persisted var city = "" }
 ///     final class Person: Object { @Persisted var address: Address? }
 ///
-/// It is added with its parent and deleted with it, or when the parent leads to something else in its place. A second
-/// parent is refused: give it an object of its own, such as `detached()`.
+/// It is added and deleted with its parent, and deleted when the parent replaces it. A second parent is refused: give
+/// it an object of its own, such as `detached()`.
 open class EmbeddedObject: ObjectBase {
     public required init() { super.init() }
 

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// What can be read of a list, set or map some of whose elements are lost, or lead to rows that are.
+/// The readable elements of a list, set or map with lost elements, or with links to lost rows.
 struct ReadableElements {
     /// In the collection's order.
     var contents = StoredCollection()
-    /// Where each element stands in the collection with what is lost.
+    /// Place of each element in the collection, counting lost ones.
     var places: [Int] = []
-    /// What it belongs to.
+    /// Validity: stamp, and row and column of the collection.
     let stamp: UInt64
     let row: Int64
     let table: Int

@@ -1,13 +1,13 @@
-/// Takes apart what an unmanaged object alone leads to, object by object. The runtime would release one inside the
-/// other, and a chain of 100 000 is deeper than a stack.
+/// Releases objects that only an unmanaged object references, in a loop. The runtime would release them recursively,
+/// and a chain of 100 000 exceeds the stack.
 enum UnmanagedRelease {
-    /// `object` is at its end: nothing else refers to it.
+    /// Called in the deinit of `object`.
     @inline(never)
     static func run(_ object: ObjectBase) {
         var waiting: [ObjectBase] = []
         take(object, &waiting)
         while var next = waiting.popLast() {
-            // What another reference leads to as well stays whole.
+            // Objects with further references stay as they are.
             if next._frame == nil, isKnownUniquelyReferenced(&next) { take(next, &waiting) }
         }
     }
@@ -20,8 +20,8 @@ enum UnmanagedRelease {
         }
     }
 
-    /// Lists and maps of values of any type that are to be taken apart. They are kept as what they are, since a value
-    /// of any type that holds one would be another reference to it.
+    /// Lists and maps of values of any type to be released. Kept as collections, since a value of any type that holds
+    /// one would be a second reference.
     struct Nested {
         fileprivate var lists: [List<AnyRealmValue>] = []
         fileprivate var maps: [Map<String, AnyRealmValue>] = []
@@ -35,7 +35,7 @@ enum UnmanagedRelease {
         }
     }
 
-    /// A collection of values of any type is at its end: what it alone leads to is taken apart in a loop.
+    /// Called in the deinit of a collection of values of any type: releases its contents in a loop.
     /// - Parameter empty: moves the values out of the collection.
     @inline(never)
     static func run(_ empty: (inout Nested) -> Void) {

@@ -1,6 +1,6 @@
-/// How many dictionaries and lists stand inside one another in a value of any kind.
+/// Nesting depth of dictionaries and lists in a value.
 enum ValueNesting {
-    /// Whether more than `limit` do. Looks no deeper than that.
+    /// Whether the depth exceeds `limit`. Reads no deeper than that.
     static func isDeeper(_ value: Any?, than limit: Int) -> Bool {
         switch _flatten(value) {
         case let entries as [String: Any]:

@@ -2,53 +2,53 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Writes of one Realm that wait for the write lock, and for the disk, without blocking where the Realm lives.
+/// Asynchronous writes of one Realm, which wait for the write gate and the disk without blocking the Realm's thread.
 ///
-/// Requests are served in the order in which they came. The lock is waited for on a queue of its own; its transaction
-/// is left in ``grant``, and the Realm's thread, queue or actor is told. A write that blocks and comes in between takes
-/// the transaction, since it could never get the lock before; the requests then wait for another one.
-/// Concurrency: used where its Realm lives, but for ``grant``.
+/// Requests are served in order. A queue of its own waits for the gate; the acquired transaction is stored in
+/// ``grant``, and the Realm's thread, queue or actor is woken. A blocking write that comes in between takes the stored
+/// transaction, since it could not acquire the gate otherwise; the requests then wait for another one.
+/// Concurrency: used where its Realm lives, except ``grant``.
 final class AsyncWrites {
     private unowned let instance: RealmInstance
     private let grant = WriteGrant()
     private var requests: [Request] = []
     private var lastID = 0
     private var isAcquiring = false
-    /// Set while a request runs: it may begin and end transactions by itself.
+    /// Set while a request runs, which may begin and end transactions itself.
     private var isRunning = false
-    /// Set while the write of a request runs that took its transaction itself.
+    /// Set while the write of a request runs that claimed its transaction by ``claim(_:)``.
     private var isClaimed = false
-    /// What goes on with a group of commits.
+    /// The next transaction of an open commit batch.
     private var groupTransaction: WriteTransaction?
     private var group: [Completion] = []
     private var groupCommit: PendingCommit?
-    /// Commits that the disk is waited for.
+    /// Number of commits that wait for the disk.
     private var unfinished = 0
-    /// Groups are numbered in the order in which they began, and their completions run in that order.
+    /// Numbers of commit batches in the order of their beginning; their completions run in that order.
     private var groupsBegun = 0
     private var groupsTold = 0
-    /// Groups that are done while an earlier one still waits for the disk: what is to be told of each, by its number.
+    /// Batches that are durable while an earlier one still waits for the disk: their completions and errors by number.
     private var early: [Int: ([Completion], StorageError?)] = [:]
     private var cancelledCompletions: Set<Int> = []
-    /// Others wait for the write lock as long as a group goes on.
+    /// Most commits of a batch: other writers wait for the gate while it lasts.
     private static let groupLimit = 256
 
     struct Request {
         let id: Int
-        /// Runs when the transaction is there. One that only waits for it takes it later, by ``claim(_:)``.
+        /// Runs when the transaction is acquired. A request that claims it later only learns that it is acquired.
         var run: (Result<Void, Realm.Error>) -> Void
         let takesGrantLater: Bool
-        /// Whether a request that takes it later was told that it is there.
+        /// Whether a claiming request was told that the transaction is acquired.
         var isTold = false
     }
 
-    /// How it went with a request that takes its transaction itself.
+    /// Result of claiming a transaction.
     enum Claim {
         /// The write has begun.
         case begun
-        /// A write that blocks was faster; the request keeps its place.
+        /// A blocking write took the transaction; the request keeps its place in the queue.
         case late
-        /// The request was taken back.
+        /// The request was withdrawn.
         case withdrawn
     }
 
@@ -62,20 +62,20 @@ final class AsyncWrites {
 
     // MARK: Requests
 
-    /// - Parameter run: called inside the write, which is rolled back when it does not end it.
+    /// - Parameter run: called inside the write, which is rolled back unless `run` ends it.
     func begin(_ run: @escaping (Result<Void, Realm.Error>) -> Void) -> Int {
         let id = nextID()
         requests.append(Request(id: id, run: run, takesGrantLater: false))
         #if Zoo
             if PlantedMistake.asyncOrder.isPlanted { requests.insert(requests.removeLast(), at: 0) }
         #endif
-        // The caller goes on first: a request never runs before the call that made it returns.
+        // Asynchronous: a request never runs before the call that made it returns.
         pump()
         return id
     }
 
-    /// Calls `isThere` when it is this request's turn, which is then taken by ``claim(_:)``.
-    /// - Parameter id: from ``reserve()``; of a request that was late, its number.
+    /// Calls `isThere` at this request's turn; the caller then claims it by ``claim(_:)``.
+    /// - Parameter id: from ``reserve()``, or of a request that came late.
     func wait(_ id: Int, _ isThere: @escaping (Result<Void, Realm.Error>) -> Void) {
         if let place = requests.firstIndex(where: { $0.id == id }) {
             requests[place].run = isThere
@@ -89,13 +89,13 @@ final class AsyncWrites {
     /// A number for ``wait(_:_:)``.
     func reserve() -> Int { nextID() }
 
-    /// Takes a request back whose turn has not come, and tells it so; from any thread, where the Realm lives.
+    /// Returns a closure that withdraws a request before its turn, and calls it; callable from any thread.
     func withdrawal(of id: Int) -> @Sendable () -> Void {
         let living = Living(instance)
         let schedule = instance.confinement.scheduler
         return {
             schedule? {
-                // One that was told looks for itself.
+                // A request that was told checks for itself.
                 let writes = living.instance.asyncWrites
                 if writes.requests.contains(where: { $0.id == id && !$0.isTold }) {
                     writes.withdraw(id)?.run(.success(()))
@@ -104,7 +104,7 @@ final class AsyncWrites {
         }
     }
 
-    /// Takes a request back for which no transaction is there.
+    /// Withdraws a request whose transaction is not acquired yet.
     @discardableResult
     func withdraw(_ id: Int) -> Request? {
         guard let place = requests.firstIndex(where: { $0.id == id }) else { return nil }
@@ -114,8 +114,8 @@ final class AsyncWrites {
         return request
     }
 
-    /// Takes a request back that has not begun, or a commit's completion.
-    /// - Returns: false when there is none of that number.
+    /// Cancels a request that has not begun, or a commit's completion.
+    /// - Returns: false if there is none with this number.
     func cancel(_ id: Int) -> Bool {
         if let place = requests.firstIndex(where: { $0.id == id }) {
             requests.remove(at: place)
@@ -132,14 +132,14 @@ final class AsyncWrites {
         return lastID
     }
 
-    /// Waits for the next transaction, when somebody wants one and nothing is on the way.
+    /// Acquires the next transaction if a request waits and none is on the way.
     private func pump() {
         guard !isAcquiring, !isRunning, !instance.isInWrite, !requests.isEmpty else { return }
         if let next = groupTransaction {
             groupTransaction = nil
             return serve(next)
         }
-        // Observers are told of a commit before the next write begins, and it is not to be waited for here.
+        // Observers are notified of a commit before the next write begins; this thread must not wait for that.
         if unfinished > 0 && !instance.observation.isEmpty { return }
         guard let shared = instance.shared, let schedule = instance.confinement.scheduler else { return }
         isAcquiring = true
@@ -161,7 +161,7 @@ final class AsyncWrites {
         guard let first = requests.first else { return grant.giveUp() }
         guard grant.isSettled else { return pump() }
         if first.takesGrantLater {
-            // It takes the place of the request until then.
+            // The transaction is reserved for the request until it claims it.
             isAcquiring = true
             requests[0].isTold = true
             return first.run(.success(()))
@@ -174,7 +174,7 @@ final class AsyncWrites {
         }
     }
 
-    /// Runs the next request in a transaction, and those that make a group with it.
+    /// Runs the next request in a transaction, and further ones in the same commit batch.
     private func serve(_ transaction: WriteTransaction) {
         var next: WriteTransaction? = transaction
         while let running = next {
@@ -191,7 +191,7 @@ final class AsyncWrites {
             do throws(Realm.Error) {
                 try instance.begin(running)
                 request.run(.success(()))
-                // Who does not commit has changed nothing.
+                // A request without a commit is rolled back.
                 if instance.isInWrite { instance.cancel() }
             } catch {
                 request.run(.failure(error))
@@ -204,7 +204,7 @@ final class AsyncWrites {
         pump()
     }
 
-    /// The turn of a request that waited: begins its write.
+    /// Begins the write of a request at its turn.
     func claim(_ id: Int) throws(Realm.Error) -> Claim {
         guard requests.contains(where: { $0.id == id }) else { return .withdrawn }
         isAcquiring = false
@@ -227,7 +227,7 @@ final class AsyncWrites {
         return .begun
     }
 
-    /// The transaction that is there or on its way; blocks until it is there. Nil when none is.
+    /// The acquired transaction, or the one on its way, for which this blocks. Nil if there is none.
     func takeGrant() throws(StorageError) -> WriteTransaction? {
         if let next = groupTransaction {
             groupTransaction = nil
@@ -236,7 +236,7 @@ final class AsyncWrites {
         return try grant.take()
     }
 
-    /// A write that blocks has ended.
+    /// Called at the end of a blocking write.
     func writeEnded() {
         isClaimed = false
         if !isRunning { pump() }
@@ -246,8 +246,8 @@ final class AsyncWrites {
 
     /// Commits the running write without waiting for the disk.
     /// - Parameters:
-    ///   - grouped: waits for the disk together with the requests that are there already.
-    ///   - completion: called where the Realm lives, after observers were told.
+    /// - grouped: commits together with the requests that wait already, in one commit batch.
+    /// - completion: called where the Realm lives, after observers were notified.
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
         guard let write = instance.write else { return id }
@@ -282,7 +282,7 @@ final class AsyncWrites {
         return id
     }
 
-    /// Waits for the disk, elsewhere, and tells everybody who committed.
+    /// Waits for the disk on another thread, and calls the completions of the batch.
     private func endGroup() {
         if let rest = groupTransaction {
             groupTransaction = nil
@@ -308,7 +308,7 @@ final class AsyncWrites {
         }
     }
 
-    /// The waits end on threads of their own, in any order; completions run in the order of the commits.
+    /// The waits end on their own threads in any order; completions run in the order of the commits.
     private func arrived(_ number: Int, _ members: [Completion], _ failure: StorageError?) {
         early[number] = (members, failure)
         while let (members, failure) = early.removeValue(forKey: groupsTold) {
@@ -333,13 +333,13 @@ final class AsyncWrites {
     }
 }
 
-/// Keeps a Realm until its writes are done.
+/// Keeps a Realm alive until its writes are done.
 private struct Living: @unchecked Sendable {  // handed to where the instance lives, and used there only
     let instance: RealmInstance
     init(_ instance: RealmInstance) { self.instance = instance }
 }
 
-/// A transaction on its way from where the write lock was waited for.
+/// A transaction on its way from the thread that acquired the write gate.
 private final class WriteGrant: Sendable {
     private struct State: @unchecked Sendable {  // a transaction may be handed over; one side has it at a time
         var isExpected = false
@@ -371,7 +371,7 @@ private final class WriteGrant: Sendable {
         return try taken.result?.get()
     }
 
-    /// Nobody wants the transaction any more.
+    /// Rolls back a transaction that no request needs any more.
     func giveUp() {
         do throws(StorageError) { try take()?.rollback() } catch {}
     }

@@ -1,27 +1,27 @@
 import StrataStorage
 
 extension Realm {
-    /// A place of the file that cannot be read, and what is lost with it.
+    /// An unreadable place of the file, and what is lost with it.
     public struct Damage: Sendable, CustomStringConvertible {
         /// What cannot be read.
         public enum Loss: Sendable, Equatable {
-            /// So many objects, whose keys lie in a range; nil where the page is lost that counts them. Collections
+            /// Objects with keys in a range, and their number; nil if the page with the count is lost, too. Collections
             /// leave them out.
             case objects(keys: ClosedRange<Int64>, count: Int?)
-            /// A value of one object, or elements of a collection of it. The object itself can be read.
+            /// A value of one object, or elements of its collection. The object itself is readable.
             case value(key: Int64, property: String?)
-            /// The index, or the inverse links, of a property: what they lead to is found without them, more slowly.
+            /// The index, or the inverse links, of a property: objects are found without them, more slowly.
             case index(property: String?)
-            /// Not known.
+            /// Unknown.
             case unknown
         }
 
-        /// The class; nil where the page belongs to none that is known.
+        /// The class; nil if the page belongs to no known one.
         public let className: String?
         public let loss: Loss
-        /// The first page of the node that does not verify, of 4 096 bytes each; nil where no page is known.
+        /// The first page of the unreadable node, in pages of 4 096 bytes; nil if it has none.
         public let page: Int?
-        /// What is wrong with the page: `checksum`, `structure`, `unreadable` and others.
+        /// Kind of damage: `checksum`, `structure`, `unreadable` and others.
         public let reason: String
         /// Whether ``Realm/acknowledgeDamage()`` covers it.
         public let isAcknowledged: Bool
@@ -57,9 +57,9 @@ extension Realm {
         }
     }
 
-    /// Every place of the file that is known to be unreadable, in the order in which they were found, by any process.
+    /// All places of the file known to be unreadable, in the order in which any process found them.
     ///
-    /// It survives the close of the file: it stands in `NAME.damage` beside it.
+    /// The list survives the close of the file: it is stored beside it in `NAME.damage`.
     public var damage: [Damage] {
         let schema = instance.currentView?.schema ?? StoreSchema()
         return instance.store.damage.places.map { place, isAcknowledged in
@@ -67,14 +67,13 @@ extension Realm {
         }
     }
 
-    /// Verifies every page of the version that the Realm shows: rows, indexes, links, values, collections, and then
-    /// every rule of the format, as `strata check` does for a closed file. What is damaged is reported, and in
-    /// ``damage`` from then on.
+    /// Verifies every page of the Realm's version: rows, indexes, links, values, collections; then every rule of the
+    /// format, as `strata check` does for a closed file. Damage is reported, and listed in ``damage`` from then on.
     ///
-    /// - Parameter progress: told the share that is done, from 0 to 1, on the calling thread.
-    /// - Returns: what cannot be read in this version, acknowledged or not; nothing for a file that is whole.
-    /// - Throws: `wrongState` for a Realm that was invalidated; what is no damage.
-    /// - Complexity: reads the version whole.
+    /// - Parameter progress: called with the share that is done, from 0 to 1, on the calling thread.
+    /// - Returns: what cannot be read in this version, acknowledged or not; empty for an intact file.
+    /// - Throws: `wrongState` for an invalidated Realm; errors other than damage.
+    /// - Complexity: reads the whole version.
     @discardableResult
     public func verify(progress: ((Double) -> Void)? = nil) throws -> [Damage] {
         try instance.requireHere()
@@ -101,10 +100,10 @@ extension Realm {
         }
     }
 
-    /// Says that the program knows of every place in ``damage`` and goes on with what can be read: writes work again.
+    /// Acknowledges every place in ``damage``: the program continues with what is readable, and writes work again.
     ///
-    /// What is found later refuses writes again. A write that has to read a page that is lost, such as the update or
-    /// the deletion of an object that cannot be read, throws `invalidDatabase` and changes nothing.
+    /// Damage found later refuses writes again. A write that has to read a lost page, such as the update or the
+    /// deletion of an unreadable object, throws `invalidDatabase` and changes nothing.
     public func acknowledgeDamage() { instance.store.damage.acknowledge() }
 }
 

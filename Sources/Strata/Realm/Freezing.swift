@@ -1,12 +1,12 @@
 import StrataStorage
 
 extension _CheckedReading {
-    /// The object as it is now, for ever, on any thread.
+    /// A frozen copy of the object: it shows this version for ever, on any thread.
     ///
-    /// A deleted object, and one that the running write has made, are in no version: the frozen object is invalidated,
-    /// reads as any deleted one, and the access follows `Configuration.invalidAccess`. An unmanaged object ends the
+    /// A deleted object, or one added in the running write, is in no version: the frozen object is invalidated, reads
+    /// like any deleted one, and the access follows `Configuration.invalidAccess`. An unmanaged object ends the
     /// program.
-    /// - Complexity: O(log rows), and a pinned version for the first that is frozen of it.
+    /// - Complexity: O(log rows); the first object frozen of a version pins it.
     public func freeze() -> Self {
         guard let instance = _instance else {
             fatalError("an unmanaged object cannot be frozen; add it to a Realm first")
@@ -17,7 +17,7 @@ extension _CheckedReading {
         return frozen === instance ? self : frozen.goneTwin(of: self) as? Self ?? self
     }
 
-    /// The live object of a frozen one on this thread, queue or actor; nil when it was deleted.
+    /// The live object on this thread, queue or actor; nil if it was deleted.
     public func thaw() -> Self? {
         guard let instance = _instance else { return nil }
         instance.checkConfinement()
@@ -29,11 +29,11 @@ extension _CheckedReading {
 }
 
 extension RealmCollection {
-    /// The collection as it is now, for ever, on any thread.
+    /// A frozen copy of the collection: it shows this version for ever, on any thread.
     ///
-    /// Of a collection whose owner was deleted the frozen one is empty and invalidated, and the access follows
+    /// If its owner was deleted, the frozen collection is empty and invalidated, and the access follows
     /// `Configuration.invalidAccess`. An unmanaged collection ends the program.
-    /// - Complexity: O(1) for a list or a set; for results that of their query.
+    /// - Complexity: O(1) for a list or a set; for results the cost of their query.
     public func freeze() -> Self {
         guard let instance = realm?.instance else {
             fatalError("an unmanaged collection cannot be frozen; add its owner to a Realm first")
@@ -52,7 +52,7 @@ extension RealmCollection {
             .flatMap { Self._make(_ValueSource(source: $0)) }
     }
 
-    /// The live collection on this thread, queue or actor; nil when its owner was deleted.
+    /// The live collection on this thread, queue or actor; nil if its owner was deleted.
     public func thaw() -> Self? {
         guard let instance = realm?.instance else { return nil }
         guard instance.isFrozen else { return self }
@@ -62,9 +62,9 @@ extension RealmCollection {
 }
 
 extension Map {
-    /// The map as it is now, for ever, on any thread.
+    /// A frozen copy of the map: it shows this version for ever, on any thread.
     ///
-    /// Of a map whose owner was deleted the frozen one is empty and invalidated, and the access follows
+    /// If its owner was deleted, the frozen map is empty and invalidated, and the access follows
     /// `Configuration.invalidAccess`. An unmanaged map ends the program.
     /// - Complexity: O(1).
     public func freeze() -> Self {
@@ -77,7 +77,7 @@ extension Map {
         return frozen === instance ? self : column.moved(to: frozen, allowsGone: true).map { Self(_column: $0) } ?? self
     }
 
-    /// The live map on this thread, queue or actor; nil when its owner was deleted.
+    /// The live map on this thread, queue or actor; nil if its owner was deleted.
     public func thaw() -> Self? {
         guard let instance = _column?.owner._instance else { return nil }
         guard instance.isFrozen else { return self }
@@ -92,7 +92,7 @@ extension Map {
 ///     let shown = Frozen(person)
 ///     Task.detached { print(shown.value.name) }
 public struct Frozen<Value>: @unchecked Sendable {  // what is frozen never changes, and any thread may read it
-    /// Frozen; `thaw()` leads back to what is live.
+    /// Frozen; `thaw()` returns the live value.
     public let value: Value
 
     init(frozen value: Value) { self.value = value }
@@ -115,7 +115,8 @@ extension Frozen<Realm> {
 
 extension ResultsSnapshot: @unchecked Sendable {}  // its source is frozen, and found before it is handed out
 
-// Live objects, collections and Realms belong to where they were read: the compiler stops what would carry them away.
+// Live objects, collections and Realms belong to the thread, queue or actor that read them: the compiler rejects
+// sending them elsewhere.
 
 @available(*, unavailable, message: "a Realm belongs to its thread, queue or actor; open another one there")
 extension Realm: Sendable {}

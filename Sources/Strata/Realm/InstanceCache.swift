@@ -2,7 +2,7 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Live instances by file and place, so that a thread, queue or actor sees one version of a file and not several.
+/// Live instances by file and thread, queue or actor, so that each of these sees a single version of a file.
 enum InstanceCache {
     private struct Key: Hashable {
         var store: SharedStore.Key
@@ -11,7 +11,7 @@ enum InstanceCache {
 
     private static let instances = Mutex<[Key: InstanceReference]>([:])
 
-    /// The live instance of a configuration here, opened when there is none.
+    /// The live instance of a configuration here; opened if there is none.
     /// - Throws: ``Realm/Error``, or what the migration block threw.
     static func instance(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmInstance {
         try instance(configuration, queue.map { .queue($0) } ?? .here)
@@ -22,7 +22,7 @@ enum InstanceCache {
         return try make(configuration, try SharedStore.open(configuration), place)
     }
 
-    /// The instance of a file that is open already.
+    /// The instance of a file that is already open.
     static func instance(
         _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
@@ -30,14 +30,14 @@ enum InstanceCache {
         return try make(configuration, shared, place)
     }
 
-    /// The live twin of a frozen instance on this thread, queue or actor.
+    /// The live instance for a frozen one, on this thread, queue or actor.
     static func live(_ frozen: RealmInstance) -> RealmInstance? {
         guard let shared = frozen.shared else { return nil }
         return live(frozen.configuration, shared)
     }
 
-    /// On an actor that has the file open, the actor's own instance; one that has not cannot be told from the thread
-    /// that it runs on.
+    /// On an actor that has the file open, the actor's own instance; other actors cannot be told from the thread they
+    /// run on.
     static func live(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
         if let known = onActor(configuration, shared) { return known }
         do { return try instance(configuration, shared, .here) } catch { return nil }
@@ -65,11 +65,11 @@ enum InstanceCache {
     ) throws -> RealmInstance? {
         try configuration.requirePlace()
         let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
-        // A place that has gone may have left its name to another one.
+        // The name of a thread, queue or actor that is gone may have been reused.
         guard let instance = reference?.instance, instance.confinement.isHere,
             instance.configuration.isCompatible(with: configuration)
         else { return nil }
-        // A file that was replaced stays with those who have it open.
+        // Instances of a replaced file keep the old one.
         if let shared { return instance.shared === shared ? instance : nil }
         if instance.shared?.isStale ?? false { return nil }
         return instance
@@ -88,7 +88,7 @@ enum InstanceCache {
         return made
     }
 
-    /// A live instance that nobody else gets.
+    /// A live instance outside the cache.
     static func unshared(
         _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
@@ -110,7 +110,7 @@ enum InstanceCache {
 }
 
 extension RealmInstance {
-    /// Somebody committed. The caller is where the instance lives.
+    /// Wakes an instance after another one's commit. The caller is where the instance lives.
     func wakeUp() {
         observation.inbox?.wakeArrived()
         #if Zoo
@@ -128,13 +128,13 @@ extension RealmInstance {
 }
 
 extension Realm.Configuration {
-    /// - Throws: `invalidInput` when it names neither a file nor a database in memory.
+    /// - Throws: `invalidInput` if it names neither a file nor a database in memory.
     func requirePlace() throws(Realm.Error) {
         if fileURL != nil || inMemoryIdentifier != nil { return }
         throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
     }
 
-    /// Whether an instance of this configuration can stand for one of `other`.
+    /// Whether an instance of this configuration can serve `other`.
     func isCompatible(with other: Realm.Configuration) -> Bool {
         guard readOnly == other.readOnly, schemaVersion == other.schemaVersion else { return false }
         guard invalidAccess == other.invalidAccess, encryptionKey == other.encryptionKey else { return false }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Stores in memory that stay when the last Realm of theirs goes.
+/// In-memory stores that stay alive after their last Realm.
 ///
-/// Concurrency: every member may be called from any thread. A store that is let go of closes outside of the lock.
+/// Concurrency: every member may be called from any thread. A released store is closed outside the lock.
 enum KeptMemory {
     private struct State {
         var isOn = false
@@ -16,7 +16,7 @@ enum KeptMemory {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// Keeps a store that was opened or joined by a configuration of memory, while that is asked for.
+    /// Keeps an in-memory store that was opened or joined, if the program asked for that.
     static func keep(_ store: SharedStore, _ configuration: Realm.Configuration) {
         guard configuration.inMemoryIdentifier != nil else { return }
         state.withLock { if $0.isOn { $0.stores[store.key] = store } }
@@ -37,10 +37,11 @@ enum KeptMemory {
 }
 
 extension Realm.Configuration {
-    /// Whether a Realm in memory keeps its contents when its last instance goes, until ``Realm/endInMemoryRealms()``.
+    /// Whether an in-memory Realm keeps its contents after its last instance, until ``Realm/endInMemoryRealms()``.
     ///
-    /// Off at first: a Realm in memory lives as long as one of its instances. On, a fixture that a test's `setUp` makes
-    /// and lets go of is still there in the test. Set it before the first Realm is opened, and end them in `tearDown`.
+    /// Off by default: an in-memory Realm lives as long as its instances. If on, a fixture that a test's `setUp` makes
+    /// and releases still exists in the test. Set it before the first Realm is opened, and end the Realms in
+    /// `tearDown`.
     public static var keepsInMemoryRealms: Bool {
         get { KeptMemory.isOn }
         set { KeptMemory.isOn = newValue }
@@ -48,7 +49,7 @@ extension Realm.Configuration {
 }
 
 extension Realm {
-    /// Lets go of every Realm in memory that ``Configuration/keepsInMemoryRealms`` keeps. Those of which an instance is
-    /// alive go with it; the others are empty when they are opened next.
+    /// Releases every in-memory Realm that ``Configuration/keepsInMemoryRealms`` keeps. A Realm with a live instance
+    /// lives as long as that; the others are empty at their next open.
     public static func endInMemoryRealms() { KeptMemory.endAll() }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import StrataStorage
 
-/// What an open verifies of a file, beside what it reads anyway.
+/// Verification of a file at its open, beyond the pages that the open reads.
 struct OpenVerification {
     private let store: Store
     private let configuration: Realm.Configuration
@@ -11,7 +11,7 @@ struct OpenVerification {
         self.configuration = configuration
     }
 
-    /// Whether the configuration asks for it: by itself, or by a policy that repairs.
+    /// Whether the configuration asks for it, directly or by a policy that repairs.
     private var isWanted: Bool {
         configuration.inMemoryIdentifier == nil
             && (configuration.verification == .atOpen || configuration.onDamage != .fail && !configuration.readOnly)
@@ -19,8 +19,8 @@ struct OpenVerification {
 
     private var isSmall: Bool { StoreVerification(of: store).contentBytes <= configuration.verificationLimit }
 
-    /// Verifies a file that is small enough, and looks at what earlier sessions met.
-    /// - Returns: why the file is to be mended or refused; nil for one that is whole, as far as is known.
+    /// Verifies a file that is small enough, and checks for damage found in earlier sessions.
+    /// - Returns: why the file is to be repaired or refused; nil for a file without known damage.
     func failure() throws(StorageError) -> StorageError? {
         guard isWanted else { return nil }
         let known = store.damage.places.first { !$0.isAcknowledged }?.place
@@ -31,7 +31,7 @@ struct OpenVerification {
         return .corrupt(page: found.page, offset: 0, reason: found.reason)
     }
 
-    /// Verifies a larger file while the program goes on, until the last Realm of it is gone.
+    /// Verifies a larger file in the background, until its last Realm is gone.
     static func begin(_ shared: SharedStore, _ configuration: Realm.Configuration) {
         let verification = OpenVerification(shared.store, configuration)
         guard verification.isWanted, !verification.isSmall else { return }
@@ -46,7 +46,7 @@ struct OpenVerification {
                         .damage(Realm.Damage(place, schema, configuration.path, isAcknowledged: false)))
                 }
             } catch {
-                // The store was closed meanwhile, or memory is short: each page is verified when it is read.
+                // The store was closed meanwhile, or memory is short: each page is still verified when it is read.
             }
         }
     }

@@ -2,19 +2,19 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// A number by which an asynchronous write or commit can be taken back.
+/// A number by which an asynchronous write or commit can be cancelled.
 public typealias AsyncTransactionId = Int
 
 extension Realm {
     // MARK: Opening
 
-    /// Opens a Realm that belongs to an actor; the file is opened, and migrated, elsewhere.
+    /// Opens a Realm that belongs to an actor; another thread opens and migrates the file.
     ///
     ///     actor Library {
     ///         var realm: Realm!
     ///         init() async throws { realm = try await Realm(actor: self) }
     ///     }
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    /// - Throws: ``Realm/Error``, or the error of the migration block.
     public init(configuration: Configuration = .defaultConfiguration, actor: isolated any Actor) async throws {
         let shared = try await Self.opened(configuration)
         instance = try InstanceCache.instance(configuration, shared, .actor(actor))
@@ -24,8 +24,8 @@ extension Realm {
     ///
     ///     let realm = try await Realm.open(configuration: configuration)
     ///
-    /// In an actor's own `init` there is no calling actor yet: use `Realm(configuration:actor:)` with `self` there.
-    /// - Throws: ``Realm/Error``, with `invalidInput` where no actor calls; or what the migration block threw.
+    /// In an actor's own `init` there is no calling actor yet: call `Realm(configuration:actor:)` with `self` there.
+    /// - Throws: ``Realm/Error``, with `invalidInput` if the caller is no actor; the error of the migration block.
     public static func open(
         configuration: Configuration = .defaultConfiguration, actor: isolated (any Actor)? = #isolation
     ) async throws -> Realm {
@@ -39,7 +39,7 @@ extension Realm {
         return Realm(try InstanceCache.instance(configuration, shared, .actor(actor)))
     }
 
-    /// Opens a file, and migrates it, on another thread, and hands its Realm to `callback` on a queue where it belongs.
+    /// Opens and migrates a file on another thread, and passes its Realm to `callback` on the Realm's queue.
     ///
     ///     Realm.asyncOpen(configuration: configuration) { result in
     ///         guard case .success(let realm) = result else { return }
@@ -51,7 +51,7 @@ extension Realm {
         callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
-        // Handed over once, to the queue that calls it.
+        // Passed once to the queue that calls it.
         nonisolated(unsafe) let callback = callback
         DispatchQueue.global().async {
             let found = Result { try openStore(configuration) }
@@ -81,11 +81,11 @@ extension Realm {
 
     // MARK: Writing in a task
 
-    /// Runs a transaction without blocking the actor while others write or while the disk is waited for.
+    /// Runs a transaction without blocking the actor while it waits for other writers or for the disk.
     ///
-    /// Writes of one Realm begin in the order in which they were asked for. `body` runs on the actor, without a
-    /// suspension. The Realm shows what was written as soon as `body` is done, everybody else when it is durable.
-    /// - Throws: as ``write(withoutNotifying:_:)``; `CancellationError` when the task was cancelled before its turn.
+    /// Writes of one Realm begin in the order of the calls. `body` runs on the actor without a suspension. The Realm
+    /// shows the changes as soon as `body` has returned; all others see them once they are durable.
+    /// - Throws: as ``write(withoutNotifying:_:)``; `CancellationError` if the task was cancelled before its turn.
     @discardableResult
     public func asyncWrite<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () throws -> Result
@@ -142,8 +142,8 @@ extension Realm {
         }
     }
 
-    /// Shows the newest version, and tells observers, as ``refresh()`` does.
-    /// - Returns: whether there was something new.
+    /// Shows the newest version, and notifies observers, as ``refresh()`` does.
+    /// - Returns: whether the version is a newer one.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {
         instance.checkConfinement()
@@ -152,11 +152,11 @@ extension Realm {
 
     // MARK: Writing with callbacks
 
-    /// Runs a transaction later, where the Realm lives, without blocking while others write or while the disk is waited
-    /// for.
+    /// Runs a transaction later, where the Realm lives, without blocking while it waits for other writers or for the
+    /// disk.
     /// - Parameters:
-    ///   - block: runs inside the write.
-    ///   - onComplete: called there when the write is durable, or with why it was rolled back.
+    /// - block: runs inside the write.
+    /// - onComplete: called there once the write is durable, or with the error for which it was rolled back.
     @discardableResult
     public func writeAsync(
         _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
@@ -173,9 +173,9 @@ extension Realm {
         }
     }
 
-    /// Calls `block` inside a write, later, where the Realm lives. The block ends the write, by
-    /// ``commitAsyncWrite(allowGrouping:_:)``, ``commitWrite(withoutNotifying:)`` or ``cancelWrite()``; it is rolled
-    /// back when it does not.
+    /// Calls `block` inside a write, later, where the Realm lives. The block ends the write by
+    /// ``commitAsyncWrite(allowGrouping:_:)``, ``commitWrite(withoutNotifying:)`` or ``cancelWrite()``; otherwise it is
+    /// rolled back.
     @discardableResult
     public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
         guard canWriteAsynchronously(nil) else { return 0 }
@@ -187,15 +187,14 @@ extension Realm {
         }
     }
 
-    /// Ends the running write without waiting for the disk. The Realm shows what was written at once, everybody else
-    /// when it is durable.
+    /// Ends the running write without waiting for the disk. The Realm shows the changes at once; all others see them
+    /// once they are durable.
     ///
-    /// A write that is marked as failed is rolled back.
+    /// A write that has failed is rolled back.
     /// - Parameters:
-    ///   - allowGrouping: waits for the disk together with the asynchronous writes that are asked for already: after a
-    ///     crash all of them are there, or none is. From the third commit of a session on; the first two are synced one
-    ///     by one.
-    ///   - onComplete: called where the Realm lives, with why the write is lost if it is.
+    /// - allowGrouping: commits together with the asynchronous writes that are requested already: after a crash all of
+    ///   them are kept, or none. From the third commit of a session on; the first two are synced one by one.
+    /// - onComplete: called where the Realm lives, with an error if the write is lost.
     @discardableResult
     public func commitAsyncWrite(
         allowGrouping: Bool = false, _ onComplete: (((any Swift.Error)?) -> Void)? = nil
@@ -210,8 +209,8 @@ extension Realm {
         return instance.asyncWrites.commit(grouped: allowGrouping) { onComplete?($0) }
     }
 
-    /// Takes an asynchronous write back that has not begun. Of a commit, only its completion is taken back.
-    /// - Throws: `invalidInput` when there is none of that number, or when it is done.
+    /// Cancels an asynchronous write that has not begun. For a commit, only its completion is cancelled.
+    /// - Throws: `invalidInput` if there is none with this number, or it is done.
     public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
         try instance.requireHere()
         guard instance.existingAsyncWrites?.cancel(id) ?? false else {
@@ -219,7 +218,7 @@ extension Realm {
         }
     }
 
-    /// Whether asynchronous writes wait, or commits wait for the disk.
+    /// Whether asynchronous writes are waiting, or commits wait for the disk.
     public var isPerformingAsynchronousWriteOperations: Bool {
         instance.checkConfinement()
         return !(instance.existingAsyncWrites?.isIdle ?? true)
@@ -236,7 +235,7 @@ extension Realm {
         return instance.confinement.scheduler == nil ? Realm.Error(.wrongState, Self.asynchronousRefusalText) : nil
     }
 
-    /// The refusal goes to who can hear of it; else the program ends.
+    /// Passes the refusal to the completion; without one, ends the program.
     private func canWriteAsynchronously(_ onComplete: (((any Swift.Error)?) -> Void)?) -> Bool {
         guard let refusal = asynchronousRefusal() else { return true }
         guard let onComplete else { fatalError(refusal.message) }
@@ -245,7 +244,7 @@ extension Realm {
     }
 }
 
-/// An open that runs elsewhere.
+/// An open that runs on another thread.
 public struct AsyncOpenTask: Sendable {
     private final class State: Sendable {
         let isCancelled = Atomic(false)
@@ -253,7 +252,7 @@ public struct AsyncOpenTask: Sendable {
 
     private let state = State()
 
-    /// Keeps the callback from being called. The file may be opened, and migrated, all the same.
+    /// Prevents the call of the callback. The file may still be opened and migrated.
     public func cancel() { state.isCancelled.store(true, ordering: .relaxed) }
 
     var isCancelled: Bool { state.isCancelled.load(ordering: .relaxed) }

@@ -8,7 +8,7 @@ extension Realm {
         return Results(ObjectSource(requireAccess(named: typeName), .table))
     }
 
-    /// The object of a primary key; nil when there is none.
+    /// The object of a primary key; nil if there is none.
     /// - Complexity: O(log rows).
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         instance.checkConfinement()

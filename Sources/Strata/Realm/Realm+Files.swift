@@ -9,16 +9,16 @@ import StrataStorage
 #endif
 
 extension Realm {
-    /// Writes a compacted copy of the newest version: encrypted with the key, or plain without one. What was written is
+    /// Writes a compacted copy of the newest version: encrypted with the key, or in plain text without one. The copy is
     /// verified before it gets its name.
     ///
-    /// In a write the copy has what the write has made so far, whether it is committed afterwards or not; of a damaged
-    /// file it has what was committed.
+    /// Inside a write, the copy has the write's changes so far, whether it is committed later or not; for a damaged
+    /// file it has the committed state.
     ///
-    /// Of a damaged file everything that can be read is copied, as `onDamage = .salvage` would take it over; under
-    /// another durability than `full` that is what the file has without the newest commits.
-    /// - Returns: what is missing in the copy, class by class; nothing for a file that is whole.
-    /// - Throws: `fileExists` when something stands at `fileURL`.
+    /// Of a damaged file, everything readable is copied, as with `onDamage = .salvage`. With a durability other than
+    /// `full`, the newest commits may not be in the file yet.
+    /// - Returns: what is missing in the copy, class by class; empty for an intact file.
+    /// - Throws: `fileExists` if there is a file at `fileURL`.
     @discardableResult
     public func writeCopy(
         toFile fileURL: URL, encryptionKey: Data? = nil
@@ -44,7 +44,7 @@ extension Realm {
 
     /// Writes a compacted copy of the newest version to the configuration's file, encrypted with its key.
     /// - Returns: what is missing in the copy, as ``writeCopy(toFile:encryptionKey:)`` does.
-    /// - Throws: `fileExists` when the file is there, `invalidInput` for a configuration of memory alone.
+    /// - Throws: `fileExists` if the file exists, `invalidInput` for an in-memory configuration.
     @discardableResult
     public func writeCopy(configuration: Configuration) throws -> [Configuration.DamageReport.ClassReport] {
         guard let fileURL = configuration.fileURL else {
@@ -53,13 +53,13 @@ extension Realm {
         return try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
     }
 
-    /// Whether the configuration's file is there.
+    /// Whether the configuration's file exists.
     public static func fileExists(for configuration: Configuration) -> Bool {
         do { return try exists(configuration.path, configuration) } catch { return false }
     }
 
-    /// Removes a file and what stands beside it.
-    /// - Returns: whether there was one.
+    /// Removes a file and the files beside it.
+    /// - Returns: whether the file existed.
     /// - Throws: `alreadyOpen` while this process has it open.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
@@ -72,14 +72,14 @@ extension Realm {
     }
 
     /// The schema version of a file.
-    /// - Throws: `fileNotFound` when there is none.
+    /// - Throws: `fileNotFound` if there is no file.
     public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
         var configuration = Configuration(fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true)
         configuration.files = Configuration.defaultConfiguration.files
         return try SchemaSetup.schemaVersion(configuration)
     }
 
-    /// Migrates a file without using it afterwards.
+    /// Migrates a file without opening it for use.
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
         _ = try Realm(configuration: configuration)
     }
@@ -93,7 +93,7 @@ extension Realm {
 }
 
 extension RealmInstance {
-    /// Copies what can be read of a damaged file, while no transaction of this process runs.
+    /// Copies what is readable of a damaged file, while no transaction of this process runs.
     fileprivate func writeCopyPastDamage(
         to path: String, _ cipher: (any Cipher)?
     ) throws -> [Realm.Configuration.DamageReport.ClassReport] {
@@ -107,10 +107,10 @@ extension RealmInstance {
             func run() throws(StorageError) -> SalvageReport {
                 try Salvage.run(from: store.path, to: plain, fileSystem: options.fileSystem, options: salvage)
             }
-            // A write of this instance has the gate already.
+            // A write of this instance holds the gate already.
             let report = isInWrite ? try run() : try StoreVerification(of: store).whileNothingIsWritten(run)
             defer { _ = try? Store.removeFiles(path: plain, options: options) }
-            // Salvaged under the key of the file; the copy has the one that was asked for.
+            // The salvage uses the file's key; the copy gets the requested one.
             let salvaged = try Store.openAlone(path: plain, options: options)
             do throws(StorageError) {
                 try salvaged.writeCopy(to: path, cipher: cipher)
@@ -124,8 +124,8 @@ extension RealmInstance {
     }
 }
 
-/// The schema version of a file, as ``Realm/schemaVersionAtURL(_:encryptionKey:)`` tells it.
-/// - Throws: `fileNotFound` when there is none.
+/// The schema version of a file, as ``Realm/schemaVersionAtURL(_:encryptionKey:)`` returns it.
+/// - Throws: `fileNotFound` if there is no file.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     try Realm.schemaVersionAtURL(fileURL, encryptionKey: encryptionKey)
 }

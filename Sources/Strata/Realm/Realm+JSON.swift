@@ -8,8 +8,8 @@ extension Realm {
     /// As ``create(_:value:update:)``, from a JSON object.
     ///
     /// Dates are ISO 8601 text, data is base64, identifiers and decimals are text. Names that the class does not have
-    /// are passed over. Objects and lists may stand 500 inside one another.
-    /// - Throws: ``Realm/Error`` with `invalidInput` when the text is no JSON object, or goes deeper. A value that a
+    /// are ignored. Objects and lists may be nested 500 deep.
+    /// - Throws: ``Realm/Error`` with `invalidInput` if the text is no JSON object, or nested deeper. A value that a
     ///   property cannot hold fails the write.
     @discardableResult
     public func create<Element: Object>(
@@ -21,7 +21,7 @@ extension Realm {
         return create(type, value: entries, update: update)
     }
 
-    /// An object for each element of a JSON list, in its order.
+    /// Creates an object for each element of a JSON list, in its order.
     @discardableResult
     public func createAll<Element: Object>(
         _ type: Element.Type, json: Data, update: UpdatePolicy = .error
@@ -33,7 +33,7 @@ extension Realm {
     }
 }
 
-/// JSON of any shape. Whole numbers stay whole.
+/// JSON of any shape. Integers stay integers.
 private enum JSONTree: Decodable {
     case null
     case bool(Bool)
@@ -45,10 +45,10 @@ private enum JSONTree: Decodable {
 
     /// Deeper JSON is refused: reading it takes stack for each level.
     private static let deepest = 500
-    /// Deeper JSON is read on a thread of its own.
+    /// Deeper JSON is read on a thread with more stack.
     private static let deepestHere = 24
 
-    /// As `create` takes it.
+    /// A value for `create`.
     static func value(of json: Data) throws(Realm.Error) -> Any {
         let depth = Self.depth(of: json)
         if depth > deepest {
@@ -73,7 +73,7 @@ private enum JSONTree: Decodable {
         }
     }
 
-    /// How many objects and lists stand inside one another; of what is no JSON, some number.
+    /// Nesting depth of objects and lists; any number for text that is no JSON.
     private static func depth(of json: Data) -> Int {
         var (depth, most, isText, isEscaped) = (0, 0, false, false)
         for byte in json {

@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension Realm {
-    /// What to do when an added object's primary key is there already.
+    /// How to add an object whose primary key exists already.
     public enum UpdatePolicy: Int, Sendable {
         /// The write fails.
         case error = 1
@@ -11,14 +11,14 @@ extension Realm {
         case all = 2
     }
 
-    /// Runs a transaction: all of it, or nothing.
+    /// Runs a transaction: all of its changes are committed, or none.
     ///
-    /// The Realm shows the newest version first. When `body` throws, or does something that cannot be done - adding a
-    /// duplicate key, changing a deleted object -, everything is rolled back and the error thrown.
+    /// The Realm shows the newest version first. If `body` throws, or does something impossible - adding a duplicate
+    /// key, changing a deleted object -, all changes are rolled back and the error is thrown.
     ///
-    /// What it commits is shown when it returns. Where this process keeps so many versions that it could not be
-    /// (1 008, or `Configuration.maximumNumberOfActiveVersions`), it throws `tooManyVersions` and does not begin.
-    /// - Throws: ``Realm/Error``, or what `body` threw.
+    /// The committed version is shown when this returns. If this process keeps too many versions for that (1 008, or
+    /// `Configuration.maximumNumberOfActiveVersions`), it throws `tooManyVersions` and does not begin.
+    /// - Throws: ``Realm/Error``, or the error of `body`.
     @discardableResult
     public func write<Result>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
@@ -35,14 +35,14 @@ extension Realm {
         return result
     }
 
-    /// Begins a transaction, after other threads' and other instances'.
-    /// Stops the program when it cannot; ``write(withoutNotifying:_:)`` throws instead.
+    /// Begins a transaction, after those of other threads and instances have ended. Stops the program if it cannot;
+    /// ``write(withoutNotifying:_:)`` throws instead.
     public func beginWrite() {
         do { try instance.begin() } catch { fatalError("\(error)") }
     }
 
-    /// Makes the transaction durable, as `Configuration.durability` says, and visible; then tells this Realm's
-    /// observers, but those of `tokens`, who miss this one commit.
+    /// Commits the transaction: makes it durable, in the sense of `Configuration.durability`, and visible; then
+    /// notifies this Realm's observers, except those of `tokens`, which miss this one commit.
     /// - Throws: ``Realm/Error``; the transaction is rolled back then.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         try instance.requireHere()
@@ -52,7 +52,7 @@ extension Realm {
         try instance.commit(withoutNotifying: tokens)
     }
 
-    /// Gives the transaction up. Objects that it added are invalid, those that it deleted are back.
+    /// Rolls the transaction back. Objects that it added are invalid, those that it deleted exist again.
     public func cancelWrite() {
         instance.checkConfinement()
         if !instance.isInWrite { fatalError("cancelWrite without beginWrite; begin a write first") }
@@ -61,7 +61,7 @@ extension Realm {
 
     // MARK: Adding
 
-    /// Makes an object, and what it leads to, part of the Realm. Nothing happens when it is already.
+    /// Adds an object, and the objects that it links to, to the Realm. No effect on an object that is added already.
     public func add(_ object: Object, update: UpdatePolicy = .error) { instance.add(object, update) }
 
     public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
@@ -69,10 +69,10 @@ extension Realm {
         for object in objects { instance.add(object, update) }
     }
 
-    /// Makes an object from a dictionary by name, an array in order of declaration, or another object.
+    /// Creates an object from a dictionary by name, an array in order of declaration, or another object.
     ///
-    /// With an update policy, and a primary key that is there already, properties that `value` does not name stay. A
-    /// class that is none of this Realm fails the write.
+    /// With an update policy and an existing primary key, properties that `value` does not name are kept. A class that
+    /// this Realm does not have fails the write.
     @discardableResult
     public func create<Element: Object>(
         _ type: Element.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -93,15 +93,15 @@ extension Realm {
     public func delete(_ object: ObjectBase) { instance.delete([object]) }
 
     public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
-        // Known to be objects: an array of a subclass would be cast one by one.
+        // An array of a subclass would otherwise be cast element by element.
         instance.delete(objects.map { $0 as ObjectBase })
     }
 
-    /// Deletes what a query finds, without an object per row.
+    /// Deletes the results of a query, without making an object per row.
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         let source = objects.source
         guard let write = instance.requireWrite(source.access.name) else { return }
-        // Of a frozen Realm, rows that came later are none of them.
+        // Rows that were added after a frozen Realm's version are not deleted.
         let isWhole = source.isWholeTable && !source.instance.isFrozen
         if isWhole && source.access.ruled.isEmpty { return write.deleteAll([source.access.table]) }
         write.delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })
@@ -110,7 +110,7 @@ extension Realm {
     public func delete<Element: ObjectBase>(_ objects: List<Element>) { instance.delete(objects.map { $0 }) }
     public func delete<Element: ObjectBase>(_ objects: MutableSet<Element>) { instance.delete(objects.map { $0 }) }
 
-    /// Deletes the objects of a map; their keys stay, and lead to nothing.
+    /// Deletes the objects of a map; their keys stay, with the value nil.
     public func delete<Key, Element: ObjectBase>(_ map: Map<Key, Element?>) {
         instance.delete(map.values.compactMap { $0 })
     }

@@ -9,15 +9,15 @@ import Synchronization
     import Foundation
 #endif
 
-/// A database, as one thread or queue sees it.
+/// A database, as one thread, queue or actor sees it.
 ///
 ///     let realm = try Realm()
 ///     try realm.write { realm.add(Dog(value: ["name": "Taro", "age": 3])) }
 ///     let dogs = realm.objects(Dog.self).where { $0.age >= 3 }
 ///
-/// Concurrency: belongs to the thread, or the queue, that opened it; everywhere else its use ends the program with a
-/// message. Opening the same file again on the same thread gives the same Realm. Many threads may have one file open;
-/// one at a time writes.
+/// Concurrency: belongs to the thread, or the queue, that opened it; use elsewhere ends the program with a message.
+/// Opening the same file again on the same thread returns the same Realm. Many threads may have a file open; one at a
+/// time writes.
 public struct Realm: Equatable {
     let instance: RealmInstance
 
@@ -34,10 +34,10 @@ public struct Realm: Equatable {
         try self.init(configuration: configuration)
     }
 
-    /// Opens a file, creating and migrating it as the configuration says.
-    /// - Parameter queue: a serial queue that the Realm shall belong to; the caller runs on it.
-    /// - Throws: ``Realm/Error``, with `incorrectThread` where the caller does not run on `queue`; what the migration
-    ///   block threw.
+    /// Opens a file, and creates and migrates it as the configuration says.
+    /// - Parameter queue: a serial queue that the Realm will belong to; the caller must run on it.
+    /// - Throws: ``Realm/Error``, with `incorrectThread` if the caller does not run on `queue`; the error of the
+    ///   migration block.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
         if let queue, !Confinement.queue(queue).isHere {
             throw Error(
@@ -47,7 +47,7 @@ public struct Realm: Equatable {
         instance = try InstanceCache.instance(configuration, queue: queue)
     }
 
-    /// Opens a file of another file system, with other threads, for tests and for a harness.
+    /// Opens a file of another file system, with another scheduler, for tests and for a harness.
     package init(
         configuration: Configuration, fileSystem: any FileSystem, scheduling: any Scheduling = SystemScheduling()
     ) throws {
@@ -70,7 +70,7 @@ public struct Realm: Equatable {
         return view.schema.tables.indices.allSatisfy { (try? view.rowCount($0)) == 0 }
     }
 
-    /// Whether the main thread's and a queue's Realm follow other threads' commits by themselves.
+    /// Whether the Realm of the main thread or of a queue follows other threads' commits automatically.
     public var autorefresh: Bool {
         get { instance.autorefresh }
         nonmutating set { instance.autorefresh = newValue }
@@ -87,13 +87,13 @@ public struct Realm: Equatable {
         return Results(ObjectSource(requireAccess(type), .table))
     }
 
-    /// The same for code that does not know whether the elements are objects or projections.
+    /// As ``objects(_:)``, for generic code over objects and projections.
     public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         instance.checkConfinement()
         return Results(ObjectSource(requireAccess(type._rowClass), .table))
     }
 
-    /// The object of a primary key; nil when there is none.
+    /// The object of a primary key; nil if there is none.
     /// - Complexity: O(log rows).
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
         instance.checkConfinement()
@@ -111,7 +111,7 @@ public struct Realm: Equatable {
             else { return nil }
             return unsafeDowncast(made, to: type)
         } catch {
-            // The index of the key may be what is damaged: the rows that can be read are asked one by one.
+            // The key's index may be damaged: the readable rows are searched one by one.
             let isTold = instance.failures.note(error, in: access)
             instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
             guard let row = instance.findReadable(access, primaryKey: value),
@@ -121,10 +121,10 @@ public struct Realm: Equatable {
         }
     }
 
-    /// A primary key as its column holds it; nil when it is of another type.
+    /// A primary key as its column stores it; nil if it is of another type.
     @inline(__always)
     private static func stored<Key>(_ key: Key, as type: PropertyType) -> _StoredValue? {
-        // Casts of a value whose type is not known cost more than the search that follows.
+        // Casting a value of unknown type costs more than the search that follows.
         if Key.self == Int.self, type == .int {
             return .integer(Int64(withUnsafeBytes(of: key) { $0.loadUnaligned(as: Int.self) }))
         }
@@ -142,35 +142,35 @@ public struct Realm: Equatable {
 
     // MARK: Versions
 
-    /// Shows the newest version, and tells observers what changed.
+    /// Shows the newest version, and notifies observers of the changes.
     ///
-    /// Where this process keeps 1 008 versions already, and the newest one is not among them, the version before stays
-    /// shown, and that is reported as `Configuration.invalidAccess` says: let go of frozen Realms and objects.
-    /// - Returns: whether there was something new.
+    /// If this process keeps 1 008 versions already, and the newest is not among them, the previous version stays
+    /// shown, and that is reported as `Configuration.invalidAccess` says: release frozen Realms and objects.
+    /// - Returns: whether the version is a newer one.
     @discardableResult
     public func refresh() -> Bool {
         instance.checkConfinement()
         return instance.refresh()
     }
 
-    /// Lets go of the version that is shown: objects and results are invalid until the Realm is asked for objects
-    /// again, or refreshed.
+    /// Releases the version that is shown: objects and results are invalid until the Realm is refreshed, or asked for
+    /// objects again.
     public func invalidate() {
         instance.checkConfinement()
         if instance.isInWrite { cancelWrite() }
         instance.invalidate()
     }
 
-    /// An immutable Realm of the version that is shown; any thread may use it. Where no version can be kept, because
-    /// the file is damaged or too many are, that is reported, and the frozen Realm is empty.
+    /// An immutable Realm of the version that is shown, for any thread. If the version cannot be kept, because the file
+    /// is damaged or too many are kept, that is reported, and the frozen Realm is empty.
     public func freeze() -> Realm {
         if let frozen = instance.frozen() { return Realm(frozen) }
         instance.reportShowingNothing("no version of it can be kept now")
         return Realm(instance.frozenShowingNothing())
     }
 
-    /// A live Realm of the same file on this thread. Where the file cannot be read now, that is reported, and the Realm
-    /// is empty until it can.
+    /// A live Realm of the same file on this thread. If the file cannot be read now, that is reported, and the Realm is
+    /// empty until it can.
     public func thaw() -> Realm {
         instance.checkConfinement()
         guard instance.isFrozen else { return self }

@@ -7,16 +7,16 @@ import StrataRepair
 #endif
 
 extension Realm.Configuration {
-    /// What opening a damaged file does.
+    /// Action of an open on a damaged file.
     ///
-    /// All but ``fail`` keep the damaged file beside the new one, as `NAME.damaged-1` or with the next number that is
-    /// free, and tell ``Realm/Configuration/recoveryHandler`` what was lost.
+    /// All but ``fail`` keep the damaged file beside the new one, as `NAME.damaged-1` or with the next free number, and
+    /// report the losses to ``Realm/Configuration/recoveryHandler``.
     public enum DamagePolicy: Sendable, CaseIterable {
-        /// Throws, and leaves the file as it is.
+        /// Throws, and leaves the file unchanged.
         case fail
-        /// Goes back to the newest version that verifies in full.
+        /// Goes back to the newest version that verifies completely.
         case lastGoodVersion
-        /// Takes over every object that verifies.
+        /// Keeps every object that verifies.
         case salvage
         /// Starts with an empty file.
         case startAfresh
@@ -24,59 +24,61 @@ extension Realm.Configuration {
 
     /// When the pages of a file are verified.
     public enum Verification: Sendable {
-        /// Each when it is first read.
+        /// Each page when it is first read.
         case whenRead
-        /// All of them when the file is opened: before the open returns, which throws `invalidDatabase` for damage, or,
-        /// above ``Realm/Configuration/verificationLimit``, in the background, which reports it.
+        /// All pages when the file is opened: before the open returns, which throws `invalidDatabase` for damage; or,
+        /// for a file above ``Realm/Configuration/verificationLimit``, in the background, which reports damage.
         case atOpen
     }
 
-    /// What 100 ms verify where the system has the file in memory, measured on a slow machine: docs/decisions/0049.
+    /// Bytes that are verified in 100 ms if the file is cached in memory, measured on a slow machine:
+    /// docs/decisions/0049.
     public static let standardVerificationLimit = 24 << 20
 
-    /// What became of a damaged file, and what was lost.
+    /// Result of opening a damaged file, with the losses.
     public struct DamageReport: Sendable {
         public enum Outcome: Sendable {
-            /// Everything after `version` is lost, up to `newest` as far as that can be read.
+            /// Everything after `version` is lost, up to `newest` as far as that is readable.
             case wentBack(version: UInt64, newest: UInt64)
             case salvaged([ClassReport])
-            /// Everything is lost; `newest` is the last version that can be read of, or 0.
+            /// Everything is lost; `newest` is the last version that is readable from the files, or 0.
             case startedAfresh(newest: UInt64)
         }
 
-        /// What was salvaged of one class.
+        /// Result of the salvage for one class.
         public struct ClassReport: Sendable {
             public let className: String
             public let objectsRecovered: Int
             public let objectsLost: Int
-            /// False when more may be lost than is counted.
+            /// False if more may be lost than is counted.
             public let isLossExact: Bool
-            /// Keys of rows that are lost lie in these ranges.
+            /// Ranges of keys with lost rows.
             public let lostKeys: [ClosedRange<Int64>]
-            /// Properties that some recovered objects lost the value of, and of how many.
+            /// Properties whose value some recovered objects lost, with the number of objects.
             public let lostProperties: [String: Int]
-            /// Of the recovered objects, those that may be older than the last commit, or not of this file: nothing
-            /// that led to them can be read.
+            /// Recovered objects without a verified page above them: they may be older than the last commit, or from
+            /// another file.
             public let objectsUncertain: Int
-            /// Properties whose long value (text, data, a collection) is lost in some recovered objects, which read it
-            /// as empty or nil. The keys of these objects lie in the ranges, and no other object's, as the last
-            /// checkpoint had them: what the log holds may have filled a value again, or added an object in between.
-            /// Very long lists of ranges are cut.
+            /// Properties whose long value (text, data, a collection) is lost in some recovered objects, where it reads
+            /// as empty or nil. The ranges hold the keys of these objects and of no others, as of the last checkpoint:
+            /// the log may have set a value again, or added an object in between. Very long lists of ranges are
+            /// truncated.
             public let emptiedProperties: [String: [ClosedRange<Int64>]]
-            /// Elements that lists, sets and maps of recovered objects lost, by property; the rest of each is there.
+            /// Elements that lists, sets and maps of recovered objects lost, by property; their other elements are
+            /// kept.
             public let elementsLost: [String: Int]
-            /// Of their elements, those that were found by themselves: they may be older than the last commit, and in a
-            /// list stand in another order.
+            /// Elements recovered without their collection's upper nodes: they may be older than the last commit, and
+            /// in a list be in another order.
             public let elementsUncertain: Int
-            /// Links to objects that are lost, taken out.
+            /// Removed links to lost objects.
             public let linksRemoved: Int
         }
 
-        /// What is wrong with the file.
+        /// Description of the damage.
         public let reason: String
         public let outcome: Outcome
         public let keptFileURL: URL
-        /// The log beside it, if there was one.
+        /// Path of its log, if there was one.
         public let keptLogURL: URL?
         /// Bytes of the damaged file that could not be read.
         public let unreadableBytes: Int

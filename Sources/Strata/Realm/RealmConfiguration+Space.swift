@@ -1,11 +1,11 @@
 import StrataStorage
 
 extension Realm.Configuration {
-    /// How a file grows when its contents pass its end. All sizes are bytes.
+    /// How the file grows when its contents exceed it. All sizes are bytes.
     public enum GrowthPolicy: Sendable, Equatable {
-        /// Twice as large up to 1 MiB, then by an eighth of the size, between 1 and 64 MiB.
+        /// Doubles up to 1 MiB, then grows by an eighth of its size, between 1 and 64 MiB.
         case automatic
-        /// Twice as large until `upTo`, then by `thenBy` more.
+        /// Doubles until `upTo`, then grows by `thenBy`.
         case doubling(upTo: Int, thenBy: Int)
         /// By the same number of bytes each time.
         case fixed(Int)
@@ -24,17 +24,17 @@ extension Realm.Configuration {
         }
     }
 
-    /// When a file gives the space of deleted objects back to the file system.
+    /// When a file returns the space of deleted objects to the file system.
     public enum CompactionPolicy: Sendable {
-        /// Free space is used again, and the free end of the file is cut; nothing is moved for that.
+        /// Free space is reused, and the free end of the file is truncated; no data is moved for that.
         case never
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file. As
-        /// ``Realm/Configuration/shouldCompactOnLaunch``, and before it.
+        /// ``Realm/Configuration/shouldCompactOnLaunch``; this one takes precedence.
         ///
-        /// The file is opened as it is when another process has it open, and when the disk has no room for a copy.
+        /// The file is opened as it is if another process has it open, or the disk has no room for a copy.
         case onLaunch(@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)
-        /// In small steps in the background while the file is in use, whenever more than this share of it, from 0 to 1,
-        /// is free. A commit waits for one step at most: about a quarter of a megabyte, or the largest single value.
+        /// In small background steps while the file is in use, whenever more than this share of it, from 0 to 1, is
+        /// free. A commit waits for at most one step: about a quarter of a megabyte, or the largest single value.
         case online(freeShare: Double)
 
         var storage: StrataStorage.CompactionPolicy {

@@ -9,74 +9,73 @@ import Synchronization
     import Foundation
 #endif
 
-/// Runs when a file's schema version is older than the program's. Throwing leaves file, version and schema as they
-/// were.
+/// Runs if a file's schema version is older than the program's. If it throws, file, version and schema are unchanged.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
 extension Realm {
-    /// Where a Realm lives and how it is opened.
+    /// The location of a Realm, and the options for opening it.
     ///
     ///     let configuration = Realm.Configuration(fileURL: url, schemaVersion: 2, migrationBlock: { migration, old in
     ///         if old < 1 { ... }
     ///         if old < 2 { ... }
     ///     })
     public struct Configuration: Sendable {
-        /// How sure a commit is when `write` returns.
+        /// Guarantee of a commit when `write` returns.
         public enum Durability: Sendable {
-            /// Every commit survives a loss of power.
+            /// The commit survives a loss of power.
             case full
-            /// The last commits may be lost, in order; never inconsistent.
+            /// The last commits may be lost, in order; the file stays consistent.
             case periodic
-            /// Whatever the system writes in time.
+            /// None: the system writes at its own time.
             case none
         }
 
-        /// Whether the file system keeps what the database rests on: locks and maps that all processes share, and syncs
-        /// that reach the disk.
+        /// Whether the file system guarantees what the database relies on: locks and mappings that all processes share,
+        /// and syncs that reach the disk.
         public enum FileSystemTrust: Sendable {
-            /// An open of a file on NFS, CIFS, FUSE, 9p or a file system of their kind says by
-            /// ``Configuration/report`` what is not safe there.
+            /// An open of a file on NFS, CIFS, FUSE, 9p or a similar file system reports by ``Configuration/report``
+            /// what is not safe there.
             case checked
-            /// The program knows that it does: one machine alone has the file open, and its syncs reach a disk.
+            /// The program knows that it does: a single machine has the file open, and its syncs reach a disk.
             case trusted
         }
 
-        /// What reading a deleted object does.
+        /// Effect of reading a deleted object.
         public enum InvalidAccess: Sendable {
-            /// Reads the property's declared default, and tells ``Configuration/invalidAccessHandler``.
+            /// Returns the property's declared default, and calls ``Configuration/invalidAccessHandler``.
             case substitute
             /// Ends the program with a message, as Realm does.
             case trap
         }
 
-        /// A read of something that is no longer there.
+        /// A read of a deleted or missing value.
         public struct InvalidAccessReport: Sendable {
-            /// Empty where it is about the Realm: no more versions can be kept.
+            /// Empty if it is about the Realm: no more versions can be kept.
             public let className: String
-            /// The row's key; nil when an index led nowhere.
+            /// The row's key; nil if an index entry had no row.
             public let key: Int64?
-            /// The version in which it was found missing.
+            /// The version in which it was missing.
             public let version: UInt64
             public let message: String
         }
 
         private static let standard = Mutex(Configuration())
 
-        /// What `Realm()` opens.
+        /// The configuration of `Realm()`.
         public static var defaultConfiguration: Configuration {
             get { standard.withLock { $0 } }
             set { standard.withLock { $0 = newValue } }
         }
 
-        /// Nil for a Realm in memory. Setting it ends `inMemoryIdentifier`.
+        /// Nil for an in-memory Realm. Setting it clears `inMemoryIdentifier`.
         public var fileURL: URL? {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
-        /// A Realm in memory, which lives as long as one of its instances, or longer by ``keepsInMemoryRealms``.
+        /// Name of an in-memory Realm, which lives as long as its instances, or longer with ``keepsInMemoryRealms``.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
-        /// 64 bytes that encrypt a new file, or open one that was made with them. Needs a build with the trait Crypto.
+        /// 64 bytes that encrypt a new file, or open an encrypted one. Needs a build with the trait Crypto.
         public var encryptionKey: Data?
         public var readOnly: Bool
         public var schemaVersion: UInt64
@@ -85,57 +84,57 @@ extension Realm {
         public var migrationPlan: MigrationPlan?
         /// Whether the file is copied before it is migrated.
         public var migrationBackup: MigrationBackup
-        /// Told how far a migration is, on the thread that opens, some thousand objects apart.
+        /// Called with the progress of a migration, on the thread that opens, at steps of some thousand objects.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Starts with an empty file instead of migrating.
         public var deleteRealmIfMigrationNeeded: Bool
-        /// A file that `fileURL` starts as a copy of when it is not there yet: compacted, encrypted with the same key.
-        /// The copy is migrated like any other file.
+        /// A file of which a new file at `fileURL` starts as a copy: compacted, and encrypted with the same key. The
+        /// copy is migrated like any other file.
         public var seedFilePath: URL?
-        /// How many versions of the file may be in use before no more writes begin, counting the newest, those of other
-        /// processes, and those that frozen Realms, snapshots and Realms without a refresh hold on to. Nil for any
-        /// number. A write that would begin beyond it throws `tooManyVersions`, and is welcome again later.
+        /// Most versions of the file that may be in use, counting the newest, those of other processes, and those held
+        /// by frozen Realms, snapshots and Realms without a refresh. Nil for no limit. A write beyond it throws
+        /// `tooManyVersions`, and may be tried again later.
         public var maximumNumberOfActiveVersions: UInt?
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
         public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
-        /// How the file grows; fixed steps suit many small commits, large ones bulk loads.
+        /// How the file grows; small fixed steps suit many small commits, large ones bulk loads.
         public var growth: GrowthPolicy
-        /// When the file is made smaller, beside ``shouldCompactOnLaunch``.
+        /// When the file is compacted, besides ``shouldCompactOnLaunch``.
         public var compaction: CompactionPolicy
-        /// The classes of this Realm, and with them those that they lead to; nil takes every class of the program.
+        /// The classes of this Realm, to which the classes that they link to are added; nil for all classes of the
+        /// program.
         public var objectTypes: [ObjectBase.Type]?
         public var durability: Durability
         public var invalidAccess: InvalidAccess
-        /// Told of everything that happens to the database where no call can throw it: damage, reads of what is not
-        /// there, a close that failed. Called on the thread that met it. Where neither this nor the handler of the kind
-        /// is set, standard error gets it: the first twenty places of a file in full, then one line with the count.
+        /// Called with every event of the database that no call can throw: damage, reads of missing values, a close
+        /// that failed. Called on the thread that found it. If neither this nor the handler of that kind is set,
+        /// standard error gets it: the first twenty reports of a file in full, then one line with the count.
         public var report: (@Sendable (Report) -> Void)?
-        /// Told of every substituted read. Called on the thread that read.
+        /// Called with every substituted read, on the thread that read.
         public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
-        /// What opening a damaged file does; a Realm that is read-only always throws. Another policy than `fail`
-        /// verifies the file at its open, as ``Verification/atOpen`` does, and acts as well on damage that an earlier
-        /// session met.
+        /// Action of an open on a damaged file; a read-only Realm always throws. Policies other than `fail` verify the
+        /// file at its open, like ``Verification/atOpen``, and also act on damage found in earlier sessions.
         public var onDamage: DamagePolicy
-        /// When pages are verified that no read has met yet.
+        /// When pages are verified that were not read yet.
         public var verification: Verification
-        /// A file of at most so many bytes is verified before the open returns, a larger one beside it.
+        /// A file of at most this many bytes is verified before the open returns, a larger one in the background.
         public var verificationLimit: Int
-        /// Told what became of a damaged file before the open returns, on the thread that opens.
+        /// Called with the result of a recovery before the open returns, on the thread that opens.
         public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
-        /// Told when the last Realm of the file is gone and closing it failed, on the thread that let go of it. Without
-        /// one, a line on standard error says so.
+        /// Called if closing the file failed after its last Realm was released, on the thread that released it. Without
+        /// a handler, standard error gets a line.
         ///
-        /// Under ``Durability/full`` nothing is lost by that. Under the others the newest commits may be in memory
-        /// alone, on a full disk for instance: the file stays open then, and the next open in this process, once there
-        /// is space, finds everything and closes it. A process that ends before takes them with it.
+        /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory
+        /// alone, for instance on a full disk: the file then stays open, and the next open in this process, once there
+        /// is space, finds them and closes it. They are lost if the process ends before.
         public var closeFailureHandler: (@Sendable (Error) -> Void)?
-        /// Seconds that a write waits for another process which has the turn to write and gives no sign of life: it is
-        /// stopped by a signal, by a debugger or with its container. The write then throws `processStopped`. A process
-        /// in a long write gives signs of life, and is waited for as long as it takes.
+        /// Seconds for which a write waits for another process that has the turn to write and gives no sign of life: it
+        /// is stopped by a signal, by a debugger or with its container. The write then throws `processStopped`. A
+        /// process in a long write gives signs of life, and is waited for.
         public var stoppedProcessTimeout: Double = 20
-        /// What an open says of a file system that other machines, or a program, serve.
+        /// Whether an open reports a network file system, or one served by a program.
         public var fileSystem = FileSystemTrust.checked
-        /// Where files and threads come from, for tests and for a harness.
+        /// File system and scheduler, for tests and for a harness.
         package var files: (any FileSystem)?
         package var scheduling: (any Scheduling)?
 
@@ -181,7 +180,7 @@ extension Realm {
             self.verificationLimit = verificationLimit
         }
 
-        /// `default.strata` in the user's data directory, below the program's name.
+        /// `default.strata` in the user's data directory, under the program's name.
         public static func defaultFileURL() -> URL? {
             let environment = ProcessInfo.processInfo.environment
             let base = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
@@ -195,7 +194,7 @@ extension Realm.Configuration {
     /// The path that identifies the store in this process.
     var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
 
-    /// Where the file itself stands, if ``path`` is a symbolic link: copies that may take its place stand beside it.
+    /// Path of the file itself if ``path`` is a symbolic link: copies that may replace it are made beside it.
     func filePath() throws(Realm.Error) -> String {
         try storage { () throws(StorageError) in try storeOptions.resolve(path) }
     }
@@ -219,7 +218,7 @@ extension Realm.Configuration {
     }
 
     /// The options with the key's cipher.
-    /// - Throws: `invalidInput` for a key of another length, for a Realm in memory, and in a build without Crypto.
+    /// - Throws: `invalidInput` for a key of another length, for an in-memory Realm, and in a build without Crypto.
     func sealedOptions() throws(Realm.Error) -> StoreOptions {
         var options = storeOptions
         options.cipher = try Self.cipher(encryptionKey)

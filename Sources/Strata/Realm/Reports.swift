@@ -8,20 +8,20 @@ import Synchronization
 #endif
 
 extension Realm.Configuration {
-    /// Something that happened to a database where no call could throw it.
+    /// An event of a database that no call could throw.
     public enum Report: Sendable, CustomStringConvertible {
-        /// A place of the file that cannot be read. Told once for each place and process.
+        /// An unreadable place of the file. Reported once for each place and process.
         case damage(Realm.Damage)
-        /// A read of something that is not there, or cannot be read: the caller got the documented default.
+        /// A read of a missing or unreadable value: the caller got the documented default.
         case substituted(InvalidAccessReport)
-        /// The last Realm of the file is gone, and closing it failed.
+        /// The file's last Realm was released, and closing the file failed.
         case closeFailed(Realm.Error)
-        /// The file is on a file system which does not promise what the database rests on. The file is open.
+        /// The file system does not guarantee what the database relies on. The file is open.
         case unsafeFileSystem(String)
-        /// The file had no byte in it, and is a new database now: a program made it so, or it was cut to nothing.
+        /// The file was empty, and is a new database now: a program made it so, or it was truncated to nothing.
         case startedEmpty(String)
 
-        /// What happened, and the remedy.
+        /// The event, and the remedy.
         public var description: String {
             switch self {
             case .damage(let damage): damage.description
@@ -32,9 +32,9 @@ extension Realm.Configuration {
         }
     }
 
-    /// Hands a report to the program's hooks, and to standard error where it has set none.
+    /// Passes a report to the program's handlers, or to standard error if there are none.
     ///
-    /// ``invalidAccessHandler`` and ``closeFailureHandler`` get their own kind of report, ``report`` gets every one.
+    /// ``invalidAccessHandler`` and ``closeFailureHandler`` get reports of their kind, ``report`` gets all.
     /// - Parameter isTold: standard error has it already.
     func tell(_ told: Report, isTold: Bool = false) {
         #if Zoo
@@ -43,7 +43,7 @@ extension Realm.Configuration {
         var isHeard = isTold
         switch told {
         case .damage(let damage):
-            // A program that sets this handler alone hears of damage by it, as it does of damaged values.
+            // A program with this handler alone gets damage through it, as it gets damaged values.
             if report == nil, let invalidAccessHandler {
                 invalidAccessHandler(damage.invalidAccessReport)
                 isHeard = true
@@ -69,7 +69,7 @@ extension Realm.Configuration {
 }
 
 extension Realm.Configuration {
-    /// Says what a program has to know of a file that was just opened.
+    /// Reports events of a file that was just opened.
     func tellOpened(_ store: Store) {
         if store.damage.startedEmpty {
             tell(
@@ -89,12 +89,12 @@ extension Realm.Configuration {
     }
 }
 
-/// Reports of programs that have set no hook: lines on standard error.
+/// Reports to standard error, for programs without handlers.
 ///
-/// Of each file the first twenty different ones are printed in full, then one line says that more are counted, and the
-/// close of the file prints the count.
+/// For each file the first twenty different reports are printed in full, then a line says that more are counted, and
+/// the close of the file prints the count.
 enum StandardErrorReports {
-    /// So many lines of a file are printed in full.
+    /// Lines that are printed in full per file.
     static let limit = 20
 
     private struct Told {
@@ -121,7 +121,7 @@ enum StandardErrorReports {
         if let printed { print(printed) }
     }
 
-    /// The last Realm of the file is gone.
+    /// Prints the count after the file's last Realm was released.
     static func end(_ path: String) {
         let others = files.withLock { $0.removeValue(forKey: path)?.others ?? 0 }
         if others > 0 { print("\(path): \(others) further reports since it was opened") }

@@ -4,8 +4,8 @@
     import Glibc
 #endif
 
-/// Runs what takes stack for each level of its input on a thread of its own, which has enough of it: the caller may be
-/// one of a queue's, with 512 KiB.
+/// Runs code that takes stack for each level of its input on a thread with enough of it: the caller may be a queue's
+/// thread with 512 KiB.
 enum RoomyThread {
     private static let stackBytes = 32 << 20
 
@@ -14,8 +14,8 @@ enum RoomyThread {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    /// Returns when the body has run.
-    /// - Returns: false, without having run it, where the system gives no thread.
+    /// Returns after the body has run.
+    /// - Returns: false, without running it, if no thread could be started.
     static func run(_ body: () -> Void) -> Bool {
         withoutActuallyEscaping(body) { (body) -> Bool in
             let work = Work(body)

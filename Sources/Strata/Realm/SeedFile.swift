@@ -1,23 +1,23 @@
 import StrataFiles
 import StrataStorage
 
-/// Starts a file that is not there yet as a copy of another, such as one that the application comes with.
+/// Starts a missing file as a copy of another, for example of one shipped with the application.
 ///
-/// Invariant: the path leads to nothing or to the whole copy, at any moment and for every process. Of several that
-/// start the same file at once, one copy is taken.
+/// Invariant: at any moment, and for every process, the path leads to no file or to the complete copy. If several
+/// processes start the same file at once, one copy is used.
 struct SeedFile {
     private let configuration: Realm.Configuration
     private let seed: String
 
-    /// Nil when the configuration has no seed.
+    /// Nil if the configuration has no seed.
     init?(_ configuration: Realm.Configuration) {
         guard let seed = configuration.seedFilePath else { return nil }
         self.configuration = configuration
         self.seed = seed.path
     }
 
-    /// - Throws: `fileNotFound` when a file is to be started and the seed is not there; `invalidDatabase` when the seed
-    ///   is damaged, or encrypted with another key than the configuration's.
+    /// - Throws: `fileNotFound` if the seed is needed and missing; `invalidDatabase` if it is damaged, or encrypted
+    ///   with another key than the configuration's.
     func copyIfNeeded() throws(Realm.Error) {
         guard configuration.inMemoryIdentifier == nil else {
             throw Realm.Error(.invalidInput, "a Realm in memory starts empty; leave out its seedFilePath")
@@ -36,7 +36,7 @@ struct SeedFile {
             do throws(FileError) {
                 try fileSystem.renameNew(copy, to: path)
             } catch  where error.isAlreadyThere {
-                // Somebody else started the file meanwhile.
+                // Another process started the file meanwhile.
                 return try fileSystem.remove(copy)
             }
             try fileSystem.syncDirectory(of: path)
@@ -51,7 +51,7 @@ struct SeedFile {
         }
     }
 
-    /// Only reads the seed, which may stand where nothing can be written.
+    /// Reads the seed only, which may be on a read-only medium.
     private func write(to copy: String, _ options: StoreOptions) throws(Realm.Error) {
         var reading = options
         reading.readOnly = true

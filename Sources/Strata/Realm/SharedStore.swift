@@ -14,49 +14,49 @@ import Synchronization
     import Glibc
 #endif
 
-/// One open file in this process: what all Realm instances of a path stand on.
+/// One open file in this process, shared by all Realm instances of its path.
 ///
-/// Concurrency: every member may be called from any thread. Lock order: registry, then a path's entry, then state. An
-/// entry's lock is held while its file is opened and migrated, so that this happens once; no other is held across I/O.
+/// Concurrency: every member may be called from any thread. Lock order: registry, a path's entry, state. An entry's
+/// lock is held while its file is opened and migrated, so that this happens once; no other lock is held across I/O.
 final class SharedStore: Sendable {
     let store: Store
     let key: Key
-    /// What was asked of the file when it was opened.
+    /// Options with which the file was opened.
     let isReadOnly: Bool
     private let encryptionKey: Data?
     private let state: Mutex<State>
     private let open: OpenCount
-    /// Where asynchronous writes wait for the write lock, one after the other.
+    /// The queue on which asynchronous writes wait for the write gate, one after the other.
     let writeQueue = DispatchQueue(label: "strata.writes")
 
     struct Key: Hashable {
         var path: String
-        /// Tells file systems apart; nil is the real one.
+        /// Identifies a file system; nil is the operating system's.
         var fileSystem: ObjectIdentifier?
     }
 
     private struct State {
         var inboxes: [ObjectIdentifier: WeakInbox] = [:]
-        /// The last version that changed the schema, as far as this process saw.
+        /// The last version that changed the schema, as far as this process has seen.
         var schemaVersion = TransactionID(0)
         var token: ObserverToken?
-        /// Of the last program that opened or joined the file and has a hook for it: who is told of a close that fails.
+        /// The configuration of the last open with a handler for it, which is called if the close fails.
         var teller: Realm.Configuration
     }
 
     private struct WeakInbox { weak var inbox: ChangeInbox? }
 
-    /// What is known of one path: its store while it is open, and who opens it.
+    /// State of one path: its store while it is open, and the thread that opens it.
     private final class Entry: Sendable {
         let store = Mutex(WeakStore())
-        /// The thread that opens the store now, or 0. Keeps a migration from opening the file that it migrates.
+        /// The thread that is opening the store, or 0. Keeps a migration from opening the file that it migrates.
         let opener = Atomic<UInt64>(0)
     }
 
-    /// Stores of one file that are not closed yet; a file that takes its place is counted anew.
+    /// Stores of one file that are not closed yet; a file that replaces it is counted separately.
     private final class OpenCount: Sendable {
         let value = Atomic<Int>(0)
-        /// What could not be closed. Its lock is held across nothing.
+        /// A store that could not be closed. Its lock is not held across other calls.
         let unclosed = Mutex<UnclosedStore?>(nil)
 
         func takeUnclosed() -> UnclosedStore? {
@@ -74,8 +74,8 @@ final class SharedStore: Sendable {
 
     private static let registry = Mutex<[Key: Entry]>([:])
 
-    /// The store of a configuration, opened when nobody has it open, and brought to its schema.
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    /// The store of a configuration; opened and brought to its schema if it is not open.
+    /// - Throws: ``Realm/Error``, or the error of the migration block.
     static func open(_ configuration: Realm.Configuration) throws -> SharedStore {
         let key = Key(configuration)
         let entry = registry.withLock { registry in
@@ -91,7 +91,7 @@ final class SharedStore: Sendable {
         let opened = try entry.store.withLock { place in
             entry.opener.store(CallingContext.thread, ordering: .relaxed)
             defer { entry.opener.store(0, ordering: .relaxed) }
-            // A file that was replaced or deleted stays with those who have it open; who opens now gets what is there.
+            // Instances of a replaced or deleted file keep it; a new open uses the file that is there now.
             if let known = place.store, !known.isStale {
                 if known.isReadOnly != configuration.readOnly {
                     throw Realm.Error(
@@ -115,11 +115,11 @@ final class SharedStore: Sendable {
         return opened
     }
 
-    /// Whether an instance of the configuration's file is alive in this process.
+    /// Whether this process has an instance of the configuration's file.
     static func isOpen(_ configuration: Realm.Configuration) -> Bool {
         let key = Key(configuration)
         guard let entry = registry.withLock({ $0[key] }) else { return false }
-        // Inside the file's own migration, which holds the lock.
+        // Called inside the file's own migration, which holds the lock.
         if entry.opener.load(ordering: .relaxed) == Confinement.currentThread { return true }
         return entry.store.withLock { $0.store } != nil
     }
@@ -149,14 +149,14 @@ final class SharedStore: Sendable {
             if let unclosed { open.unclosed.withLock { $0 = unclosed } }
             failure = UnclosedStore.failure(of: store, error, isKept: unclosed != nil)
         }
-        // Before anybody is told, who may open the file again.
+        // Before the handlers are called, which may open the file again.
         open.value.subtract(1, ordering: .releasing)
         if let failure { teller.tell(.closeFailed(failure)) }
         StandardErrorReports.end(key.path)
     }
 
-    /// The store of a file that no Realm of this process has: one that could not be closed before is closed now, or is
-    /// gone on with.
+    /// The store of a file without a Realm in this process; a store that could not be closed before is closed now, or
+    /// reused.
     private static func openStore(_ configuration: Realm.Configuration, _ open: OpenCount) throws -> Store {
         guard let unclosed = open.takeUnclosed() else { return try SchemaSetup.openStore(configuration) }
         do throws(StorageError) { try unclosed.store.close() } catch {
@@ -172,10 +172,10 @@ final class SharedStore: Sendable {
         return try SchemaSetup.openStore(configuration)
     }
 
-    /// Lets go of what could not be closed, with its commits: the file is to be deleted.
+    /// Releases a store that could not be closed, with its commits, because its file is to be deleted.
     static func dropUnclosed(_ configuration: Realm.Configuration) {
         let entry = registry.withLock { $0[Key(configuration)] }
-        // Ended as if the process had died, outside of the lock.
+        // Released outside the lock, like by the death of the process.
         _ = entry?.store.withLock { $0.open }.takeUnclosed()
     }
 

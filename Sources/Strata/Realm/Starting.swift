@@ -2,8 +2,8 @@ import Dispatch
 import StrataStorage
 
 extension RealmInstance {
-    /// Lets an observer begin, unless its token went before.
-    /// - Parameter initial: tells what is there; whatever it changes is told afterwards.
+    /// Starts an observer, unless its token was released before.
+    /// - Parameter initial: delivers the initial notification; changes that it makes are notified afterwards.
     func start(_ observer: any Observer, _ token: NotificationToken, _ initial: () -> Void) {
         guard token.hold(observer) else { return }
         guard add(observer) else {
@@ -12,13 +12,14 @@ extension RealmInstance {
         }
         let shown = snapshotVersion
         observation.telling(observer, initial)
-        // What `initial` changed, or what is known of the file. Else none is behind, and all would be looked at.
+        // Delivers if `initial` changed something, or damage is known. Otherwise no observer is behind, and a round
+        // over all is saved.
         if !isInWrite, observation.isBehind || knowsDamage || snapshotVersion != shown {
             observation.deliver(self)
         }
     }
 
-    /// Lets an observer begin on a queue, with a Realm of that queue.
+    /// Starts an observer on a queue, with a Realm of that queue.
     func start(
         on queue: DispatchQueue, _ token: NotificationToken,
         _ carried: Carried<(start: (RealmInstance, NotificationToken) -> Void, fail: (any Error) -> Void)>
@@ -37,8 +38,8 @@ extension RealmInstance {
         }
     }
 
-    /// Lets an observer begin on an actor, with a Realm of that actor.
-    /// - Parameter start: gets nil when there can be none.
+    /// Starts an observer on an actor, with a Realm of that actor.
+    /// - Parameter start: called with nil if there can be no Realm.
     func start(
         on actor: some Actor, _ isolation: isolated (any Actor)?,
         _ start: @escaping (RealmInstance?, NotificationToken) -> Void
@@ -53,7 +54,7 @@ extension RealmInstance {
         isolatedOn actor: isolated any Actor, _ configuration: Realm.Configuration, _ shared: SharedStore,
         _ token: NotificationToken, _ carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
-        // Nobody waits for the token of a task that was cancelled on the way.
+        // The token of a cancelled task has no owner.
         if Task.isCancelled { return }
         let instance: RealmInstance?
         do { instance = try InstanceCache.instance(configuration, shared, .actor(actor)) } catch { instance = nil }
@@ -61,9 +62,9 @@ extension RealmInstance {
         carried.value(instance, token)
     }
 
-    /// Adds an observer, which starts with what the Realm shows now.
+    /// Adds an observer, which starts with the Realm's present version.
     ///
-    /// Inside a write that changed something nobody could say what that is: the write fails.
+    /// Inside a write that has changed something the observer's starting state would be undefined: the write fails.
     /// - Returns: whether it was added.
     func add(_ observer: any Observer) -> Bool {
         if let write {
@@ -75,7 +76,7 @@ extension RealmInstance {
                             + "change, or after the write"))
                 return false
             }
-            // Nobody observes yet, or the snapshot would be the transaction's base.
+            // There are no observers yet, or the snapshot would be the transaction's base.
             if snapshot?.version != write.transaction.view.version {
                 _ = write.transaction.waitUntilBaseIsVisible()
                 do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {

@@ -1,18 +1,18 @@
 import StrataStorage
 import Synchronization
 
-/// What belongs to a thread, queue or actor, and can be found again on another one.
+/// A value that belongs to a thread, queue or actor, and can be found again on another one.
 public protocol ThreadConfined {
-    /// The Realm that manages it; nil for what is unmanaged.
+    /// The Realm that manages it; nil if unmanaged.
     var realm: Realm? { get }
-    /// Whether it is gone.
+    /// Whether it was deleted.
     var isInvalidated: Bool { get }
     /// For ``ThreadSafeReference`` and ``ThreadSafe``.
     func _detached() -> _DetachedValue?
     static func _found(_ value: _DetachedValue, in realm: Realm) -> Self?
 }
 
-/// What leads to an object or a collection from any thread.
+/// A reference to an object or a collection, for any thread.
 public struct _DetachedValue: Sendable {
     enum Kind: Sendable {
         case object(DetachedObject)
@@ -28,19 +28,18 @@ public struct _DetachedValue: Sendable {
     }
 }
 
-/// Leads to an object or to a collection from another thread: made here, resolved once over there.
+/// A reference to an object or a collection for another thread: made here, and resolved once there.
 ///
 ///     let reference = ThreadSafeReference(to: person)
 ///     queue.async { let person = try Realm(configuration: configuration).resolve(reference) }
 ///
-/// One that leads to an object keeps no version, however long it waits: what happened to the object meanwhile is seen
-/// when it is resolved. One that leads to a collection keeps the version that its Realm showed, so that a Realm which
-/// nothing was asked of yet shows the same elements there; the file keeps what that version needs until the reference
-/// is resolved or let go of.
+/// A reference to an object pins no version, however long it waits: changes of the object meanwhile are seen when it is
+/// resolved. A reference to a collection pins the version that its Realm showed, so that a Realm that was not read yet
+/// shows the same elements there; the file keeps that version's pages until the reference is resolved or released.
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     private let target: Mutex<ReferenceTarget?>
 
-    /// - Parameter target: managed; of one that is gone, or that no commit has made yet, the reference is invalidated.
+    /// - Parameter target: managed; for a deleted or uncommitted one, the reference is invalidated.
     public init(to target: Confined) {
         guard let instance = target.realm?.instance else {
             fatalError("an unmanaged value belongs to no thread; pass it as it is, or add it to a Realm first")
@@ -48,7 +47,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         self.target = Mutex(target._detached().map { ReferenceTarget($0, of: instance) })
     }
 
-    /// Whether it leads nowhere: resolved already, or made from something deleted.
+    /// Whether it cannot be resolved: it was resolved already, or made from something deleted.
     public var isInvalidated: Bool { target.withLock { $0 == nil } }
 
     func take() -> ReferenceTarget? {
@@ -62,10 +61,10 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     }
 }
 
-/// What a reference leads to, and the version that a collection was seen in.
+/// The target of a reference, and the version in which a collection was read.
 struct ReferenceTarget: Sendable {
     let value: _DetachedValue
-    /// Nil for an object, for what is frozen, and for what was found in a write.
+    /// Nil for an object, for a frozen value, and for one read inside a write.
     private let version: Snapshot?
     private let file: ObjectIdentifier
 
@@ -75,7 +74,7 @@ struct ReferenceTarget: Sendable {
         file = ObjectIdentifier(instance.store)
     }
 
-    /// Lets a Realm of the same file show the version, unless the program has seen another one there.
+    /// Has a Realm of the same file show the version, unless the program has read another one there.
     func show(in instance: RealmInstance) {
         guard let version, file == ObjectIdentifier(instance.store), instance.isUnread else { return }
         if instance.snapshotVersion != version.version { instance.show(version) }
@@ -83,11 +82,10 @@ struct ReferenceTarget: Sendable {
 }
 
 extension Realm {
-    /// The object or collection where this Realm lives; nil when it was deleted, or the reference used before.
+    /// The object or collection where this Realm lives; nil if it was deleted, or the reference was used before.
     ///
-    /// A Realm that is behind shows the newest version first; inside a write it shows the write's own. One that nothing
-    /// was asked of yet, as a Realm that was opened for this, shows the version in which a collection was seen, until
-    /// it is refreshed.
+    /// A Realm that is behind is refreshed first; inside a write the write's own state is used. A Realm that was not
+    /// read yet, such as one opened for this, shows the version of a collection's reference until it is refreshed.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkConfinement()
         guard let target = reference.take() else { return nil }
@@ -96,20 +94,20 @@ extension Realm {
     }
 }
 
-/// Keeps an object or a collection so that every thread, queue or actor reads its own one. Nil when it was deleted.
+/// Holds an object or a collection so that every thread, queue or actor reads its own instance. Nil if it was deleted.
 ///
 ///     @ThreadSafe var person = realm.objects(Person.self).first
 ///     queue.async { print(person?.name ?? "gone") }
 ///
-/// It keeps the file open, and no version. Who reads it sees what anybody saw before who read it: a Realm that is
-/// behind is refreshed first.
+/// Keeps the file open but pins no version. Reading it refreshes the reader's Realm first, so a reader never sees an
+/// older version than an earlier reader saw.
 @propertyWrapper
 public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
     private struct Kept {
         var value: _DetachedValue
         var configuration: Realm.Configuration
         var shared: SharedStore
-        /// The newest version that it was read at.
+        /// The newest version in which it was read.
         var version: TransactionID
     }
 
@@ -140,7 +138,7 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
         }
     }
 
-    /// The version that an instance shows; inside a write the one that the write is to make.
+    /// The version that an instance shows; inside a write the version that it will commit.
     private static func seen(by instance: RealmInstance) -> TransactionID {
         instance.write.map { TransactionID($0.version) } ?? instance.snapshotVersion
     }

@@ -5,14 +5,14 @@ import StrataStorage
 #else
     import Foundation
 #endif
-/// A store that nobody uses any more and that could not be closed: on a full disk, say, nothing else has its newest
-/// commits. It stays open until the file is opened again in this process, which closes it first.
+/// An unused store that could not be closed, for instance on a full disk, and is the only place of its newest commits.
+/// It stays open until the file is opened again in this process, which closes it first.
 struct UnclosedStore {
     let store: Store
     let encryptionKey: Data?
 
-    /// Goes on with the store where it still cannot be closed.
-    /// - Throws: `alreadyOpen` where the configuration asks for something that an open store cannot become.
+    /// Reuses the store if it still cannot be closed.
+    /// - Throws: `alreadyOpen` if the configuration asks for options that an open store cannot adopt.
     func join(_ configuration: Realm.Configuration) throws -> Store {
         guard !configuration.readOnly, encryptionKey == configuration.encryptionKey else {
             throw Realm.Error(
@@ -24,7 +24,7 @@ struct UnclosedStore {
         return store
     }
 
-    /// What a close that failed means for what was committed.
+    /// The error for a failed close, with the consequence for commits.
     /// - Parameter isKept: the store stays open.
     static func failure(of store: Store, _ error: StorageError, isKept: Bool) -> Realm.Error {
         let cause = Realm.Error(error)

@@ -1,25 +1,25 @@
 /// A child of a collection branch.
 struct CollectionEntry {
-    /// Of a set or a map: the order key of its first element. 0 in a list.
+    /// In a set or a map: the order key of its first element. 0 in a list.
     var key: Int64
     /// Elements below.
     var count: Int
     var reference: NodeReference
-    /// What its leaves may have, as ``CollectionLeaf`` says it.
+    /// Union of the flags of its leaves, as in ``CollectionLeaf``.
     var flags: Int
-    /// Not on disk: the node was just written and should join a neighbour.
+    /// Not on disk: the node was just written, and should join a neighbour.
     var isUnderfull = false
 }
 
-/// Reads a branch of a collection tree.
+/// A branch of a collection tree.
 ///
 /// Layout behind the node header: children u16 at 24, level u16 at 26, form u8 at 28, flags u8 at 29, column id u16 at
-/// 30; then, with room for ``capacity`` children, order keys i64 from 32, elements below u64 from 840, references of
-/// 24 bytes from 1648; key of the owner's row i64 at 4072. What is not used is zero.
+/// 30; then, for up to ``capacity`` children, order keys i64 from 32, elements below u64 from 840, references of 24
+/// bytes from 1648; key of the owner's row i64 at 4072. Unused bytes are zero.
 ///
 /// 1. A branch has at least one child; level 1 stands above the leaves, and each level above the one below.
-/// 2. Elements below are those that a walk would count. Flags are at least those of the leaves below.
-/// 3. Keys are those of the first elements below and never descend; a list has none.
+/// 2. The counts of elements below are right. Flags include those of all leaves below.
+/// 3. Keys are those of the first elements below, and never descend; a list has none.
 struct CollectionBranch {
     static let capacity = 101
     static let keysOffset = 32
@@ -65,9 +65,9 @@ struct CollectionBranch {
         return sum
     }
 
-    /// The child with the element at `place`, which is below ``total``, and how many elements stand before it.
+    /// The child with the element at `place`, which is below ``total``, and the number of elements before that child.
     ///
-    /// - Parameter isBorder: a place between two children belongs to the first of them, and the end to the last.
+    /// - Parameter isBorder: a place between two children belongs to the first of them, and the end to the last child.
     @inline(__always)
     func find(_ place: Int, isBorder: Bool) -> (child: Int, first: Int) {
         var first = 0
@@ -80,7 +80,7 @@ struct CollectionBranch {
         return (count - 1, first)
     }
 
-    /// Whether a branch is well-formed in itself; reading it is memory-safe then, without further checks.
+    /// Whether a branch is well-formed, so that reading it is memory-safe without further checks.
     ///
     /// Complexity: O(children).
     static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {
@@ -130,7 +130,7 @@ struct CollectionBranch {
         addFlags(node, entry.flags)
     }
 
-    /// Fills a node that has its header already.
+    /// Encodes `entries` into a node that has its header.
     static func fill(
         _ node: UnsafeMutableRawPointer, _ entries: ArraySlice<CollectionEntry>, level: Int, _ shape: CollectionShape
     ) {

@@ -1,23 +1,23 @@
-/// What became of a node of a collection tree.
+/// Result of a change for a node of a collection tree.
 enum CollectionOutcome {
-    /// It is changed, or took the place of what it was.
+    /// The node was changed or replaced.
     case done(CollectionEntry)
-    /// It has no elements any more, and was given up.
+    /// The node has no elements left, and was dropped.
     case empty
-    /// A leaf, of this transaction now, that one node does not hold; the leaf editor has what shall stand there.
+    /// A leaf, owned by this transaction by now, whose new elements exceed one node; the leaf editor holds them.
     case longLeaf
-    /// A branch, of this transaction now, that one node does not hold.
+    /// A branch, owned by this transaction by now, whose new children exceed one node.
     case longBranch([CollectionEntry])
 }
 
-/// Changes the shape of a collection tree: nodes that are cut, evened out, joined and given up.
+/// Changes the shape of a collection tree: splits, balances, joins and drops nodes.
 ///
-/// The shape is a function of the tree and the operation alone, never of what is kept in memory, so that an operation
-/// that is done again on the same tree takes as many pages.
+/// The shape depends on the tree and the operation alone, never on what is cached, so that an operation that is
+/// replayed on the same tree takes the same number of pages.
 ///
-/// 1. At the end of the tree a node that is full stays, and a new one follows it; at its start a new one goes in front.
-/// 2. Elsewhere it evens out with a neighbour below the same branch that has an eighth of room, else it is cut in half.
-/// 3. A node below a quarter joins a neighbour when both fill three quarters at most.
+/// 1. At the end of the tree a full node stays, and a new one follows it; at the start a new one precedes it.
+/// 2. Elsewhere it is balanced with a neighbour under the same branch that has an eighth free, or else split in half.
+/// 3. A node less than a quarter full joins a neighbour if both fill three quarters at most.
 ///
 /// Concurrency: confined to its owner.
 final class CollectionBranchEditor<Nodes: NodeWriting> {
@@ -26,10 +26,10 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
     let leaves: CollectionLeafEditor<Nodes>
     /// Most children of a branch.
     private let most: Int
-    /// How the change at hand lays out what one node does not hold.
+    /// How the current change distributes what exceeds one node.
     private var packing: CollectionLeafEditor<Nodes>.Packing = .even
 
-    /// Whether a node stands at the start of the tree, and whether at its end.
+    /// Whether a node is at the start of the tree, and at its end.
     private struct Edges {
         var isFirst = true
         var isLast = true
@@ -59,7 +59,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         try finish(outcome, &root, &level)
     }
 
-    /// Takes elements out.
+    /// Removes elements.
     func remove(_ range: Range<Int>, from root: inout NodeReference) throws(StorageError) {
         if root.isNull || range.isEmpty { return }
         packing = .even
@@ -68,7 +68,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         try finish(outcome, &root, &level)
     }
 
-    /// Gives all nodes of a tree up. Leaves are read when values of theirs may have nodes of their own, else not.
+    /// Drops all nodes of a tree. Leaves are read only if they may have long values.
     func drop(_ root: NodeReference) throws(StorageError) {
         if root.isNull { return }
         let level = try CollectionTree.level(of: root, shape, nodes)
@@ -106,7 +106,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         }
     }
 
-    /// Puts branches above nodes until one is left.
+    /// Adds levels of branches until one node is left.
     private func top(_ entries: [CollectionEntry], _ level: inout Int) throws(StorageError) -> NodeReference {
         var entries = entries
         while entries.count > 1 {
@@ -116,7 +116,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return entries.first?.reference ?? .null
     }
 
-    // MARK: One way down
+    // MARK: One path
 
     private func change(
         _ edit: CollectionEdit, _ reference: inout NodeReference, level: Int, _ edges: Edges
@@ -155,7 +155,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return entry.count == 0 ? .empty : .done(entry)
     }
 
-    /// Takes a range of elements out of a node: children that are all within it go unread.
+    /// Removes a range of elements from a node; children entirely within it are not read.
     private func cut(
         _ range: Range<Int>, _ reference: inout NodeReference, level: Int
     ) throws(StorageError) -> CollectionOutcome {
@@ -186,8 +186,8 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return try settle(&entries, node, reference, level: level)
     }
 
-    /// Whether a child has as many elements as the branch above says: so no way down is endless, and no place of the
-    /// leaf is beyond it.
+    /// Checks that a child has the number of elements that its branch counts, so that no descent is endless, and no
+    /// place is beyond the leaf.
     private func check(_ child: CollectionEntry, level: Int) throws(StorageError) {
         let count =
             level == 0
@@ -196,7 +196,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         guard count == child.count else { throw CollectionTree.damaged(child.reference) }
     }
 
-    /// Puts what became of a child in its place.
+    /// Replaces a child by its result.
     private func place(
         _ outcome: CollectionOutcome, at index: Int, _ entries: inout [CollectionEntry], level: Int
     ) throws(StorageError) {
@@ -247,7 +247,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         entries.replaceSubrange(index...index, with: try write(children, level: level, reusing: reference))
     }
 
-    /// The left one of each pair of neighbours that a child is part of; the pair with less first.
+    /// The left index of each pair of neighbours with this child; the smaller pair first.
     private static func neighbours(of index: Int, _ entries: [CollectionEntry]) -> [Int] {
         let left = index > 0 ? entries[index - 1].count : nil
         let right = index + 1 < entries.count ? entries[index + 1].count : nil
@@ -259,7 +259,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         }
     }
 
-    /// Writes the children of a branch of this transaction, if one node holds them.
+    /// Writes the children of a branch of this transaction, if they fit one node.
     private func settle(
         _ entries: inout [CollectionEntry], _ node: UnsafeMutableRawPointer, _ reference: NodeReference, level: Int
     ) throws(StorageError) -> CollectionOutcome {
@@ -273,7 +273,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return .done(entry(node, reference))
     }
 
-    /// Joins nodes of `level` that became small with a neighbour.
+    /// Joins underfull nodes of `level` with a neighbour.
     private func joinUnderfull(_ entries: inout [CollectionEntry], level: Int) throws(StorageError) {
         var index = 0
         next: while index < entries.count {
@@ -305,7 +305,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
 
     // MARK: Writing
 
-    /// What a branch says of itself to the one above.
+    /// The entry of a branch for its parent.
     private func entry(_ node: UnsafeMutableRawPointer, _ reference: NodeReference) -> CollectionEntry {
         let branch = CollectionBranch(UnsafeRawPointer(node))
         return CollectionEntry(
@@ -322,7 +322,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return entry(node, reference)
     }
 
-    /// As many branches as children need.
+    /// Writes as many branches as the children need.
     private func write(
         _ entries: [CollectionEntry], level: Int, reusing reference: NodeReference?
     ) throws(StorageError) -> [CollectionEntry] {

@@ -1,22 +1,22 @@
-/// What the cell of a column of collections holds.
+/// Content of a cell in a column of collections.
 ///
 /// 1. No bytes, or null: the empty collection.
-/// 2. Bytes, in the segment or, when they are long, in a value node (kind 4): a ``CollectionPayload``. The latter is
-///    written no more; it is what a file has from before its column was one of collections.
-/// 3. A long value that leads to a collection leaf or branch (kinds 11 and 12) and counts the elements: the root of a
+/// 2. Bytes, in the segment or, if long, in a value node (kind 4): a ``CollectionPayload``. Value nodes are no longer
+///    written; files have them from before their column was one of collections.
+/// 3. A long value that references a collection leaf or branch (kinds 11 and 12) and counts the elements: the root of a
 ///    tree that belongs to this row and column alone.
-/// 4. In the open transaction, where the collection was changed: what leads nowhere, a ``handle(birth:)``. The
-///    transaction knows where the tree is, by table, row and column. No version ever has one in a live cell; the slot
-///    of a row that is gone may keep one.
+/// 4. In the open transaction, for a changed collection: a ``handle(birth:)``, which references no node. The
+///    transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a
+///    deleted row may keep one.
 ///
-/// Columns of other values hold 1, and bytes as in 2.
+/// Cells of other columns hold 1, and bytes as in 2.
 package enum CollectionCell {
     case empty
     /// Borrowed from the version.
     case encoded(UnsafeRawBufferPointer)
     case tree(root: NodeReference, count: Int)
 
-    /// - Throws: `corrupt` when a long value is neither a tree nor bytes.
+    /// - Throws: `corrupt` if a long value is neither a tree nor bytes.
     init(_ segment: Segment, _ slot: Int, _ reader: PageReader) throws(StorageError) {
         if segment.isNull(slot) {
             self = .empty
@@ -30,7 +30,7 @@ package enum CollectionCell {
         }
     }
 
-    /// What a long value is.
+    /// The content of a long value.
     static func long(
         _ descriptor: UnsafeRawBufferPointer, _ reader: PageReader
     ) throws(StorageError) -> CollectionCell {
@@ -43,7 +43,7 @@ package enum CollectionCell {
     }
 
     /// The bytes of a long value.
-    /// - Throws: `misuse(.wrongType)` when it is a tree.
+    /// - Throws: `misuse(.wrongType)` if it is a tree.
     static func bytes(
         _ descriptor: UnsafeRawBufferPointer, _ reader: PageReader
     ) throws(StorageError) -> UnsafeRawBufferPointer {
@@ -51,8 +51,8 @@ package enum CollectionCell {
         return bytes
     }
 
-    /// What stands in the cell of a collection that the open transaction has changed. It has the look of a tree's root,
-    /// so that a node with one in a slot of no row is as good as any other, and does not verify.
+    /// The cell of a collection that the open transaction has changed. It looks like a tree's root, so that a node with
+    /// one in an unused slot is well-formed; but it never verifies.
     static func handle(birth: UInt64) -> LongValue {
         LongValue(
             NodeReference(page: UInt32(Format.firstDataPage), pages: 1, kind: .collectionBranch, birth: birth),
@@ -61,7 +61,7 @@ package enum CollectionCell {
 }
 
 extension CollectionColumn {
-    /// How elements are encoded.
+    /// Encoding of the elements.
     var kind: SegmentKind {
         switch element {
         case .integer: .integer
@@ -72,7 +72,7 @@ extension CollectionColumn {
 }
 
 extension CollectionShape {
-    /// The shape of the collections of a column; nil when it has none.
+    /// The shape of a column's collections; nil if it has none.
     init?(_ definition: ColumnDefinition, table: UInt32, owner: Int64) {
         guard let column = definition.collection else { return nil }
         self.init(column, table: table, column: definition.id.rawValue, owner: owner)
@@ -81,15 +81,15 @@ extension CollectionShape {
     init(_ collection: CollectionColumn, table: UInt32, column: UInt16, owner: Int64) {
         let form: CollectionForm = collection.isKeyed ? .map : collection.isSorted ? .set : .list
         self.init(form: form, kind: collection.kind, table: table, column: column, owner: owner)
-        // Ties are settled in the leaves.
+        // The leaves order elements with equal keys.
         if collection.isOrderedElsewhere, form == .set { orderKey = { $0.isNull ? .min : 0 } }
     }
 }
 
 extension LongValue {
-    /// A leaf has a page of its own, so a tree has no more elements than the pages of the file can hold: where nodes
-    /// are led to again and again, a small file claims any number.
-    /// - Throws: `corrupt` for a tree that would have more.
+    /// A leaf has a page of its own, which bounds a tree's elements by the file's pages. Without the check, a small
+    /// file that references nodes repeatedly could claim any number.
+    /// - Throws: `corrupt` for a tree with more.
     func checkCount(_ reader: PageReader) throws(StorageError) {
         if count > UInt64(reader.pageCount) * UInt64(CollectionLeaf.maxElements), !reference.isInArena {
             throw .structure(reference)
@@ -97,14 +97,13 @@ extension LongValue {
     }
 }
 
-/// A list or a map that stands in an element of another collection, as the element's bytes say it: the number of its
-/// type, and the encoding of the collection, or nothing when that is empty. A longer one is a tree of its own, to whose
-/// root a long value leads.
+/// An inner collection as the bytes of its element: the number of its type, and the encoded collection, or no more if
+/// that is empty. A longer one is a tree, referenced by a long value.
 package enum NestedCollection {
-    /// The types of values of any type that are collections.
+    /// Type numbers of collections among values of any type.
     package static let listType: UInt8 = 13
     package static let mapType: UInt8 = 14
-    /// So many may stand inside one another.
+    /// Deepest nesting.
     package static let deepest = 100
 
     /// Whether it is a map, and its encoding; nil for a value of another type.
@@ -113,9 +112,9 @@ package enum NestedCollection {
         return (type == mapType, UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     }
 
-    /// Whether a collection that an element's bytes are is encoded as it should be, and all that stand in it; other
-    /// values are.
-    /// - Parameter depth: in how many collections the one stands that has the element.
+    /// Whether the bytes of an element are a well-formed inner collection, with all that it contains; true for other
+    /// values.
+    /// - Parameter depth: the number of collections around the element's own.
     static func isRight(_ bytes: UnsafeRawBufferPointer, _ holds: CollectionColumn, _ depth: Int) -> Bool {
         guard holds.takesNested, let (isKeyed, encoded) = parse(bytes) else { return true }
         if depth >= deepest { return false }
@@ -127,7 +126,7 @@ package enum NestedCollection {
         return areRight(payload, inner, depth + 1)
     }
 
-    /// The same of all elements of a collection.
+    /// As ``isRight(_:_:_:)``, for all elements of a collection.
     static func areRight(_ payload: CollectionPayload, _ holds: CollectionColumn, _ depth: Int) -> Bool {
         if !holds.takesNested { return true }
         return (0..<payload.count).allSatisfy { place in
@@ -136,7 +135,7 @@ package enum NestedCollection {
         }
     }
 
-    /// The same of elements on their way into a collection.
+    /// As ``isRight(_:_:_:)``, for elements to be stored.
     static func areRight(_ elements: CollectionElements, _ holds: CollectionColumn, _ depth: Int) -> Bool {
         if !holds.takesNested { return true }
         return (0..<elements.values.count).allSatisfy { index in
@@ -145,7 +144,7 @@ package enum NestedCollection {
         }
     }
 
-    /// Whether the tree of one is a map.
+    /// Whether an inner collection's tree is a map.
     static func isKeyed(_ root: NodeReference, _ nodes: some NodeReading) throws(StorageError) -> Bool {
         let form: Int
         if root.is(.collectionLeaf) {
@@ -158,12 +157,12 @@ package enum NestedCollection {
     }
 }
 
-/// The nodes of a tree of elements: what belongs to one row's cell, collections that stand in elements included.
+/// The nodes of a collection's tree, with those of its long values and inner collections.
 struct CollectionNodes<Nodes: NodeReading> {
     let nodes: Nodes
     let shape: CollectionShape
 
-    /// Visits each node, values with nodes of their own included; parents first.
+    /// Visits each node, those of long values included; parents first.
     /// - Complexity: one read for each branch, and for each leaf that may have long values.
     func forEach(
         _ root: NodeReference, _ visit: (NodeReference) throws(StorageError) -> Void
@@ -172,8 +171,8 @@ struct CollectionNodes<Nodes: NodeReading> {
         try forEach(root, &met, visit)
     }
 
-    /// - Parameter met: pages of branches and of roots. One that two ways lead to ends the walk, which would else go on
-    ///   for each way.
+    /// - Parameter met: pages of branches and roots. One that is reached twice ends the walk, which would otherwise
+    ///   repeat it for each parent.
     private func forEach(
         _ root: NodeReference, _ met: inout Set<UInt32>, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -209,7 +208,7 @@ struct CollectionNodes<Nodes: NodeReading> {
         }
     }
 
-    /// The nodes of a collection that stands in an element.
+    /// The nodes of an inner collection.
     func forEachNested(
         _ root: NodeReference, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {

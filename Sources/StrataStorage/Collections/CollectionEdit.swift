@@ -1,13 +1,13 @@
-/// A change of elements that stand in one leaf: some come in the place of some others.
+/// A change within one leaf: some elements replace others.
 struct CollectionEdit {
-    /// The first element that goes, counted from the start of the node at hand; what comes stands before it.
+    /// The first removed element, counted from the start of the current node; new elements are inserted before it.
     var place: Int
-    /// Elements that go.
+    /// Number of removed elements.
     var removed: Int
-    /// What comes: a range of this buffer.
+    /// New elements: a range of this buffer.
     var elements: CollectionElements?
     var range: Range<Int>
-    /// The map's keys stay: as many values come as go.
+    /// The map's keys stay: as many values are set as are removed.
     var keepsKeys = false
 
     init(removing range: Range<Int>) {
@@ -23,23 +23,22 @@ struct CollectionEdit {
         self.range = range
     }
 
-    /// A place at a border belongs to the leaf on its left when something comes there, and to the one on its right
-    /// when something goes.
+    /// An insertion at a border belongs to the leaf on its left, a removal to the leaf on its right.
     @inline(__always) var isBorder: Bool { removed == 0 }
     @inline(__always) var added: Int { range.count - removed }
 
-    /// The same change, of a node that starts so many elements later.
+    /// The same change, relative to a node that starts this many elements later.
     func moved(by elements: Int) -> CollectionEdit {
         var edit = self
         edit.place -= elements
         return edit
     }
 
-    // MARK: Where it stands
+    // MARK: In place
 
-    /// Changes a leaf where it stands, when its encoding takes the change; else nothing happens.
+    /// Changes a leaf in place, if its encoding permits; else the leaf is unchanged.
     ///
-    /// Values with nodes of their own neither come nor go this way, and a leaf never becomes empty.
+    /// Long values are neither inserted nor removed this way, and a leaf never becomes empty.
     @inline(__always)
     func apply(to node: UnsafeMutableRawPointer, most: Int) -> Bool {
         let leaf = CollectionLeaf(UnsafeRawPointer(node))
@@ -54,8 +53,8 @@ struct CollectionEdit {
         guard range.count == 1, let elements, leaf.count < most else { return false }
         let value = elements.values.cellValue(range.lowerBound)
         let values = leaf.values
-        // Whoever measures what a leaf takes counts a byte for each integer at least, equal ones too: no more may come
-        // here than would be encoded anew.
+        // The size estimate counts at least a byte for each integer, equal ones too. So no more may be inserted here
+        // than a new encoding would hold.
         if values.kind == .integer && values.width == 0 { return false }
         guard SegmentEdit.takes(values, value) else { return false }
         let size = SegmentEdit.sizeWith(values, value)

@@ -1,11 +1,11 @@
 /// Changes one collection within a transaction.
 ///
-/// Nodes of older versions are never written: each is copied to the transaction when something below it changes. What
-/// the tree no longer reaches is given up once. After an error the tree is neither old nor new, and the transaction
-/// must be given up; `misuse` alone changes nothing.
+/// Nodes of older versions are never written: each is copied to the transaction when a node below it changes. A node
+/// that the tree no longer reaches is dropped once. After an error the tree is in between, and the transaction must be
+/// rolled back; only `misuse` leaves it unchanged.
 ///
-/// Elements of a set or a map are put where ``CollectionTree/find(_:in:_:reading:precedes:)`` says: they are not
-/// compared here.
+/// The place of an element of a set or a map comes from ``CollectionTree/find(_:in:_:reading:precedes:)``: elements are
+/// not compared here.
 ///
 /// Concurrency: confined to its owner.
 final class CollectionEditor<Nodes: NodeWriting> {
@@ -15,13 +15,13 @@ final class CollectionEditor<Nodes: NodeWriting> {
     private let tree: CollectionBranchEditor<Nodes>
     private let single: CollectionElements
 
-    /// Null when the collection is empty.
+    /// Null for an empty collection.
     @exclusivity(unchecked) private(set) var root: NodeReference
     @exclusivity(unchecked) private(set) var count: Int
 
-    /// The way to a leaf of this transaction, whose nodes are all the transaction's.
+    /// Path to a leaf of this transaction; all of its nodes belong to the transaction.
     @exclusivity(unchecked) private var path: [Step] = []
-    /// That leaf; nil when the way is not known.
+    /// That leaf; nil if there is no path.
     @exclusivity(unchecked) private var leaf: UnsafeMutableRawPointer?
     /// The place of its first element.
     @exclusivity(unchecked) private var first = 0
@@ -43,7 +43,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         count = try CollectionTree.count(root, shape, reading: nodes)
     }
 
-    /// Forgets the way to the leaf that was changed last: nodes of the transaction may move now.
+    /// Drops the path to the last changed leaf, because nodes of the transaction may move.
     func forgetPath() {
         path.removeAll(keepingCapacity: true)
         leaf = nil
@@ -51,8 +51,8 @@ final class CollectionEditor<Nodes: NodeWriting> {
 
     // MARK: Operations
 
-    /// Puts elements before the one at `place`, or at the end.
-    /// - Complexity: O(log n + elements); within the leaf that was changed last no descent.
+    /// Inserts elements before `place`, or at the end.
+    /// - Complexity: O(log n + elements); no descent within the last changed leaf.
     func insert(_ elements: CollectionElements, at place: Int) throws(StorageError) {
         guard place >= 0, place <= count else { throw .misuse(.noSuchPlace) }
         if elements.count == 0 { return }
@@ -60,14 +60,14 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try apply(CollectionEdit(elements, 0..<elements.count, at: place, replacing: 0))
     }
 
-    /// Puts one element of a list or a set before the one at `place`, or at the end.
+    /// Inserts one element of a list or a set before `place`, or at the end.
     func insert(_ value: Cell, at place: Int) throws(StorageError) {
         single.removeAll()
         single.append(value)
         try insert(single, at: place)
     }
 
-    /// Replaces elements from `place` on; in a map their values, and the keys stay.
+    /// Replaces elements from `place` on; in a map their values, with the keys kept.
     func set(_ elements: CollectionElements, at place: Int) throws(StorageError) {
         guard place >= 0, elements.count <= count, place <= count - elements.count else {
             throw .misuse(.noSuchPlace)
@@ -93,7 +93,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try set(single, at: place)
     }
 
-    /// Makes the value at `place` one that stands elsewhere, or one that does not. What stood there is not given up.
+    /// Replaces the value at `place` by a long one or a short one. The node of the old value is not dropped.
     func setKept(_ value: CellValue, at place: Int) throws(StorageError) {
         guard place >= 0, place < count else { throw .misuse(.noSuchPlace) }
         if let long = value.long, try overwrite(long, at: place) { return }
@@ -107,7 +107,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try apply(edit)
     }
 
-    /// Writes over a long value where it stands: it has always the same length.
+    /// Overwrites a long value's descriptor in place; its length is fixed.
     private func overwrite(_ value: LongValue, at place: Int) throws(StorageError) -> Bool {
         try seek(place, isBorder: false)
         guard let leaf else { return false }
@@ -123,8 +123,8 @@ final class CollectionEditor<Nodes: NodeWriting> {
         return true
     }
 
-    /// Takes elements out.
-    /// - Complexity: O(log n), and the nodes that are given up.
+    /// Removes elements.
+    /// - Complexity: O(log n), and the dropped nodes.
     func remove(_ range: Range<Int>) throws(StorageError) {
         guard range.lowerBound >= 0, range.upperBound <= count else { throw .misuse(.noSuchPlace) }
         if range.isEmpty { return }
@@ -139,7 +139,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         count -= range.count
     }
 
-    /// Moves elements of a list. `target` is where the first of them stands afterwards.
+    /// Moves elements of a list. `target` is the place of the first one afterwards.
     /// - Complexity: O(log n + elements).
     func move(_ range: Range<Int>, to target: Int) throws(StorageError) {
         guard range.lowerBound >= 0, range.upperBound <= count, target >= 0, target <= count - range.count else {
@@ -159,7 +159,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try apply(CollectionEdit(moved, 0..<moved.count, at: target, replacing: 0))
     }
 
-    /// Takes all elements out.
+    /// Removes all elements.
     func clear() throws(StorageError) {
         forgetPath()
         try tree.drop(root)
@@ -167,7 +167,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         count = 0
     }
 
-    // MARK: Ways of changing
+    // MARK: Applying changes
 
     private func apply(_ edit: CollectionEdit) throws(StorageError) {
         if edit.range.count == 1, edit.removed <= 1, !root.isNull {
@@ -179,12 +179,12 @@ final class CollectionEditor<Nodes: NodeWriting> {
         count += edit.added
     }
 
-    /// Changes the leaf at the end of the way where it stands, and the counts and keys above it.
+    /// Changes the leaf at the end of the path in place, and the counts and keys above it.
     @inline(__always)
     private func applyInPlace(_ edit: CollectionEdit) throws(StorageError) -> Bool {
         guard let leaf else { return false }
         let edit = edit.moved(by: first)
-        // A small leaf shall join a neighbour.
+        // An underfull leaf is rebuilt, so that it joins a neighbour.
         if edit.added < 0, !path.isEmpty, tree.leaves.isUnderfull(CollectionLeaf(UnsafeRawPointer(leaf))) {
             return false
         }
@@ -201,7 +201,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         return true
     }
 
-    /// Finds the leaf with a place, and makes the nodes on the way to it the transaction's.
+    /// Finds the leaf of a place, and makes the nodes on the path the transaction's own.
     @inline(__always)
     private func seek(_ place: Int, isBorder: Bool) throws(StorageError) {
         if let leaf {
@@ -249,8 +249,8 @@ final class CollectionEditor<Nodes: NodeWriting> {
 }
 
 extension CollectionElements {
-    /// Appends a copy of an element of a leaf. A long value's node is not copied: two elements lead to it until one is
-    /// given up.
+    /// Appends a copy of an element of a leaf. A long value's node is not copied: two elements reference it until one
+    /// is removed.
     fileprivate func copy(_ leaf: CollectionLeaf, _ slot: Int) {
         Self.copy(leaf.values, slot, values)
         if let keys, let segment = leaf.keys { Self.copy(segment, slot, keys) }

@@ -1,5 +1,5 @@
-/// Where something stands for elements of a collection that are lost, and which elements came from a log (of those
-/// some may not be known where they are very scattered), while that is replayed.
+/// Gaps in a collection while a salvage replays a log, and the elements that came from the log. Of very scattered ones,
+/// some may be forgotten.
 package struct CollectionGaps {
     private var gaps: PlaceRanges
     private var logged = PlaceRanges([])
@@ -7,10 +7,10 @@ package struct CollectionGaps {
     /// - Parameter ranges: ascending.
     package init(_ ranges: [Range<Int>]) { gaps = PlaceRanges(ranges) }
 
-    /// Where something stands for what is lost. Ascending.
+    /// Ranges of placeholders for lost elements. Ascending.
     package var ranges: [Range<Int>] { gaps.ranges }
 
-    /// What an operation of the log does to them, after it was done.
+    /// Follows an operation of the log after it was applied.
     package mutating func follow(_ change: Change) {
         switch change {
         case .insertElements(let place, let count, _):
@@ -30,22 +30,22 @@ package struct CollectionGaps {
         }
     }
 
-    /// The gaps are taken out.
+    /// Notes that the gaps were removed.
     package mutating func close() {
         for range in gaps.ranges.reversed() { logged.remove(range.lowerBound, range.count) }
         gaps = PlaceRanges([])
     }
 
-    /// Whether the log has put the element there. Once the gaps are closed.
+    /// Whether the log has put the element there. Called once the gaps are closed.
     func isLogged(_ place: Int) -> Bool { logged.contains(place) }
 }
 
-/// Places in a collection that elements come into, go from, and move in.
+/// A set of places that follows insertions, removals and moves.
 private struct PlaceRanges {
     /// Ascending.
     private(set) var ranges: [Range<Int>]
 
-    /// So many are known of what comes from a log.
+    /// Most ranges that are kept of elements from a log.
     private static let most = 4096
 
     init(_ ranges: [Range<Int>]) { self.ranges = ranges }
@@ -60,7 +60,7 @@ private struct PlaceRanges {
         return low < ranges.count && ranges[low].contains(place)
     }
 
-    /// Others come in front of a place.
+    /// Elements were inserted before a place.
     mutating func insert(_ place: Int, _ count: Int) {
         ranges = ranges.flatMap { range -> [Range<Int>] in
             if range.lowerBound >= place { return [(range.lowerBound + count)..<(range.upperBound + count)] }
@@ -69,13 +69,13 @@ private struct PlaceRanges {
         }
     }
 
-    /// Elements go.
+    /// Elements were removed.
     mutating func remove(_ place: Int, _ count: Int) {
         func moved(_ bound: Int) -> Int { bound <= place ? bound : max(place, bound - count) }
         ranges = ranges.map { moved($0.lowerBound)..<moved($0.upperBound) }.filter { !$0.isEmpty }
     }
 
-    /// These places are none of them any more.
+    /// Removes places from the set.
     mutating func subtract(_ place: Int, _ count: Int) {
         ranges = ranges.flatMap { range -> [Range<Int>] in
             let low = min(range.upperBound, max(range.lowerBound, place))
@@ -84,13 +84,13 @@ private struct PlaceRanges {
         }
     }
 
-    /// These places are of them now.
+    /// Adds places to the set.
     mutating func add(_ place: Int, _ count: Int) {
         if count == 0 { return }
         subtract(place, count)
         var low = place
         var high = place + count
-        // Those that touch become one, so that a log that appends makes no long list.
+        // Adjacent ranges are merged, so that a log that appends makes no long list.
         ranges.removeAll { range in
             if range.upperBound == low {
                 low = range.lowerBound
@@ -102,7 +102,7 @@ private struct PlaceRanges {
             }
             return false
         }
-        // Each change costs as much as there are of them.
+        // Each change takes time linear in the number of ranges.
         if ranges.count >= Self.most { return }
         let index = ranges.firstIndex { $0.lowerBound > low } ?? ranges.count
         ranges.insert(low..<high, at: index)

@@ -1,15 +1,14 @@
-/// Reads a leaf of a collection tree: a run of elements that stand side by side.
+/// A leaf of a collection tree: a run of adjacent elements.
 ///
-/// Layout behind the node header: elements u16 at 24, form u8 at 26, flags u8 at 27 (1 long values, 2 trees among
-/// them, 4 nulls, 8 of a collection that stands in an element), column
-/// id u16 at 28, bytes in use u16 at 30, key of the owner's row i64 at 32; from 40 a segment of the elements, in a map
-/// of the keys and, at the next multiple of 8, one of the values.
+/// Layout behind the node header: elements u16 at 24, form u8 at 26, flags u8 at 27 (1 long values, 2 trees among them,
+/// 4 nulls, 8 part of an inner collection), column id u16 at 28, bytes in use u16 at 30, key of the owner's row i64 at
+/// 32; from 40 a segment of the elements, in a map of the keys and, at the next multiple of 8, one of the values.
 ///
 /// 1. A leaf has at least one element, and each segment has as many.
-/// 2. Keys of a map are never null. A flag that is not set says that there is none of it.
+/// 2. Keys of a map are never null. A flag that is not set means that no element has the property.
 /// 3. Behind the bytes in use there are zeros.
 struct CollectionLeaf {
-    /// Where the fields stand, in bytes from the node's start.
+    /// Offsets of the fields, from the node's start.
     enum Field {
         static let count = 24
         static let form = 26
@@ -25,10 +24,10 @@ struct CollectionLeaf {
     /// Elements of one byte each that fill a page.
     static let maxElements = 4032
     static let hasLong = 1
-    /// Some of the long values are trees of their own.
+    /// Some of the long values are trees.
     static let hasTrees = 2
     static let hasNulls = 4
-    /// It is of a collection that stands in an element of another one.
+    /// It belongs to an inner collection.
     static let isNested = 8
     static let allFlags = hasLong | hasTrees | hasNulls | isNested
 
@@ -51,11 +50,11 @@ struct CollectionLeaf {
     @inline(__always) var values: Segment {
         isMap ? Segment(node + (Self.segmentOffset + aligned8(first.size))) : first
     }
-    /// What a set or a map is ordered by.
+    /// The segment that a set or a map is ordered by.
     @inline(__always) var ordered: Segment { first }
 
-    /// Whether a leaf is well-formed in itself; reading it is memory-safe then, without further checks but the kind of
-    /// its values.
+    /// Whether a leaf is well-formed, so that reading it is memory-safe without further checks except the kind of its
+    /// values.
     ///
     /// Complexity: O(elements).
     static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {
@@ -77,7 +76,7 @@ struct CollectionLeaf {
         return leaf.used == offset + size && leaf.flags & ~isNested == flags
     }
 
-    /// The size of a segment that has so many rows, nil when it is none.
+    /// The size of a segment with this many rows; nil if it is none.
     private static func size(of segment: Segment, _ rows: Int, _ flags: inout Int, _ available: Int) -> Int? {
         guard let size = Segment.validatedSize(segment.base, available: available),
             segment.rows == rows, !segment.hasNullsBehindRows
@@ -99,7 +98,7 @@ struct CollectionLeaf {
         return hasLong
     }
 
-    /// Calls `body` with each long value that leads to a tree, and where it stands.
+    /// Calls `body` with each long value that references a tree, and its address.
     func forEachTree(_ body: (LongValue, _ place: UnsafeRawPointer) throws(StorageError) -> Void) throws(StorageError) {
         if flags & Self.hasTrees == 0 { return }
         let values = values
@@ -113,7 +112,7 @@ struct CollectionLeaf {
 
     // MARK: Writing
 
-    /// Writes a leaf's head but for what its elements say.
+    /// Writes the fields of a leaf's head that do not depend on its elements.
     private static func writeHead(_ node: UnsafeMutableRawPointer, _ shape: CollectionShape) {
         node.put8(Field.form, Int(shape.form.rawValue))
         node.put8(Field.flags, shape.nodeFlags)
@@ -121,8 +120,8 @@ struct CollectionLeaf {
         node.putI64(Field.owner, shape.owner)
     }
 
-    /// Fills a node, which has its header already, with elements whose bytes stand elsewhere.
-    /// - Returns: false when it does not hold them: it is neither what it was nor what it shall be then.
+    /// Encodes elements into a node that has its header. The elements' bytes are in other memory.
+    /// - Returns: false if they do not fit: the node's content is undefined then.
     static func encode(
         _ elements: CollectionElements, _ range: Range<Int>, _ frame: SegmentPlan.Frame, _ shape: CollectionShape,
         into node: UnsafeMutableRawPointer
@@ -144,7 +143,7 @@ struct CollectionLeaf {
         return true
     }
 
-    /// Makes the head say what the segments hold.
+    /// Updates the head from the segments.
     @inline(__always)
     static func update(_ node: UnsafeMutableRawPointer) {
         let leaf = CollectionLeaf(UnsafeRawPointer(node))

@@ -1,10 +1,10 @@
-/// Encodes leaves of a collection tree anew: what changes too much for ``CollectionEdit/apply(to:most:)``.
+/// Encodes leaves of a collection tree anew, for changes that ``CollectionEdit/apply(to:most:)`` cannot make.
 ///
 /// Concurrency: confined to its owner.
 final class CollectionLeafEditor<Nodes: NodeWriting> {
-    /// How elements are laid out that one leaf does not hold.
+    /// Distribution of elements that exceed one leaf.
     enum Packing {
-        /// Full leaves from the left: what is appended leaves full leaves behind.
+        /// Full leaves from the left, so that appending leaves full leaves behind.
         case forward
         /// Full leaves from the right.
         case backward
@@ -16,7 +16,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     let shape: CollectionShape
     /// Most elements of a leaf.
     let most: Int
-    /// Values with nodes of their own that go out are kept: they come in again elsewhere.
+    /// Nodes of removed long values are kept, since the values are inserted again elsewhere.
     @exclusivity(unchecked) var keepsLong = false
 
     private let old: CollectionElements
@@ -38,8 +38,8 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     // MARK: One leaf
 
     /// Changes a leaf of this transaction by encoding it anew.
-    /// - Returns: nil when one leaf does not hold it: ``spread(_:_:_:)`` says what becomes of it then. A count of 0
-    ///   when nothing is left, and the node is given up.
+    /// - Returns: nil if the result exceeds one leaf: the caller then calls ``spread(_:_:_:)``. A count of 0 if no
+    ///   element is left, and the node was dropped.
     func rebuild(_ reference: NodeReference, _ edit: CollectionEdit) throws(StorageError) -> CollectionEntry? {
         let leaf = try CollectionTree.leaf(reference, shape, nodes)
         let gone = edit.place..<(edit.place + edit.removed)
@@ -65,7 +65,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         return try write(work, 0..<work.count, .roomy, into: reference)
     }
 
-    /// Writes what ``rebuild(_:_:)`` left, in leaves of which the first is `reference`.
+    /// Writes the result of ``rebuild(_:_:)`` to several leaves, the first of which is `reference`.
     func spread(_ packing: Packing, reusing reference: NodeReference) throws(StorageError) -> [CollectionEntry] {
         try write(pieces(work, packing), of: work, packing, reusing: [reference])
     }
@@ -77,9 +77,9 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         return try write(pieces(work, .forward), of: work, .forward, reusing: [])
     }
 
-    /// Evens what ``rebuild(_:_:)`` left out with a neighbour.
-    /// - Returns: both, or nil, with nothing changed, when the neighbour has not an eighth of room, or the two do not
-    ///   hold it.
+    /// Balances the result of ``rebuild(_:_:)`` with a neighbour.
+    /// - Returns: both; nil, with the nodes unchanged, if less than an eighth of the neighbour is free, or the two
+    ///   cannot hold the elements.
     func even(
         _ reference: NodeReference, with neighbour: NodeReference, isLeft: Bool
     ) throws(StorageError) -> [CollectionEntry]? {
@@ -99,7 +99,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     }
 
     /// Joins two neighbours.
-    /// - Returns: nil, with nothing changed, when they fill more than three quarters of a leaf.
+    /// - Returns: nil, with the nodes unchanged, if they fill more than three quarters of a leaf.
     func join(_ left: NodeReference, _ right: NodeReference) throws(StorageError) -> CollectionEntry? {
         let first = try CollectionTree.leaf(left, shape, nodes)
         let second = try CollectionTree.leaf(right, shape, nodes)
@@ -115,16 +115,16 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         return try write(work, 0..<work.count, .roomy, into: left)
     }
 
-    /// Appends a leaf's elements; their bytes stand in the scratch memory.
+    /// Appends a leaf's elements; their bytes are in the scratch memory.
     private func borrow(_ leaf: CollectionLeaf, page: Int, _ elements: CollectionElements) {
         let copy = scratch + page * Format.pageSize
         copy.copyMemory(from: leaf.node, byteCount: Format.pageSize)
         elements.append(CollectionLeaf(UnsafeRawPointer(copy)))
     }
 
-    // MARK: Values with nodes of their own
+    // MARK: Long values
 
-    /// Gives long values their nodes.
+    /// Writes the nodes of long values.
     func prepare(_ elements: CollectionElements, longest: Int) throws(StorageError) {
         for column in [elements.values, elements.keys].compactMap(\.self) where column.kind == .bytes {
             for row in 0..<column.count where !column.isLong(row) && Int(column.lengths[row]) > longest {
@@ -133,7 +133,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         }
     }
 
-    /// Gives up what long values of some elements lead to, trees of collections included.
+    /// Drops the nodes of the long values of some elements, inner collections included.
     func dropLong(_ leaf: CollectionLeaf, _ range: Range<Int>, keepsKeys: Bool = false) throws(StorageError) {
         if keepsLong || leaf.flags & CollectionLeaf.hasLong == 0 { return }
         try drop(leaf.values, range)
@@ -201,7 +201,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         return pieces
     }
 
-    /// Two leaves with half of the bytes each; nil when one of them does not hold its half.
+    /// Two leaves with half of the bytes each; nil if one of them cannot hold its half.
     private func halves(_ elements: CollectionElements) -> [Range<Int>]? {
         let count = elements.count
         guard count > 1, count <= 2 * most else { return nil }
@@ -233,7 +233,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         var entries: [CollectionEntry] = []
         entries.reserveCapacity(pieces.count)
         for (number, piece) in pieces.enumerated() {
-            // A leaf that is full stays as it is, in an append or a bulk build.
+            // Full leaves of an append or a bulk build are encoded tightly: further changes are unlikely.
             let isFull = packing == .forward && number + 1 < pieces.count
             let target: NodeReference
             if number < reusing.count {

@@ -6,7 +6,7 @@
 
 /// The order of a set's elements and of a map's keys, as far as storage knows it.
 enum CollectionOrder {
-    /// Null before all, NaN before all numbers; texts and data by their bytes.
+    /// Null is first, NaN is before all numbers; texts and data are ordered bytewise.
     static func precedes(_ a: Cell, _ b: Cell) -> Bool {
         if a.isNull || b.isNull { return a.isNull && !b.isNull }
         switch (a.kind, b.kind) {
@@ -22,28 +22,28 @@ enum CollectionOrder {
         }
     }
 
-    /// What a check holds the elements of a column's sets, or the keys of its maps, against. Of those that are in an
-    /// order of the application's, no more is known than that null comes first, and once.
+    /// The order that a check can verify of a column's sets, or of the keys of its maps. If the application defines the
+    /// order, it only knows that null comes first, and once.
     static func check(_ column: CollectionColumn) -> (Cell, Cell) -> Bool {
         if column.isOrderedElsewhere && column.isSorted { return { _, later in !later.isNull } }
         return precedes
     }
 }
 
-/// Whether a set's elements, or a map's keys, ascend as far as storage knows their order: a tree whose elements do not
-/// would be refused by whoever reads it.
+/// Checks that a set's elements, or a map's keys, ascend, as far as storage knows their order. Readers refuse a tree
+/// whose elements do not.
 package struct AscendingCheck {
     let isKeyed: Bool
     let precedes: (Cell, Cell) -> Bool
 
-    /// Nil where there is no order.
+    /// Nil if there is no order.
     package init?(_ column: CollectionColumn) {
         guard column.isKeyed || column.isSorted else { return nil }
         isKeyed = column.isKeyed
         precedes = CollectionOrder.check(column)
     }
 
-    /// What an element is in the order of.
+    /// The ordered part of an element.
     func ordered(_ elements: CollectionElements, _ index: Int) -> Cell {
         (isKeyed ? elements.keys : elements.values)?.cellValue(index).cell ?? .null
     }

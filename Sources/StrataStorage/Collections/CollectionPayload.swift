@@ -1,5 +1,5 @@
-/// A view of a collection that is one value of its owner's row, valid as long as its bytes are.
-/// docs/file-format-objects.md draws the layouts: a ``ValueList``, a ``LinkPayload``, and for a map the keys with them.
+/// A view of a collection that is stored in its owner's row, valid as long as its bytes. docs/file-format-objects.md
+/// draws the layouts: a ``ValueList``, a ``LinkPayload``, and for a map also the keys.
 package struct CollectionPayload {
     private enum Values {
         case links(LinkPayload.Reader)
@@ -10,8 +10,8 @@ package struct CollectionPayload {
     private let keys: ValueList?
     package let count: Int
 
-    /// Nil when the bytes are not of the layout that the column has, or when a value is null that may not be.
-    /// - Complexity: O(1); O(count) of texts and data, and where elements are null.
+    /// Nil if the bytes do not have the column's layout, or a value is null that must not be.
+    /// - Complexity: O(1); O(count) for texts and data, and if elements are null.
     package init?(_ bytes: UnsafeRawBufferPointer, _ column: CollectionColumn, isLinks: Bool) {
         if isLinks {
             guard let links = LinkPayload.Reader(bytes) else { return nil }
@@ -49,7 +49,7 @@ package struct CollectionPayload {
             default: false
             }
         if isRight && column.allowsNulls { return true }
-        // What has nothing but nulls is written as integers.
+        // A list of nulls alone is written as integers.
         for place in 0..<list.count where list.isNull(place) != !isRight || list.isNull(place) && !column.allowsNulls {
             return false
         }
@@ -72,16 +72,16 @@ package struct CollectionPayload {
         }
     }
 
-    /// The key of a map; null where there are none.
+    /// The key of a map; null for others.
     package func key(_ place: Int) -> Cell { keys.map { .bytes($0.element(place)) } ?? .null }
 }
 
-/// Writes collections as one value of their owner's row.
+/// Encodes collections for their owner's row.
 struct CollectionEncoder {
     let column: CollectionColumn
     let isLinks: Bool
 
-    /// The bytes of elements, none of which has a node of its own.
+    /// Encodes elements, none of which is a long value.
     /// - Complexity: O(elements and their bytes).
     func encode(_ elements: CollectionElements) -> [UInt8] {
         if elements.count == 0 { return [] }
@@ -126,7 +126,7 @@ struct CollectionEncoder {
         return bytes
     }
 
-    /// The smallest kind that takes all values.
+    /// The smallest kind that holds all values.
     private static func kind(of column: ColumnBuffer, _ element: CollectionColumn.Element) -> ValueList.Kind {
         switch element {
         case .double: return .double
@@ -151,7 +151,7 @@ struct CollectionEncoder {
 }
 
 extension CollectionElements {
-    /// Appends what is encoded; bytes stay where they are.
+    /// Appends the elements of a payload; their bytes are borrowed.
     func append(borrowing payload: CollectionPayload) {
         values.reserve(payload.count)
         keys?.reserve(payload.count)
@@ -163,7 +163,7 @@ extension CollectionElements {
 }
 
 extension ColumnBuffer {
-    /// Appends a cell whose bytes, if any, stay where they are.
+    /// Appends a cell; its bytes are borrowed.
     fileprivate func append(borrowing cell: Cell) {
         if cell.kind != .bytes { return append(cell) }
         append(borrowing: cell.base, length: cell.count, flag: 0)

@@ -1,13 +1,13 @@
-// What a salvage knows of collections: nodes that speak for themselves, and what is left of one collection put together
-// from them. All nodes here are verified, whatever else is wrong.
+// Salvage of collections: nodes that identify themselves, and a collection reassembled from its nodes. All nodes here
+// are verified, whatever else is damaged.
 
-/// Whose a collection is.
+/// The row and column of a collection.
 package struct CollectionOwner: Hashable, Sendable {
     package var table: UInt32
     package var column: ColumnID
     package var key: Int64
 
-    /// What a leaf says of itself.
+    /// The owner named by a leaf.
     package init(leaf node: UnsafeRawPointer) {
         self.init(LooseCollectionNode(node, .collectionLeaf))
     }
@@ -21,16 +21,16 @@ package struct CollectionOwner: Hashable, Sendable {
     }
 }
 
-/// A leaf or a branch of a collection, by itself.
+/// A leaf or a branch of a collection, without its tree.
 package struct LooseCollectionNode {
     package let owner: CollectionOwner
     /// 0 for a leaf.
     package let level: Int
-    /// Elements in it, or below it.
+    /// Number of elements in it or below it.
     package let count: Int
-    /// Whether elements may have nodes of their own.
+    /// Whether elements may be long values.
     package let mayHaveLong: Bool
-    /// It is of a collection that stands in an element of another one.
+    /// It belongs to an inner collection.
     package let isNested: Bool
     fileprivate let leaf: CollectionLeaf?
     private let branch: CollectionBranch?
@@ -54,13 +54,13 @@ package struct LooseCollectionNode {
         }
     }
 
-    /// Where the children of a branch are, and how many elements each has.
+    /// References of a branch's children, and the number of elements of each.
     package var children: [(reference: NodeReference, elements: Int)] {
         guard let branch else { return [] }
         return (0..<branch.count).map { (branch.reference($0), branch.elements($0)) }
     }
 
-    /// Where elements of a leaf are that have nodes of their own.
+    /// References of a leaf's long values.
     package var longValues: [NodeReference] {
         guard let leaf, mayHaveLong else { return [] }
         return [leaf.keys, leaf.values].compactMap(\.self).flatMap { segment in
@@ -68,7 +68,7 @@ package struct LooseCollectionNode {
         }
     }
 
-    /// What the collection of a leaf may be one of; nil of a branch.
+    /// The kind of collection that a leaf may belong to; nil for a branch.
     package var column: CollectionColumn? {
         guard let leaf, let kind = leaf.values.kind else { return nil }
         let isSorted = formCode == Int(CollectionForm.set.rawValue)
@@ -98,22 +98,22 @@ package struct LooseCollectionNode {
     }
 }
 
-/// Puts together what is left of one collection.
+/// Reassembles one collection from its remains.
 ///
-/// Something stands in the place of each element that is lost, until ``RebuildTransaction/closeGaps(_:_:_:)``: what a
-/// log says of places goes by all of them.
+/// A placeholder stands for each lost element until ``RebuildTransaction/closeGaps(_:_:_:)``, because a log's places
+/// count the lost elements.
 package struct CollectionRemains {
     private let definition: ColumnDefinition
     private let column: CollectionColumn
     private let shape: CollectionShape
     private var elements: CollectionElements
-    /// Where something stands for an element that is lost. Ascending, without touching one another.
+    /// Ranges of placeholders. Ascending, not adjacent.
     package private(set) var gaps: [Range<Int>] = []
 
-    /// What the pages of a file can hold.
+    /// Most elements that a page can hold.
     package static var mostElementsPerPage: Int { CollectionLeaf.maxElements }
 
-    /// Nil when the column has no collections.
+    /// Nil if the column has no collections.
     package init?(_ definition: ColumnDefinition, table: UInt32, key: Int64) {
         guard let column = definition.collection, let shape = CollectionShape(definition, table: table, owner: key)
         else { return nil }
@@ -123,7 +123,7 @@ package struct CollectionRemains {
         elements = CollectionElements(shape)
     }
 
-    /// For one that stands in an element; nil where none does.
+    /// For an inner collection; nil if the outer one can hold none.
     private init?(nestedIn outer: CollectionRemains, isKeyed: Bool) {
         guard outer.column.takesNested else { return nil }
         do throws(StorageError) { shape = try outer.shape.nested(isKeyed: isKeyed) } catch { return nil }
@@ -132,7 +132,7 @@ package struct CollectionRemains {
         elements = CollectionElements(column)
     }
 
-    /// Nothing yet of a collection that stands in an element; nil where none does, or too deep.
+    /// Starts an inner collection; nil if there can be none, or it would be too deep.
     package func nested(isKeyed: Bool) -> CollectionRemains? { CollectionRemains(nestedIn: self, isKeyed: isKeyed) }
 
     package var owner: CollectionOwner {
@@ -142,18 +142,18 @@ package struct CollectionRemains {
     package var isKeyed: Bool { column.isKeyed }
     package var isList: Bool { shape.form == .list }
 
-    /// Elements that are there.
+    /// Number of elements that are not lost.
     package var count: Int { elements.count - gaps.reduce(0) { $0 + $1.count } }
 
-    /// A node, when it says that it is this collection's.
+    /// The node, if it names this collection's owner and shape.
     package func own(_ node: UnsafeRawPointer, _ kind: NodeKind) -> LooseCollectionNode? {
         let found = LooseCollectionNode(node, kind)
         return found.owner == owner && found.suits(shape) ? found : nil
     }
 
-    /// Whether the elements of one leaf stand before those of another, as far as that can be told without a tree: in a
-    /// list they stand in the order of their pages.
-    /// - Parameter read: the bytes of an element that has a node of its own; nil when they are lost.
+    /// Whether the elements of one leaf come before those of another, as far as that is known without a tree; a list's
+    /// leaves are ordered by their pages.
+    /// - Parameter read: returns the bytes of a long element; nil if they are lost.
     package func precede(
         _ a: LooseCollectionNode, _ b: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?
     ) -> Bool {
@@ -166,11 +166,11 @@ package struct CollectionRemains {
         return CollectionOrder.check(column)(first(a), first(b))
     }
 
-    /// Takes the elements of a leaf behind those that were taken.
+    /// Appends the elements of a leaf.
     /// - Parameters:
-    ///   - read: the bytes of an element that has a node of its own; nil when they are lost.
-    ///   - tree: the bytes of an element whose collection is a tree; nil when that is lost.
-    /// - Returns: how many of them are lost.
+    /// - read: returns the bytes of a long element; nil if they are lost.
+    /// - tree: returns the bytes of an inner collection that is a tree; nil if it is lost.
+    /// - Returns: how many elements are lost.
     package mutating func take(
         _ node: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?,
         tree: (LongValue) -> [UInt8]?
@@ -206,7 +206,7 @@ package struct CollectionRemains {
         return lost
     }
 
-    /// So many elements are lost, behind those that were taken.
+    /// Appends placeholders for lost elements.
     package mutating func takeGap(_ count: Int) {
         if count == 0 { return }
         note(elements.count..<(elements.count + count), in: &gaps)
@@ -223,7 +223,7 @@ package struct CollectionRemains {
 
     private static var empty: Cell { .bytes(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
-    /// What stands for an element. As a link it leads to no row.
+    /// The placeholder for an element. As a link it leads to no row.
     private var placeholder: Cell {
         switch column.kind {
         case .integer: .integer(.min + 1)
@@ -232,7 +232,7 @@ package struct CollectionRemains {
         }
     }
 
-    /// Leaves out what does not ascend, as leaves without a tree may not.
+    /// Removes elements that do not ascend, which leaves without their tree may contain.
     package mutating func putInOrder() {
         if shape.form == .list { return }
         let precedes = CollectionOrder.check(column)
@@ -252,7 +252,7 @@ package struct CollectionRemains {
         gaps = kept
     }
 
-    /// As the row takes it.
+    /// Encoded for the row.
     package func encoded() -> [UInt8] {
         CollectionEncoder(column: column, isLinks: definition.type == .links).encode(elements)
     }

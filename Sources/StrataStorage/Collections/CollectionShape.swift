@@ -1,4 +1,4 @@
-/// What a collection is.
+/// Kind of a collection.
 enum CollectionForm: UInt8, Sendable {
     case list = 0
     /// Its elements ascend strictly.
@@ -7,27 +7,27 @@ enum CollectionForm: UInt8, Sendable {
     case map = 2
 }
 
-/// Whose a collection is and what stands in it: the same for all of its nodes.
+/// Owner and types of a collection: common to all of its nodes.
 struct CollectionShape: Sendable {
     var form: CollectionForm
-    /// How values are encoded. The keys of a map are bytes.
+    /// Encoding of the values. Keys of a map are bytes.
     var kind: SegmentKind
     var table: UInt32
-    /// The property, and the row that it is of: for the check, and for whoever finds a leaf without its tree.
+    /// Column and row of the owner, to verify nodes, and to identify a leaf without its tree.
     var column: UInt16
     var owner: Int64
-    /// Whose the nodes are is not asked.
+    /// Whether nodes of any owner are accepted.
     var isAnyones = false
-    /// How many collections it stands in: 0 for a row's own.
+    /// Number of collections around it: 0 for a row's own.
     var depth = 0
-    /// An integer for an element of a set, or for a key of a map: it never descends where elements ascend.
+    /// Maps an element of a set, or a key of a map, to an integer that never descends where elements ascend.
     var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
 
-    /// What all nodes say of themselves.
+    /// Flags that all nodes have.
     var nodeFlags: Int { depth == 0 ? 0 : CollectionLeaf.isNested }
 
-    /// Of a collection that stands in an element of this one.
-    /// - Parameter root: names the place when they stand too deep.
+    /// The shape of an inner collection.
+    /// - Parameter root: named in the error for too deep nesting.
     func nested(isKeyed: Bool, in root: NodeReference = .null) throws(StorageError) -> CollectionShape {
         if depth >= NestedCollection.deepest { throw CollectionTree.damaged(root) }
         return CollectionShape(
@@ -35,8 +35,8 @@ struct CollectionShape: Sendable {
             isAnyones: isAnyones, depth: depth + 1)
     }
 
-    /// Integers as they are, doubles in their order behind NaN, the first eight bytes of anything else; null before
-    /// all.
+    /// Integers as they are, doubles as ordered integers with NaN first, the first eight bytes of other values; null is
+    /// first.
     static func naturalKey(_ cell: Cell) -> Int64 {
         switch cell.kind {
         case .null: .min
@@ -47,12 +47,12 @@ struct CollectionShape: Sendable {
     }
 }
 
-/// Elements on their way into a collection, or out of one: values, and for a map the key of each.
+/// A buffer of elements: values, and for a map the key of each.
 ///
 /// Concurrency: confined to its owner.
 package final class CollectionElements {
     let values: ColumnBuffer
-    /// Nil but in a map.
+    /// Nil except for a map.
     let keys: ColumnBuffer?
 
     init(_ shape: CollectionShape) {
@@ -66,7 +66,7 @@ package final class CollectionElements {
         keys = column.isKeyed ? ColumnBuffer(.bytes) : nil
     }
 
-    /// Empty, for the same collections.
+    /// An empty buffer for the same collections.
     init(like other: CollectionElements) {
         values = ColumnBuffer(other.values.kind)
         keys = other.keys.map { ColumnBuffer($0.kind) }
@@ -74,8 +74,8 @@ package final class CollectionElements {
 
     @inline(__always) package var count: Int { values.count }
 
-    /// Appends a copy of an element of a list or a set, or a value for a map's key that stays. It is of the kind that
-    /// the column holds.
+    /// Appends a copy of an element of a list or a set, or a value for a map's key that stays. It must have the kind of
+    /// the column.
     @inline(__always)
     package func append(_ value: Cell) { values.append(value) }
 
@@ -84,7 +84,7 @@ package final class CollectionElements {
         values.append(value)
     }
 
-    /// Whether a cell is of the kind that the values are.
+    /// Whether a cell has the kind of the values.
     func takes(_ value: Cell) -> Bool {
         switch value.kind {
         case .null: true
@@ -95,7 +95,7 @@ package final class CollectionElements {
     }
 
     /// Whether these can be elements of a column's collections.
-    /// - Parameter onlyValues: of a map, the keys stay.
+    /// - Parameter onlyValues: for a map, its keys stay.
     func suits(_ column: CollectionColumn, onlyValues: Bool) -> Bool {
         let keyCount = column.isKeyed && !onlyValues ? values.count : 0
         return values.kind == column.kind && (keys?.count ?? 0) == keyCount
@@ -103,18 +103,18 @@ package final class CollectionElements {
 
     var hasNulls: Bool { values.hasFlags && (0..<values.count).contains { values.isNull($0) } }
 
-    /// Whether a value is this integer; of a column of integers.
+    /// Whether any value is this integer, in a column of integers.
     func hasInteger(_ wanted: Int64) -> Bool {
         (0..<values.count).contains { values.integer($0) == wanted && !values.isNull($0) }
     }
 
-    /// Appends elements of another buffer of the same shape; bytes stay where they are.
+    /// Appends elements of another buffer of the same shape; their bytes are borrowed.
     func append(_ other: CollectionElements, _ range: Range<Int>) {
         values.append(other.values, range)
         if let keys, let others = other.keys { keys.append(others, range) }
     }
 
-    /// Appends all elements of a leaf; bytes stay where they are.
+    /// Appends all elements of a leaf; their bytes are borrowed.
     func append(_ leaf: CollectionLeaf) {
         if let keys, let segment = leaf.keys { segment.decode(into: keys) }
         leaf.values.decode(into: values)
@@ -126,7 +126,7 @@ package final class CollectionElements {
     }
 }
 
-/// How many bytes elements take in a leaf, counted one after the other.
+/// Computes the bytes that elements take in a leaf.
 struct CollectionMeasure {
     private var keys: SegmentMeasure?
     private var values: SegmentMeasure
@@ -146,7 +146,7 @@ struct CollectionMeasure {
     @inline(__always) var size: Int { values.size + (keys.map { aligned8($0.size) } ?? 0) }
 }
 
-/// How many bytes a segment of some values takes, without exceptions and in a roomy frame.
+/// Computes the bytes of a segment of some values, without exceptions and in a roomy frame.
 struct SegmentMeasure {
     private let kind: SegmentKind
     private var rows = 0

@@ -1,4 +1,4 @@
-/// Elements of a collection that stand in one leaf.
+/// A leaf's run of elements.
 struct CollectionRun {
     let leaf: CollectionLeaf
     /// The place of the leaf's first element.
@@ -10,9 +10,9 @@ struct CollectionRun {
 /// Reads a tree of elements: a list, a set or a map.
 ///
 /// The empty collection is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for
-/// nodes that are not what their parent or the shape says, and never read beyond a node. Every child's level and
-/// number of elements is compared with what stands above it, so that no way down is endless; and every node says whose
-/// it is, so that no tree belongs to two collections.
+/// nodes that differ from their parent's reference or the shape, and never read beyond a node. Every child's level and
+/// number of elements is compared with its parent's, so that no descent is endless; every node names its owner, so that
+/// no tree belongs to two collections.
 enum CollectionTree {
     /// Elements of the whole tree. Complexity: one node.
     static func count(
@@ -24,8 +24,8 @@ enum CollectionTree {
     }
 
     /// The leaf with the element at `place`.
-    /// - Parameter count: what leads to the root says that there are so many elements.
-    /// - Throws: `misuse(.noSuchPlace)` when there is no such element.
+    /// - Parameter count: number of elements, from the reference to the root.
+    /// - Throws: `misuse(.noSuchPlace)` if there is no such element.
     /// Complexity: O(log n).
     static func run(
         at place: Int, in root: NodeReference, _ shape: CollectionShape, of count: Int? = nil,
@@ -56,8 +56,8 @@ enum CollectionTree {
         return CollectionRun(leaf: leaf, first: first)
     }
 
-    /// Calls `body` with all runs from the one with `place` on, in order, until it returns false. `body` must not
-    /// change the tree.
+    /// Calls `body` with all runs from that of `place` on, in order, until it returns false. `body` must not change the
+    /// tree.
     static func forEachRun(
         from place: Int = 0, in root: NodeReference, _ shape: CollectionShape, of count: Int? = nil,
         reading nodes: some NodeReading, _ body: (CollectionRun) throws(StorageError) -> Bool
@@ -92,9 +92,9 @@ enum CollectionTree {
         return true
     }
 
-    /// Calls `body` with all runs that can be read, from the one with `place` on, in order. Places are those that the
-    /// branches above give, with what is lost counted.
-    /// - Parameter failed: told why a node cannot be read, or is not what the branch above says.
+    /// Calls `body` with all readable runs from that of `place` on, in order. Places come from the branches above, so
+    /// they count lost elements.
+    /// - Parameter failed: called with the error of each node that cannot be read, or differs from its branch.
     static func forEachReadableRun(
         from place: Int, in root: NodeReference, _ shape: CollectionShape, of count: Int,
         reading nodes: some NodeReading, _ body: (CollectionRun) -> Void, failed: (StorageError) -> Void
@@ -136,12 +136,12 @@ enum CollectionTree {
 
     // MARK: Order
 
-    /// The place of the first element of a set, or key of a map, that does not stand before what is looked for; the
-    /// number of elements when all do.
+    /// The place of the first element of a set, or key of a map, that does not precede the one sought; the number of
+    /// elements if all do.
     ///
     /// - Parameters:
-    ///   - orderKey: of what is looked for.
-    ///   - precedes: whether an element stands before it.
+    /// - orderKey: of the element sought.
+    /// - precedes: whether an element precedes the one sought.
     /// Complexity: O(log n), and more nodes when many first elements have the same order key.
     static func find(
         _ orderKey: Int64, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading,
@@ -153,7 +153,7 @@ enum CollectionTree {
         var first = 0
         while level > 0 {
             let branch = try branch(reference, level: level, shape, nodes)
-            // Children before `low` end before it; the last one below `high` that starts before it has its place.
+            // Children before `low` end before it; its place is in the last one below `high` that starts before it.
             var low = 0
             var high = branch.count
             while high - low > 1 {
@@ -192,8 +192,8 @@ enum CollectionTree {
         return try element(leaf(reference, shape, nodes).ordered, 0, nodes)
     }
 
-    /// A value in full, bytes borrowed from its node or from the one that it has for itself.
-    /// - Throws: `misuse(.wrongType)` when it is a collection that is a tree.
+    /// A value's bytes, borrowed from its leaf or from its own node.
+    /// - Throws: `misuse(.wrongType)` if it is a tree.
     static func element(
         _ segment: Segment, _ slot: Int, _ nodes: some NodeReading
     ) throws(StorageError) -> Cell {
@@ -215,14 +215,14 @@ enum CollectionTree {
 
     // MARK: Nodes
 
-    /// 0 for a leaf, else what the branch says; below it, each level is checked against the one above.
+    /// 0 for a leaf, else the root branch's level; each level below is checked against the one above.
     static func level(
         of root: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
     ) throws(StorageError) -> Int {
         root.is(.collectionLeaf) ? 0 : try branch(root, level: nil, shape, nodes).level
     }
 
-    /// The leaf, when it is of the shape.
+    /// Reads a leaf, and checks its shape.
     @inline(__always)
     static func leaf(
         _ reference: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
@@ -234,7 +234,7 @@ enum CollectionTree {
         return leaf
     }
 
-    /// The branch, when it is of the shape and has the level that its parent says.
+    /// Reads a branch, and checks its shape and level.
     @inline(__always)
     static func branch(
         _ reference: NodeReference, level: Int?, _ shape: CollectionShape, _ nodes: some NodeReading

@@ -3,10 +3,10 @@ struct CollectionWalk<Nodes: NodeReading> {
     let nodes: Nodes
     let shape: CollectionShape
     var allowsNulls = true
-    /// Whether an element of a set, or a key of a map, stands before another.
+    /// Whether an element of a set, or a key of a map, precedes another.
     var precedes: (Cell, Cell) -> Bool = { _, _ in true }
 
-    /// What a node is, as the one above has to say it.
+    /// Facts about a node that its parent must state.
     private struct Found {
         var count: Int
         var key: Int64
@@ -15,9 +15,9 @@ struct CollectionWalk<Nodes: NodeReading> {
 
     /// Visits every node, parents first, and every leaf in order.
     ///
-    /// Checked: levels, whose the nodes are, elements below, flags and order keys of branches, that sets and maps
-    /// ascend from element to element, nulls, and the zeros behind what is in use.
-    /// - Throws: `corrupt` with the page of the node that is wrong; what the closures throw.
+    /// Checks levels, owners, counts, flags and order keys of branches, that sets and maps ascend, nulls, and the zeros
+    /// behind the bytes in use.
+    /// - Throws: `corrupt` with the page of the bad node; errors of the closures.
     /// Complexity: O(n).
     func run(
         _ root: NodeReference, visitNode: (NodeReference) throws(StorageError) -> Void,

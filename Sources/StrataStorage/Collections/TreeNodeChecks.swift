@@ -1,6 +1,6 @@
 extension NodeChecks {
-    /// The checks of the nodes that trees of rows, of entries and of collections consist of. Root, schema, value and
-    /// free map nodes are parsed with checks each time.
+    /// Checks of the nodes of row trees, entry trees and collection trees. Root, schema, value and free map nodes are
+    /// checked each time they are parsed.
     package static let ofTrees = NodeChecks([
         .branch: { Branch.validate($0, bytes: $1) },
         .group: { GroupShape($0, bytes: $1).isRight },

@@ -1,11 +1,11 @@
-/// What a value of a column of links or of collections is held against that stands in its row, or in a node of its own.
+/// Checks the bytes of a value of links or of a collection, whether in its row or in a node of its own.
 package struct ValueRules {
     private let isLinks: Bool
     private let layout: ValueLayout?
     private let collection: CollectionColumn?
     private let order: AscendingCheck?
 
-    /// Nil where any bytes are right.
+    /// Nil if any bytes are valid.
     package init?(_ column: ColumnDefinition) {
         isLinks = column.type == .links
         layout = ValueLayout(column)

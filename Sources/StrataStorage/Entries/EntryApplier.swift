@@ -1,6 +1,6 @@
 // Invariants: those of EntryTree+Apply.swift.
 
-/// One pass over a tree.
+/// Applies operations to an entry tree in one pass.
 final class EntryApplier<Nodes: NodeWriting> {
     typealias Operations = UnsafeBufferPointer<EntryOperation>
 
@@ -52,10 +52,10 @@ final class EntryApplier<Nodes: NodeWriting> {
         return top
     }
 
-    /// Appends what becomes of one node to `result`: nothing, the changed node, or several.
+    /// Appends the result for one node to `result`: no node, the changed one, or several.
     ///
-    /// - Parameter isLast: nothing stands behind this node in the tree.
-    /// - Returns: whether entries were only added behind the tree's last.
+    /// - Parameter isLast: no node follows in the tree.
+    /// - Returns: whether entries were only added behind the tree's last one.
     private func change(
         _ reference: NodeReference, level: Int, _ operations: Operations, isLast: Bool, _ result: inout [EntryChild]
     ) throws(StorageError) -> Bool {
@@ -74,7 +74,7 @@ final class EntryApplier<Nodes: NodeWriting> {
             let appended = try change(
                 branch.reference(i), level: level - 1, Operations(rebasing: rest[..<end]), isLast: isLast && isEnd,
                 &changed)
-            // Only when the last child is the one that changes.
+            // Only if the last child is the one that changes.
             appends = appended && rest.count == operations.count
             isInPlace = isInPlace && changed.count == start + 1 && !changed[start].isUnderfull
             runs.append(Run(position: i, start: start, end: changed.count))
@@ -105,14 +105,14 @@ final class EntryApplier<Nodes: NodeWriting> {
         return appends
     }
 
-    /// What became of one child of a branch: a range of the changed children.
+    /// Result for one child of a branch: a range of the changed children.
     private struct Run {
         var position: Int
         var start: Int
         var end: Int
     }
 
-    /// Each changed child takes the place of the old one.
+    /// Replaces each changed child in its branch.
     private func replace(
         _ changed: [EntryChild], _ runs: [Run], in reference: NodeReference
     ) throws(StorageError) -> EntryChild {
@@ -125,7 +125,7 @@ final class EntryApplier<Nodes: NodeWriting> {
             isUnderfull: isUnderfull(children: branch.count))
     }
 
-    /// How many operations precede `key`. Complexity: O(log result), so that a merge of many stays linear.
+    /// Number of operations before `key`. Complexity: O(log result), so that a merge of many stays linear.
     private static func count(_ operations: Operations, before key: EntryKey) -> Int {
         var start = 0
         var end = 1
@@ -175,13 +175,13 @@ final class EntryApplier<Nodes: NodeWriting> {
         return appends
     }
 
-    /// The entries of a leaf after `operations`, in the scratch memory.
+    /// The entries of a leaf after `operations`, in the scratch buffer.
     private func merge(
         _ leaf: EntryLeaf, with operations: Operations, _ reference: NodeReference
     ) throws(StorageError) -> Operations {
         let room = leaf.count + operations.count
         let target = reserve(room)
-        // Decoded at the end and merged to the start: what is written never passes what is still to be read.
+        // Decoded at the end of the buffer and merged to its start: writing never overtakes reading.
         let old = target + operations.count
         leaf.decode(into: old)
         var read = 0
@@ -226,7 +226,7 @@ final class EntryApplier<Nodes: NodeWriting> {
             isUnderfull: leaf.isUnderfull(limit: maxEntries))
     }
 
-    /// A node for new content: `reference` made changeable the first time, then new ones.
+    /// A node for new content: `reference` made mutable the first time, then new nodes.
     private func place(
         _ kind: NodeKind, _ reference: inout NodeReference?
     ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
@@ -278,7 +278,7 @@ final class EntryApplier<Nodes: NodeWriting> {
 
     // MARK: Joining
 
-    /// Joins nodes of `level` that became small with a neighbour, or evens the two out.
+    /// Joins underfull nodes of `level` with a neighbour, or evens the two out.
     private func joinUnderfull(
         _ children: inout [EntryChild], level: Int, isLast: Bool
     ) throws(StorageError) {
@@ -307,7 +307,7 @@ final class EntryApplier<Nodes: NodeWriting> {
         }
     }
 
-    /// - Returns: nil, with nothing changed, when joining gains nothing.
+    /// - Returns: nil, with the nodes unchanged, if joining saves no node.
     private func joinLeaves(
         _ first: EntryChild, _ second: EntryChild, mustFit: Bool
     ) throws(StorageError) -> [EntryChild]? {
@@ -334,7 +334,7 @@ final class EntryApplier<Nodes: NodeWriting> {
         return result
     }
 
-    /// - Returns: nil, with nothing changed, when joining gains nothing.
+    /// - Returns: nil, with the nodes unchanged, if joining saves no node.
     private func joinBranches(
         _ first: EntryChild, _ second: EntryChild, level: Int, mustFit: Bool, isLast: Bool
     ) throws(StorageError) -> [EntryChild]? {
@@ -346,7 +346,7 @@ final class EntryApplier<Nodes: NodeWriting> {
         for branch in [left, right] {
             for i in 0..<branch.count {
                 var child = branch.child(i)
-                // An only child had no neighbour to join, and has one now.
+                // An only child had no neighbour to join, but has one now.
                 if branch.count == 1 { child.isUnderfull = try isUnderfull(child.reference, level: level - 1) }
                 children.append(child)
             }

@@ -1,10 +1,10 @@
-/// A child of an entry branch: its first key, where it is, and how many entries are below it.
+/// A child of an entry branch: its first key, its reference, and the number of entries below it.
 struct EntryChild {
     var high: Int64
     var low: Int64
     var reference: NodeReference
     var total: UInt64
-    /// Not on disk: the node was just written and should join a neighbour.
+    /// Not on disk: the node was just written, and should join a neighbour.
     var isUnderfull = false
 
     @inline(__always) var key: EntryKey { (high, low) }
@@ -25,7 +25,7 @@ package struct EntryBranch {
     static let lowsOffset = highsOffset + 8 * capacity
     static let totalsOffset = lowsOffset + 8 * capacity
     static let referencesOffset = totalsOffset + 8 * capacity
-    /// No tree that fits in a file is higher: a bound for damaged ones.
+    /// Higher than any tree that fits a file: bounds damaged ones.
     static let maxLevel = 40
     private static let maxTotal: UInt64 = 1 << 48
 
@@ -59,7 +59,7 @@ package struct EntryBranch {
         return sum
     }
 
-    /// The child that would hold `key`: the last one that does not start behind it, or the first.
+    /// The child that would hold `key`: the last one that starts at or before it, or the first.
     @inline(__always)
     func position(of key: EntryKey) -> Int {
         var start = 0
@@ -71,7 +71,7 @@ package struct EntryBranch {
         return max(start - 1, 0)
     }
 
-    /// Whether a branch is well-formed in itself; reading it is memory-safe then, without further checks.
+    /// Whether a branch is well-formed, so that reading it is memory-safe without further checks.
     ///
     /// Complexity: O(children).
     static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {
@@ -89,12 +89,12 @@ package struct EntryBranch {
         return true
     }
 
-    /// Replaces the reference of a child, when it gets its place in the file.
+    /// Replaces the reference of a child when it gets its pages in the file.
     static func setReference(_ node: UnsafeMutableRawPointer, _ i: Int, _ reference: NodeReference) {
         reference.store(node, referencesOffset + NodeReference.size * i)
     }
 
-    /// Writes `children` into a node that has its header already.
+    /// Encodes `children` into a node that has its header.
     static func encode(_ children: ArraySlice<EntryChild>, level: Int, into node: UnsafeMutableRawPointer) {
         (node + Format.nodeHeaderSize).initializeMemory(
             as: UInt8.self, repeating: 0, count: Format.pageSize - Format.nodeHeaderSize)

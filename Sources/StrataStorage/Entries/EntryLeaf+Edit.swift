@@ -2,9 +2,9 @@
 extension EntryLeaf {
     enum Edit {
         case done
-        /// The leaf must be rebuilt: no room, a wider column, or nothing left.
+        /// The leaf must be rebuilt: no space, a wider column, or no entry left.
         case rebuild
-        /// The entry to be taken out is not there, or not as often.
+        /// The entry to be removed is missing, or its count too low.
         case broken
     }
 
@@ -24,7 +24,7 @@ extension EntryLeaf {
             leaf.remove(at: i, node)
             return .done
         }
-        // A count over 32 bits goes to rebuilding too, which refuses it.
+        // A count over 32 bits goes to rebuilding, too, which refuses it.
         guard count <= UInt32.max, width(UInt64(count - 1)) <= leaf.countWidth else { return .rebuild }
         put(node + (leaf.counts - UnsafeRawPointer(node)), leaf.countWidth, i, UInt64(count - 1))
         return .done
@@ -45,7 +45,7 @@ extension EntryLeaf {
         let newSecond = second + highWidth
         let newThird = third + highWidth + lowWidth
         let rest = count - i
-        // From the end to the start, so that nothing is overwritten before it moved.
+        // From the end to the start, so that no bytes are overwritten before they moved.
         (newThird + (i + 1) * countWidth).copyMemory(from: third + i * countWidth, byteCount: rest * countWidth)
         newThird.copyMemory(from: third, byteCount: i * countWidth)
         (newSecond + (i + 1) * lowWidth).copyMemory(from: second + i * lowWidth, byteCount: rest * lowWidth)

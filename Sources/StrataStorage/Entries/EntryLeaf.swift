@@ -1,4 +1,4 @@
-/// Reads a leaf of an entry tree: three columns, each as wide as its values need.
+/// A leaf of an entry tree: three columns, each as wide as its values need.
 ///
 /// Layout behind the node header: count u16, width of highs u8, of lows u8, of counts u8, zero u8 x 3, base high i64,
 /// base low i64; then from 48 the columns without gaps: high - base high, low - base low, count - 1. Widths are 0, 1,
@@ -85,10 +85,10 @@ struct EntryLeaf {
         return start
     }
 
-    /// Far less than a node's worth, so that it should join a neighbour.
+    /// Whether it holds far less than a node can, and should join a neighbour.
     func isUnderfull(limit: Int) -> Bool { 4 * count < limit && 4 * size < Self.capacity }
 
-    /// Whether `node` keeps the invariants above; reading it is memory-safe then, without further checks.
+    /// Whether `node` keeps the invariants above, so that reading it is memory-safe without further checks.
     ///
     /// Complexity: O(entries).
     static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {
@@ -98,7 +98,7 @@ struct EntryLeaf {
             leaf.countWidth <= 4, leaf.size <= capacity, node.u8(29) == 0, node.u16(30) == 0
         else { return false }
         var previous = leaf.key(0)
-        // A base that wraps round shows as entries that do not ascend, or below the base.
+        // A base that wraps around shows as entries that do not ascend, or lie below the base.
         guard previous.high >= leaf.baseHigh else { return false }
         for i in 1..<max(leaf.count, 1) {
             let key = leaf.key(i)
@@ -117,7 +117,7 @@ struct EntryLeaf {
 }
 
 extension EntryLeaf {
-    /// How a run of entries is written as one leaf.
+    /// Widths and bases for writing a run of entries as one leaf.
     struct Shape {
         var count = 0
         var highWidth = 0
@@ -136,7 +136,7 @@ extension EntryLeaf {
         return span < 1 << 32 ? 4 : 8
     }
 
-    /// The shape of up to `limit` entries, when they fit in one leaf.
+    /// The shape of up to `limit` entries, if they fit one leaf.
     private static func shape(ofAll entries: UnsafeBufferPointer<EntryOperation>, limit: Int) -> Shape? {
         let count = min(entries.count, max(limit, 1))
         var minLow = entries[0].low
@@ -154,7 +154,7 @@ extension EntryLeaf {
         return count * (shape.highWidth + shape.lowWidth + shape.countWidth) <= capacity ? shape : nil
     }
 
-    /// The longest start of `entries` that fits in one leaf of at most `limit` entries; one always does.
+    /// The longest prefix of `entries` that fits one leaf of at most `limit` entries; it is never empty.
     static func shape(of entries: UnsafeBufferPointer<EntryOperation>, limit: Int) -> Shape {
         if let shape = shape(ofAll: entries, limit: limit) { return shape }
         var shape = Shape(baseHigh: entries[0].high, baseLow: entries[0].low)
@@ -176,12 +176,12 @@ extension EntryLeaf {
         return shape
     }
 
-    /// The leaves that hold `entries`, as few as can be: full ones but for the last, or about even ones.
+    /// Shapes of the fewest leaves that hold `entries`: full ones except the last, or about even ones.
     static func shapes(
         of entries: UnsafeBufferPointer<EntryOperation>, limit: Int, even: Bool
     ) -> [Shape] {
         if even && entries.count > limit && entries.count <= 2 * limit {
-            // The usual split, without a look at how full leaves would do.
+            // The usual split, without computing full leaves first.
             let shapes = evenShapes(of: entries, limit: limit, into: 2)
             if shapes.count == 2 { return shapes }
         }
@@ -195,7 +195,7 @@ extension EntryLeaf {
         return even && shapes.count > 1 ? evenShapes(of: entries, limit: limit, into: shapes.count) : shapes
     }
 
-    /// About even leaves; one more than `parts` when entries of one part need more bytes than those of another.
+    /// About even leaves; one more than `parts` if entries of one part need more bytes than those of another.
     private static func evenShapes(
         of entries: UnsafeBufferPointer<EntryOperation>, limit: Int, into parts: Int
     ) -> [Shape] {
@@ -211,7 +211,7 @@ extension EntryLeaf {
         return shapes
     }
 
-    /// Writes the first `shape.count` of `entries` into a node that has its header already.
+    /// Encodes the first `shape.count` of `entries` into a node that has its header.
     static func encode(
         _ entries: UnsafePointer<EntryOperation>, _ shape: Shape, into node: UnsafeMutableRawPointer
     ) {
@@ -247,7 +247,7 @@ extension EntryLeaf {
         }
     }
 
-    /// Writes all entries to `target`, which has room for ``count``.
+    /// Decodes all entries to `target`, which has space for ``count``.
     func decode(into target: UnsafeMutablePointer<EntryOperation>) {
         Self.get(highs, highWidth, count) { target[$0].high = baseHigh &+ Int64(bitPattern: $1) }
         Self.get(lows, lowWidth, count) { target[$0].low = baseLow &+ Int64(bitPattern: $1) }

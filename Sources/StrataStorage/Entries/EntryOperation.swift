@@ -1,10 +1,9 @@
-/// What entries are ordered by: value or target first, row or origin second.
+/// Order of entries: value or target first, row or origin second.
 typealias EntryKey = (high: Int64, low: Int64)
 
-/// A change of one entry's count: a count that becomes 0 takes the entry out.
+/// A change of one entry's count: a count of 0 removes the entry.
 ///
-/// Inside the tree the same type holds whole entries on their way from leaf to leaf; `delta` is then the bit pattern
-/// of the count.
+/// Inside the tree the same type carries whole entries from leaf to leaf; `delta` is then the bit pattern of the count.
 struct EntryOperation: Equatable, Sendable {
     var high: Int64
     var low: Int64
@@ -28,10 +27,10 @@ struct EntryOperation: Equatable, Sendable {
 }
 
 extension EntryOperation {
-    /// Sorts, sums the deltas of equal keys and leaves out what sums to 0.
+    /// Sorts, sums the deltas of equal keys, and drops sums of 0.
     ///
     /// Complexity: one pass when sorted already, else a radix sort over the bytes that differ.
-    /// - Throws: `limit(.valueSize)` when a sum leaves the range of `delta`.
+    /// - Throws: `limit(.valueSize)` if a sum exceeds the range of `delta`.
     static func prepare(_ operations: inout [EntryOperation]) throws(StorageError) {
         var isSorted = true
         var isReady = true
@@ -90,8 +89,8 @@ extension EntryOperation {
         }
     }
 
-    /// Sorts by one byte after the other, the least significant first. Bytes that all have in common take no pass,
-    /// nor do the low halves when they ascend already, as those of rows that were inserted in order.
+    /// Sorts by single bytes, the least significant first. Bytes that all keys share need no pass; nor do the low
+    /// halves if they ascend already, like those of rows inserted in order.
     private static func sort(
         _ base: UnsafeMutablePointer<EntryOperation>, _ other: UnsafeMutablePointer<EntryOperation>, count: Int
     ) {

@@ -6,7 +6,7 @@ package struct EntryRoot: Equatable, Sendable {
         case backlinks = 3
     }
 
-    /// What tells the trees of a table apart.
+    /// Identifies a tree within its table.
     struct Name: Hashable {
         let column: ColumnID
         let kind: Kind
@@ -16,7 +16,7 @@ package struct EntryRoot: Equatable, Sendable {
     let kind: Kind
     package var root: NodeReference
 
-    /// Whether the root is null, or can be a node of such a tree on disk.
+    /// Whether the root is null, or a valid reference on disk to a node of such a tree.
     var isPlausible: Bool {
         root.isNull || root.isOnDisk(.entryLeaf, maxPages: 1) || root.isOnDisk(.entryBranch, maxPages: 1)
     }
@@ -33,7 +33,7 @@ extension IndexKind {
 }
 
 extension TableDefinition {
-    /// The index and backlink trees that the table has, empty.
+    /// The index and backlink trees that the table needs, empty.
     var entryRoots: [EntryRoot] {
         var roots: [EntryRoot] = []
         for column in columns {

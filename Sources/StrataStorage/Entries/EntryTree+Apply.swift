@@ -1,15 +1,15 @@
 /// Changing an entry tree.
 ///
-/// 1. Nodes of older versions are never written: a node is changed through `mutable`, or made.
-/// 2. Every node that the tree no longer reaches is given up once, by `drop` or `mutable`.
-/// 3. Node sizes are no invariant: what was just written and holds less than a quarter joins a neighbour, but nodes at
-///    the end of the tree may be small, so that appended entries leave full nodes behind.
+/// 1. Nodes of older versions are never written: a node is changed through `mutable`, or made anew.
+/// 2. Every node that the tree no longer reaches is dropped once, by `drop` or `mutable`.
+/// 3. Node sizes are no invariant: a node that was just written and is less than a quarter full joins a neighbour, but
+///    nodes at the end of the tree may be small, so that appended entries leave full nodes behind.
 extension EntryTree {
-    /// Applies many changes in one pass. `operations` may come in any order, and return sorted and summed.
+    /// Applies many changes in one pass. `operations` may have any order; afterwards they are sorted and summed.
     ///
-    /// After an error the tree is neither old nor new: the transaction must be given up.
-    /// - Throws: `corrupt` when an entry that is to be taken out is not there as often: the file breaks an invariant.
-    ///   `limit(.valueSize)` when a count does not fit in 32 bits; what `nodes` throws.
+    /// After an error the tree is in between: the transaction must be rolled back.
+    /// - Throws: `corrupt` if an entry to be removed is missing or its count too low: the file breaks an invariant.
+    ///   `limit(.valueSize)` if a count exceeds 32 bits; errors of `nodes`.
     /// Complexity: O(m log m + leaves touched), and O(m) for m sorted operations.
     static func apply(
         _ operations: inout [EntryOperation], to root: inout NodeReference, table: UInt32,

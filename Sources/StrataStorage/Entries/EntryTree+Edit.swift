@@ -1,13 +1,13 @@
-/// Changing an entry tree by few operations, as each lookup within a transaction does first.
+/// Changes an entry tree by few operations, before each look-up within a transaction.
 extension EntryTree {
-    /// Up to this many operations are tried one by one.
+    /// Up to this many operations are applied one by one.
     static var editedOneByOne: Int { 16 }
 
-    /// Applies one operation when it changes one leaf in place and the counts and first keys above it.
+    /// Applies one operation if that changes one leaf in place, and the counts and first keys above it.
     ///
-    /// - Returns: false when the tree must change its shape: it holds what it held then, partly in copies.
+    /// - Returns: false if the tree must change its shape: its contents are unchanged then, partly in copies.
     /// - Throws: as ``apply(_:to:table:writing:limits:)``.
-    /// - Complexity: O(log entries), without allocation but for copies.
+    /// - Complexity: O(log entries), without allocation except for copies.
     static func edit(
         _ operation: EntryOperation, in root: inout NodeReference, writing nodes: some NodeWriting, limits: StoreLimits
     ) throws(StorageError) -> Bool {
@@ -16,9 +16,9 @@ extension EntryTree {
         return try edit(operation, &root, level, nodes, max(limits.entries, 2)) != nil
     }
 
-    /// What became of a node.
+    /// Result for a node.
     private struct Edited {
-        /// Entries more than before.
+        /// Change of its number of entries.
         var added: Int
         var first: EntryKey
     }
@@ -45,7 +45,7 @@ extension EntryTree {
         _ operation: EntryOperation, _ reference: inout NodeReference, _ nodes: some NodeWriting, _ limit: Int
     ) throws(StorageError) -> Edited? {
         let old = EntryLeaf(try nodes.node(reference, .entryLeaf))
-        // A small leaf shall join a neighbour.
+        // An underfull leaf is rebuilt, so that it joins a neighbour.
         if operation.delta < 0 && old.isUnderfull(limit: limit) { return nil }
         let count = old.count
         let node = try nodes.mutable(&reference)

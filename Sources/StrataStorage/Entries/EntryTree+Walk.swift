@@ -2,9 +2,9 @@
 extension EntryTree {
     /// Visits every node, parents first, and every entry in order.
     ///
-    /// Checked: levels, that each first key is that of the leaf below, that entries ascend from leaf to leaf, and that
-    /// branches count right.
-    /// - Throws: `corrupt` with the page of the node that is wrong; what the closures throw.
+    /// Checks levels, that each first key equals that of the leaf below, that entries ascend from leaf to leaf, and the
+    /// counts of branches.
+    /// - Throws: `corrupt` with the page of the bad node; errors of the closures.
     /// Complexity: O(n).
     static func walk(
         _ root: NodeReference, reading nodes: some NodeReading,
@@ -49,8 +49,8 @@ extension EntryTree {
 
     /// Visits every node, children first. Leaves are not read.
     ///
-    /// Keys of branches are held against the branches above, so that none is visited twice and the walk ends, however
-    /// they lead. A leaf may be visited twice.
+    /// Keys of branches are checked against the branches above, so that no branch is visited twice and the walk ends,
+    /// even in a damaged tree. A leaf may be visited twice.
     /// - Complexity: O(branches) read.
     static func forEachNode(
         _ root: NodeReference, reading nodes: some NodeReading, _ visit: (NodeReference) throws(StorageError) -> Void

@@ -1,13 +1,13 @@
-/// Reads a tree of entries (high, low) -> count, ordered by high, then low: one mechanism for indexes and backlinks.
+/// A tree of entries (high, low) -> count, ordered by high, then low: one structure for indexes and backlinks.
 ///
-/// An index has (value or hash, row key) -> 1; backlinks have (target key, origin key) -> number of links. The empty
-/// tree is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for nodes that are not
-/// what their parent says, and never read beyond a node.
+/// An index holds (value or hash, row key) -> 1; backlinks hold (target key, origin key) -> number of links. The empty
+/// tree is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for nodes that differ
+/// from their parent's reference, and never read beyond a node.
 enum EntryTree {
     /// Calls `body` with all entries between two keys, both included, in order, until it returns false.
     ///
     /// `body` must not change the tree.
-    /// - Returns: false when `body` ended it.
+    /// - Returns: false if `body` ended it.
     /// Complexity: O(log n) and the entries visited.
     @discardableResult
     static func forEach(
@@ -19,7 +19,7 @@ enum EntryTree {
     }
 
     /// Calls `body` with low and count of all entries of one `high`, in order, until it returns false.
-    /// - Returns: false when `body` ended it.
+    /// - Returns: false if `body` ended it.
     @discardableResult
     static func lookup(
         _ high: Int64, in root: NodeReference, reading nodes: some NodeReading,
@@ -30,7 +30,7 @@ enum EntryTree {
         }
     }
 
-    /// The count of one entry; 0 when it is not there.
+    /// The count of one entry; 0 if it is missing.
     static func count(
         at key: EntryKey, in root: NodeReference, reading nodes: some NodeReading
     ) throws(StorageError) -> UInt32 {
@@ -67,12 +67,12 @@ enum EntryTree {
         return EntryBranch(try nodes.node(root, .entryBranch)).total
     }
 
-    /// 0 for a leaf, else what the branch says; below it, each level is checked against the one above.
+    /// 0 for a leaf, else the root branch's level; each level below is checked against the one above.
     static func level(of root: NodeReference, _ nodes: some NodeReading) throws(StorageError) -> Int {
         root.is(.entryLeaf) ? 0 : EntryBranch(try nodes.node(root, .entryBranch)).level
     }
 
-    /// The branch, when it has the level that its parent says.
+    /// Reads a branch, and checks its level.
     @inline(__always)
     static func branch(
         _ reference: NodeReference, level: Int, _ nodes: some NodeReading
@@ -86,7 +86,7 @@ enum EntryTree {
         .corrupt(page: PageNumber(reference.page & ~Format.arenaBit), offset: 0, reason: .structure)
     }
 
-    /// The leaf where `key` is or would be, and how many entries stand before it; nil in the empty tree.
+    /// The leaf that holds `key` or would hold it, and the number of entries before that leaf; nil in the empty tree.
     private static func leaf(
         for key: EntryKey, in root: NodeReference, _ nodes: some NodeReading
     ) throws(StorageError) -> (leaf: EntryLeaf, before: UInt64)? {
@@ -104,8 +104,8 @@ enum EntryTree {
         return (EntryLeaf(try nodes.node(reference, .entryLeaf)), before)
     }
 
-    /// - Parameter bounds: what the branch above says of the keys below: the first one, and one that all precede.
-    ///   They are checked, so that no node is visited twice, however the branches lead.
+    /// - Parameter bounds: from the branch above: the first key below, and an end above all of them. They are checked,
+    ///   so that no node is visited twice, even in a damaged tree.
     private static func visit(
         _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ from: EntryKey,
         _ through: EntryKey, _ nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool

@@ -1,7 +1,7 @@
 import CXXHash
 
-/// What stands for a value in an index tree: an integer that is equal for equal values and, in ordered trees, ordered
-/// like them.
+/// Maps a value to its key in an index tree: an integer that is equal for equal values and, in ordered trees, has their
+/// order.
 enum IndexKey {
     static func high(_ cell: Cell, _ column: ColumnDefinition) -> Int64 {
         switch (column.index, cell.kind) {
@@ -16,7 +16,7 @@ enum IndexKey {
 
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
-    /// The order of doubles as an order of integers; both zeros are one.
+    /// The order of doubles as an order of integers; both zeros are equal.
     static func ordered(_ value: Double) -> Int64 {
         #if Zoo
             let isZero = value == 0 && !PlantedMistake.zerosDiffer.isPlanted

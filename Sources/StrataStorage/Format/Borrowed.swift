@@ -1,5 +1,5 @@
-/// An object that something else keeps alive, to be called without counting references: that took half the time of
-/// writing a row.
+/// A reference to an object that its owner keeps alive, without reference counting, which took half the time of writing
+/// a row.
 struct Borrowed<Object: AnyObject> {
     private let object: Unmanaged<Object>
 

@@ -1,16 +1,16 @@
-/// Texts or data to ask for one after the other, in a hash table that looks at bytes where they stand.
+/// A set of texts or data, as a hash table over their bytes.
 ///
-/// Equal to itself alone: filters that hold one are compared often, and sets are large.
+/// Compares equal by identity: filters that hold one are compared often, and sets are large.
 package final class BytesSet: Sendable, Equatable {
-    /// All values one after the other.
+    /// All values, concatenated.
     private let bytes: [UInt8]
-    /// Where each value ends.
+    /// End of each value in `bytes`.
     private let ends: [Int]
-    /// The number of a value and one; 0 where none stands. At least half of them are 0.
+    /// Index of a value, plus 1; 0 for an empty slot. At least half of the slots are empty.
     private let slots: [UInt32]
     private let lengths: ClosedRange<Int>
 
-    /// How many different values there are.
+    /// Number of different values.
     package var count: Int { ends.count }
 
     /// - Complexity: O(values and their bytes).
@@ -50,7 +50,7 @@ package final class BytesSet: Sendable, Equatable {
         return false
     }
 
-    /// In the order in which they were given.
+    /// In the order of insertion.
     package var values: [[UInt8]] { ends.indices.map { Array(bytes[Self.range($0, ends)]) } }
 
     private static func range(_ number: Int, _ ends: [Int]) -> Range<Int> {
@@ -65,7 +65,7 @@ package final class BytesSet: Sendable, Equatable {
         return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[range]).elementsEqual(value) }
     }
 
-    /// Seeded by the process, so that no input can make all values fall into one slot.
+    /// Seeded per process, so that no input can force all values into one slot.
     private static func hash(_ value: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: value)

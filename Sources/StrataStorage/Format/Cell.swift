@@ -1,4 +1,4 @@
-/// A value on its way into a column. Trivial: no reference counting, no allocation.
+/// A value for a column. Trivial: no reference counting, no allocation.
 ///
 /// Bytes are borrowed: they must live until the call that takes the cell returns.
 package struct Cell {
@@ -40,7 +40,7 @@ package struct Cell {
         UnsafeRawBufferPointer(start: base, count: kind == .bytes ? count : 0)
     }
 
-    /// A cell for a text, which is void after `body`.
+    /// A cell for a text, valid during `body`.
     package static func withText<Value, Failure: Error>(
         _ text: String, _ body: (Cell) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -52,12 +52,12 @@ package struct Cell {
                 result = .failure(error)
             }
         }
-        // A text of another system's framework may have no bytes of its own.
+        // A text bridged from another framework may have no contiguous UTF-8.
         guard let result else { return try withCopy(of: Array(text.utf8), body) }
         return try result.get()
     }
 
-    /// A cell for one value that is not kept beyond `body`.
+    /// A cell for a value, valid during `body`.
     package static func withCopy<Value, Failure: Error>(
         of bytes: [UInt8], _ body: (Cell) throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -1,33 +1,34 @@
-/// Seals bytes, so that only who has the key can read them or change them unnoticed.
+/// Seals bytes, so that only a holder of the key can read them, or change them undetected.
 ///
-/// The storage engine knows no cryptography: it says what is sealed under which nonce, and keeps nonce and tag. A
-/// cipher is authenticated encryption with nonces of 96 bits and tags of 128 bits.
+/// The storage engine implements no cryptography: it chooses nonces and contexts, and stores nonce and tag. A cipher is
+/// authenticated encryption with nonces of 96 bits and tags of 128 bits.
 /// Concurrency: every member may be called from any thread.
 package protocol Cipher: Sendable {
-    /// The same key as it serves one store: what two stores seal under one key has nothing in common.
+    /// The cipher under a key for one store, derived from this key, so that two stores under the same key share
+    /// nothing.
     func derived(for storeID: RandomID) -> any Cipher
 
-    /// Says nothing about the key, but differs for another one: tells a wrong key from damage. Of a derived cipher.
+    /// Check value of a derived cipher, to tell a wrong key from damage. It reveals nothing about the key, and differs
+    /// for another key.
     var keyCheck: UInt64 { get }
 
-    /// Encrypts `plain` to as many bytes at `sealed`, which may be the same place.
-    /// - Parameter context: what the bytes are: opening them as something else fails.
+    /// Encrypts `plain` to as many bytes at `sealed`, which may be the same address.
+    /// - Parameter context: identifies the bytes: opening them under another context fails.
     func seal(
         _ plain: UnsafeRawBufferPointer, to sealed: UnsafeMutableRawPointer, nonce: Nonce, context: SealContext
     ) -> SealTag
 
-    /// Decrypts `sealed` to as many bytes at `plain`, which may be the same place.
-    /// - Returns: false when key, nonce, tag, context or a byte is not what was sealed; the bytes at `plain` are then
-    ///   not to be used.
+    /// Decrypts `sealed` to as many bytes at `plain`, which may be the same address.
+    /// - Returns: false if key, nonce, tag, context or a byte differs; the bytes at `plain` must then not be used.
     func open(
         _ sealed: UnsafeRawBufferPointer, to plain: UnsafeMutableRawPointer, nonce: Nonce, tag: SealTag,
         context: SealContext
     ) -> Bool
 }
 
-/// 96 bits that never serve twice under one key: random ones, counted up within one write.
+/// 96 bits that are used once under a key: random ones, incremented within one write.
 ///
-/// Never derived from page and version: after a crash both come again, with other contents.
+/// Never derived from page and version: after a crash both repeat, with other contents.
 package struct Nonce: Equatable, Sendable {
     package static let size = 12
 
@@ -46,7 +47,7 @@ package struct Nonce: Equatable, Sendable {
         return Nonce(high: randomBits(), low: UInt32(truncatingIfNeeded: randomBits()))
     }
 
-    /// The one for the `index`-th part of what is written at once.
+    /// The nonce of the `index`-th part of one write.
     func advanced(by index: Int) -> Nonce { Nonce(high: high, low: low &+ UInt32(truncatingIfNeeded: index)) }
 
     init(_ base: UnsafeRawPointer, _ offset: Int) {
@@ -60,7 +61,7 @@ package struct Nonce: Equatable, Sendable {
     }
 }
 
-/// What proves that sealed bytes are whole.
+/// Authenticates sealed bytes.
 package struct SealTag: Equatable, Sendable {
     package static let size = 16
 
@@ -83,12 +84,12 @@ package struct SealTag: Equatable, Sendable {
     }
 }
 
-/// What sealed bytes are, little-endian: 24 bytes for a page (1, number, 0) and a header slot (2, index, 0), 40 for a
-/// batch of the log (the epoch's tag, first LSN, last LSN, durable-to, checksum of the header before).
+/// Associated data of sealed bytes, little-endian: 24 bytes for a page (1, number, 0) and for a header slot (2, index,
+/// 0), 40 for a log batch (the epoch's tag, first LSN, last LSN, durable-to, checksum of the previous header).
 package struct SealContext: Equatable, Sendable {
-    /// Zeros behind ``byteCount``.
+    /// Zeros after ``byteCount``.
     package var words: (UInt64, UInt64, UInt64, UInt64, UInt64)
-    /// What of the words is authenticated.
+    /// Number of authenticated bytes.
     package var byteCount = 24
 
     package static func page(_ number: UInt64) -> SealContext { SealContext(words: (1, number, 0, 0, 0)) }

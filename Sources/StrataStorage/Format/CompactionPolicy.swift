@@ -1,10 +1,10 @@
-/// When a file is made smaller.
+/// When a data file is compacted.
 package enum CompactionPolicy: Sendable {
     case never
-    /// Asked once at open, when nobody else has the store open: bytes of the file, and bytes in use. True rewrites the
-    /// file. Without space on the disk for a copy, or with somebody else there, the store opens as it is.
+    /// Asked once at open, if the store is not open elsewhere, with the file's size and the bytes in use. True rewrites
+    /// the file. If the disk has no room for a copy, or another process has the store open, the store opens as it is.
     case onLaunch(@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)
-    /// While the store is in use, in small steps in the background: whenever more than this share of the file, from 0
-    /// to 1, is free.
+    /// In small background steps while the store is in use, whenever more than this share of the file, from 0 to 1, is
+    /// free.
     case online(freeShare: Double)
 }

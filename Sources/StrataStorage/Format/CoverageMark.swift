@@ -4,50 +4,50 @@ internal import Synchronization
     internal import StrataFiles
 #endif
 
-/// A branch that is seldom taken and matters: what a test must have met before it says anything about it.
+/// A rare and important branch, which a test must have reached before its result counts.
 ///
-/// Hits are counted where the trait Zoo is on and in debug builds; elsewhere a mark is no code at all. The simulation
-/// lists those that it never met, and so do `assay run` and `assay soak` of a build with Zoo.
+/// Hits are counted in builds with the trait Zoo and in debug builds; in others a mark is no code. The simulation lists
+/// the marks that it never reached, and so do `assay run` and `assay soak` of a build with Zoo.
 package enum CoverageMark: String, CaseIterable, Sendable {
-    /// Replay ended at a batch that was written in part.
+    /// Replay ended at a torn batch.
     case tornBatch = "log.tornBatch"
-    /// Replay flipped a bit back.
+    /// Replay corrected a flipped bit.
     case mendedBit = "log.mendedBit"
-    /// Replay went on in the other half.
+    /// Replay continued in the other half.
     case secondHalf = "log.secondHalf"
-    /// A record that was durable is missing.
+    /// A durable record is missing.
     case lostRecord = "log.lostRecord"
-    /// A log was required, and nothing was in it.
+    /// A log was required, and was empty.
     case emptyLog = "recovery.emptyLog"
     case replayed = "recovery.replayed"
-    /// The log's name led to another file, and a copy got it.
+    /// The log's name led to another file, and a copy of the log got the name.
     case logWrittenAgain = "log.writtenAgain"
-    /// A log that this process may not remove was written over, or left behind.
+    /// A log that this process may not remove was overwritten, or left.
     case logTakenOver = "log.takenOver"
     case logLeft = "log.left"
     case replayedInMemory = "recovery.replayedInMemory"
-    /// One slot could not be read, and the log says that it was the newer one.
+    /// One slot was unreadable, and the log shows that it was the newer one.
     case lostSlot = "recovery.lostSlot"
     /// A log of an older format stood beside the store.
     case setLogAside = "recovery.setLogAside"
     /// The data file is older than the log beside it.
     case olderThanLog = "recovery.olderThanLog"
-    /// Slots that differ, or a log that no slot requires: an open finished what a close began.
+    /// The slots differed, or there was a log that no slot requires: an open completed an unfinished close.
     case settledAtOpen = "recovery.settledAtOpen"
     case noSpaceToRecover = "recovery.noSpace"
     /// A transaction too large for the log.
     case largeTransaction = "commit.largeTransaction"
-    /// A transaction that wrote to the file before its commit was given up.
+    /// A transaction with early nodes was rolled back.
     case rolledBackPlaced = "commit.rolledBackPlaced"
-    /// A compaction at open found no room for a copy.
+    /// A compaction at open had no room for a copy.
     case noSpaceToCompact = "compaction.noSpace"
     /// A transaction changed more than its memory budget.
     case spilled = "commit.spilled"
-    /// A step of an online compaction moved nodes down.
+    /// A step of an online compaction moved nodes.
     case compacted = "space.compacted"
-    /// A value in a node of its own was moved down.
+    /// A long value was moved.
     case movedValue = "space.movedValue"
-    /// The segment was full: a checkpoint began.
+    /// A half of the log was full: a checkpoint began.
     case segmentFull = "commit.segmentFull"
     /// A commit waited for another thread's sync.
     case followedLeader = "commit.followedLeader"
@@ -59,7 +59,7 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case usedAgain = "space.usedAgain"
     case manyRuns = "space.manyRuns"
     case heldByPin = "space.heldByPin"
-    /// A growth step did not fit, and what was needed did.
+    /// The growth step did not fit, and the size needed did.
     case smallerGrowth = "space.smallerGrowth"
     case foldedPatches = "group.foldedPatches"
     case rebuiltGroup = "group.rebuilt"
@@ -70,24 +70,24 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case longValue = "value.long"
     case joinedLeaves = "entries.joinedLeaves"
     case joinedBranches = "entries.joinedBranches"
-    /// A page of the map could not be read.
+    /// A page of the mapping could not be read.
     case lostPage = "damage.lostPage"
     case cutWhileOpen = "damage.cutWhileOpen"
     /// The turn to write was lent to another process.
     case lentTurn = "processes.lentTurn"
-    /// A process took ownership in the middle of a transaction.
+    /// A guest claimed ownership in the middle of a transaction.
     case guestClaimed = "processes.guestClaimed"
     /// The disk had no room for the lock file.
     case noSpaceForProcesses = "processes.noSpace"
-    /// A lock file that this process may not remove was emptied.
+    /// A lock file that this process may not remove was zeroed.
     case lockFileTakenOver = "processes.lockFileTakenOver"
-    /// An owner put the owner word right that somebody had written over.
+    /// An owner restored its overwritten owner word.
     case ownerWordRestored = "processes.ownerWordRestored"
-    /// The owner word named a process that did not own writing.
+    /// The owner word named a process without the writer lock.
     case idleOwner = "processes.idleOwner"
-    /// A turn was lent to a process that did not take it.
+    /// A turn was offered to a process that did not accept it.
     case grantWithdrawn = "processes.grantWithdrawn"
-    /// An owner had no room to give writing on, and said so.
+    /// An owner had no room to hand ownership over, and refused.
     case refusedOwnership = "processes.refusedOwnership"
     case guestOutlivedOwner = "processes.guestOutlivedOwner"
 }
@@ -100,7 +100,7 @@ func mark(_ mark: CoverageMark) {
 }
 
 package enum CoverageMarks {
-    /// Whether this build counts.
+    /// Whether this build counts hits.
     package static var areCounted: Bool {
         #if Zoo || DEBUG
             true
@@ -123,6 +123,6 @@ package enum CoverageMarks {
         #endif
     }
 
-    /// How often each was met since the process started; those never met are missing.
+    /// Hits of each mark since the process started; marks without a hit are missing.
     package static var hits: [CoverageMark: Int] { counts.withLock { $0 } }
 }

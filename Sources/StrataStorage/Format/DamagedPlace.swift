@@ -1,22 +1,22 @@
-/// A page of a store that cannot be read, and what a version loses with it.
+/// An unreadable page of a store, and what a version loses with it.
 package struct DamagedPlace: Hashable, Sendable {
-    /// What of the table is lost.
+    /// What the table loses.
     package enum Loss: Hashable, Sendable {
-        /// Rows whose keys lie in a range: so many of them; nil where the node is lost that counts them.
+        /// Rows of a range of keys, and their number; nil if the node with the count is lost.
         case rows(ClosedRange<Int64>, count: Int?)
-        /// A long value, or elements of a collection, of one row. The row itself is there. No column where the reader
-        /// that met the page asked for several.
+        /// A long value, or elements of a collection, of one row. The row itself is readable. No column if the read was
+        /// of several.
         case value(row: Int64, column: UInt16?)
-        /// The index or the backlinks of a column. All rows are there.
+        /// The index or the backlinks of a column. All rows are readable.
         case entries(column: UInt16)
-        /// Not known: a read met the page, and no survey has said what stands there.
+        /// Unknown: a read failed at the page, and no survey has run.
         case unknown
     }
 
-    /// Nil where no table is known.
+    /// Nil if the table is unknown.
     package var table: TableID?
     package var loss: Loss
-    /// 0 for a place that is no page of the file.
+    /// 0 for a place outside the file's pages.
     package var page: PageNumber
     package var reason: StorageError.Corruption
 
@@ -27,7 +27,7 @@ package struct DamagedPlace: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// What a read says that failed; nil for an error that is about no page.
+    /// The place of a failed read; nil for an error without a page.
     package init?(_ error: StorageError, table: TableID?, loss: Loss = .unknown) {
         switch error {
         case .corrupt(let page, _, let reason):
@@ -41,6 +41,6 @@ package struct DamagedPlace: Hashable, Sendable {
 }
 
 extension StorageError {
-    /// Whether bytes of the file could not be read, so that another read of the same place fails as well.
+    /// Whether bytes of the file are unreadable, so that another read of the same place fails, too.
     package var isUnreadable: Bool { DamagedPlace(self, table: nil) != nil }
 }

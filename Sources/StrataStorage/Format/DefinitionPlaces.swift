@@ -1,11 +1,11 @@
 import CStrataShim
 internal import Synchronization
 
-/// Where the elements of a list stand by a key: found at the first question, so that a list of thousands is not walked
-/// for each. The owner of the list makes new places when it changes the list; copies of the list share them.
+/// Index from keys to positions in a list, built at the first look-up, so that a list of thousands is not searched for
+/// each. The list's owner makes a new one when it changes the list; copies of the list share it.
 ///
-/// Two places are always equal: they say nothing that the list does not say.
-/// Concurrency: any thread may ask; what two threads find at once is the same.
+/// Two values always compare equal, since they are derived from the list. Concurrency: any thread may look up;
+/// concurrent builds give the same result.
 package final class DefinitionPlaces<Key: Hashable & Sendable>: Sendable, Equatable {
     private final class Found: Sendable {
         let places: [Key: Int]
@@ -13,13 +13,13 @@ package final class DefinitionPlaces<Key: Hashable & Sendable>: Sendable, Equata
     }
 
     private let found = AtomicLazyReference<Found>()
-    /// Shorter lists are walked: that costs less than a hash.
+    /// Shorter lists are searched linearly: that costs less than a hash.
     private static var mostWalked: Int { 16 }
 
     package init() {}
 
-    /// The place of the first element with a key.
-    /// - Complexity: O(elements) for the first question, then O(1).
+    /// Position of the first element with a key.
+    /// - Complexity: O(elements) for the first look-up, then O(1).
     @inline(__always)
     package func first<Element>(_ key: Key, in elements: [Element], by keyOf: (Element) -> Key) -> Int? {
         if elements.count <= Self.mostWalked { return elements.firstIndex { keyOf($0) == key } }

@@ -1,4 +1,4 @@
-/// Numbers of file format 2. docs/file-format.md draws the layouts; a test pins each offset named here.
+/// Constants of file format 2. docs/file-format.md draws the layouts; a test pins each offset named here.
 package enum Format {
     package static let version: UInt32 = 2
     package static let pageSize = 4096
@@ -10,15 +10,15 @@ package enum Format {
     package static let firstDataPage = 2
     /// A slot fits one sector, which the medium writes whole or not at all.
     package static let slotSize = 512
-    /// Versions, births and LSNs in a file are below, so that counting on from one never overflows.
+    /// Upper bound of versions, births and LSNs in a file, so that incrementing one never overflows.
     package static let versionLimit: UInt64 = 1 << 62
     /// Pages of one node: its reference counts them in 16 bits.
     package static let maxNodePages = 65535
-    /// Set in a page number while the node stands in a transaction's arena; never on disk.
+    /// Set in the page number of a node in a transaction's arena; never on disk.
     package static let arenaBit: UInt32 = 0x8000_0000
 }
 
-/// What a node is. The kind stands in the reference and in the node.
+/// Type of a node, stored in its reference and in itself.
 package enum NodeKind: UInt8, Sendable {
     case branch = 1
     case group = 2
@@ -34,8 +34,8 @@ package enum NodeKind: UInt8, Sendable {
     case collectionBranch = 12
 }
 
-/// How large things may become before they are split, folded or rebuilt. Tests take tiny numbers, so that it happens
-/// all the time; a file says nothing about them.
+/// Sizes at which nodes and groups are split, folded or rebuilt. Tests choose tiny ones, so that this happens often.
+/// They are not stored in the file.
 package struct StoreLimits: Sendable, Equatable {
     /// Rows of a wide group. 4 032 one-byte values and a segment header fill a page.
     package var wideRows = 4032
@@ -45,9 +45,9 @@ package struct StoreLimits: Sendable, Equatable {
     package var segmentNodes = 40
     /// Patches per column before a segment is folded.
     package var patches = 256
-    /// Changes of a group that follow one another before more of them are held back and done column by column.
+    /// Consecutive changes of a row group after which further ones are held back and applied column by column.
     package var changesBeforeHeld = 16
-    /// Changes of a group that are held back at most.
+    /// Most changes of a row group that are held back.
     package var changesHeld = 1 << 15
     /// Inserted rows before a wide group is rebuilt.
     package var insertedRows = 100
@@ -59,22 +59,22 @@ package struct StoreLimits: Sendable, Equatable {
     package var entries = 500
     /// Elements of a leaf of a collection tree. 4 032 elements of one byte fill a page.
     package var elements = 4032
-    /// Longest value that stands in its segment; longer ones are nodes of their own.
+    /// Longest value that is stored in its segment; longer ones get nodes of their own.
     package var inlineBytes = 2000
-    /// Bytes of changed nodes that a transaction keeps in memory; above, they go to pages of its own in the file.
+    /// Bytes of changed nodes that a transaction keeps in memory; above, it spills them to the file.
     package var memoryBudget = 64 << 20
-    /// Pages that one step of an online compaction moves, a little more or less.
+    /// Pages that one step of an online compaction moves, approximately.
     package var compactionStep = 64
-    /// Free pages that are not worth an online compaction.
+    /// Free pages below which no online compaction begins.
     package var compactionMinimum = 256
-    /// Commits from one online compaction to the next.
+    /// Commits between the starts of two online compactions.
     package var compactionInterval = 256
 
     package init() {}
 
-    /// Changes of an index or backlink tree that wait to be applied together.
+    /// Changes of an index or backlink tree that are collected before they are applied.
     var waitingEntries: Int { min(1 << 20, max(1 << 12, memoryBudget / 64)) }
-    /// Changes of a table that observers are told one by one.
+    /// Changes of a table that are listed for observers one by one.
     var listedChanges: Int { min(1 << 20, max(1 << 12, memoryBudget / 64)) }
 
     package static var tiny: StoreLimits {

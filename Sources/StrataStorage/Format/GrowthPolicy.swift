@@ -1,6 +1,6 @@
-/// How a file grows when its contents pass its end.
+/// How the data file grows when its contents exceed it.
 package enum GrowthPolicy: Sendable, Equatable {
-    /// Twice as large up to 1 MiB, then by an eighth of the size in whole MiB: 1 MiB at least, and 64 MiB at most.
+    /// Doubles up to 1 MiB, then grows by an eighth of its size in whole MiB: at least 1 MiB, at most 64 MiB.
     ///
     /// | size | step |
     /// |---|---|
@@ -9,7 +9,7 @@ package enum GrowthPolicy: Sendable, Equatable {
     /// | 64 MiB | 8 MiB |
     /// | 512 MiB and more | 64 MiB |
     case automatic
-    /// Twice as large until `upTo`, in bytes, then by `thenBy` more.
+    /// Doubles until `upTo` bytes, then grows by `thenBy` bytes.
     case doubling(upTo: Int, thenBy: Int)
     /// By the same number of bytes each time.
     case fixed(Int)
@@ -21,7 +21,7 @@ package enum GrowthPolicy: Sendable, Equatable {
     private static let megabyte = 1 << 20
     private static let mostAtOnce = 64 << 20
 
-    /// Pages to have room for, at least `needed`.
+    /// The new size in pages, at least `needed`.
     func capacity(for needed: Int, current: Int) -> Int {
         let page = Format.pageSize
         let bytes = current.multiplied(atMost: page)
@@ -44,7 +44,7 @@ package enum GrowthPolicy: Sendable, Equatable {
 }
 
 extension Int {
-    /// The product, or the largest number.
+    /// The product, or the largest integer.
     fileprivate func multiplied(atMost factor: Int) -> Int {
         let (product, isHuge) = multipliedReportingOverflow(by: factor)
         return isHuge ? .max : product

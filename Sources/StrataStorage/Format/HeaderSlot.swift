@@ -1,31 +1,31 @@
 import CXXHash
 
 // Invariants
-// 1. Slot 0 stands at the start of page 0, slot 1 at the start of page 1. One sector each, so a write is whole or not
-//    there; a slot that does not verify is therefore damage, never a crash. Each says which of the two it is: a copy of
-//    one in the place of the other does not verify.
-// 2. A new slot is written over the older of the two, with the next sequence number, and synced before the next one.
-// 3. A clean close writes both slots without a log, a sync after each: same checkpoint, same roots. After a crash
-//    between the two, one slot is clean and the other one is older and requires its log. A session without a log marks
-//    its slots, and at its close the first of the two. Two clean slots without mark that differ are thus never the work
-//    of a crash: a synced write was lost.
-// 4. The newer of two valid slots never has the older checkpoint.
+// 1. Slot 0 is at the start of page 0, slot 1 at the start of page 1. Each is one sector, so a write is complete or
+//    absent; a slot that does not verify is therefore damage, not the result of a crash. Each holds its own index: a
+//    copy of one in the other's place does not verify.
+// 2. A new slot overwrites the older of the two, with the next sequence number, and is synced before the next one.
+// 3. A clean close writes both slots without a log, each followed by a sync: same checkpoint, same roots. After a crash
+//    between the two, one slot is clean, and the other one is older and requires its log. A session without a log marks
+//    its slots, and at its close the first of the two. So two clean unmarked slots that differ never result from a
+//    crash: a synced write was lost.
+// 4. Of two valid slots, the newer one never has the older checkpoint.
 
-/// What a store starts from: the newest durable checkpoint, and the log to replay on top of it.
+/// The start of a store: the newest durable checkpoint, and the log to replay on top of it.
 ///
 /// Layout, 512 bytes: magic u64 @0, format version u32 @8, log required u32 (0, 1) @12, store id @16, sequence u64 @32,
-/// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log segment u32 @120,
-/// flags u32 @124, the slot's own index u32 (0, 1) @128, LSN that the log reaches u64 @136, zeros, XXH3 of the first
-/// 504 bytes u64 @504. Magic, version and checksum keep their places in every later format.
+/// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log half u32 @120,
+/// flags u32 @124, the slot's own index u32 (0, 1) @128, LSN that the log has reached u64 @136, zeros, XXH3 of the
+/// first 504 bytes u64 @504. Magic, version and checksum keep their places in every later format.
 package struct HeaderSlot: Equatable, Sendable {
-    /// Given to a store when it is made; a compacted or copied store gets another one.
+    /// Assigned when a store is made; a compacted or copied store gets another one.
     package var storeID: RandomID
-    /// Counts the slots ever written.
+    /// Counts the slots written so far.
     package var sequence: UInt64
     package var checkpoint: TransactionID
     /// Null before the first commit.
     package var root: NodeReference
-    /// Null when there is no free page.
+    /// Null if there is no free page.
     package var freeMap: NodeReference
     /// Pages of the file that the checkpoint uses; the file is at least as long.
     package var pageCount: UInt64
@@ -33,15 +33,15 @@ package struct HeaderSlot: Equatable, Sendable {
     package var logRequired: Bool
     /// The log's epoch.
     package var salt: RandomID
-    /// The segment (0 or 1) that replay starts in.
+    /// The half (0 or 1) in which replay starts.
     package var logHalf: UInt32
     /// ``withoutLog``, or 0.
     package var flags: UInt32
-    /// The last LSN that a sync of the log had covered when the checkpoint was taken; 0 without a log, and for a new
-    /// one. A log that knows of no LSN so high is an older copy.
+    /// The last LSN that a sync of the log had covered at the checkpoint; 0 without a log, and for a new one. A log
+    /// that ends before this LSN is an older copy.
     package var logReach: UInt64 = 0
 
-    /// Written by a session that has no log: the other slot may be older.
+    /// Marks a slot of a session without a log: the other slot may be older.
     package static let withoutLog: UInt32 = 1
 
     package init(
@@ -62,10 +62,10 @@ package struct HeaderSlot: Equatable, Sendable {
         self.flags = flags
     }
 
-    /// As a clean close leaves it.
+    /// As a clean close writes it.
     package var isClean: Bool { !logRequired && flags == 0 }
 
-    /// Says that the data file alone is the newest version.
+    /// Marks the data file alone as the newest version.
     package mutating func makeClean() {
         logRequired = false
         flags = 0
@@ -74,14 +74,14 @@ package struct HeaderSlot: Equatable, Sendable {
         logReach = 0
     }
 
-    /// What 512 bytes turned out to be.
+    /// Result of decoding 512 bytes.
     package enum Decoded: Equatable, Sendable {
         case valid(HeaderSlot)
         /// Zeros: never written, or a lost write.
         case empty
         /// Another program's bytes.
         case foreign
-        /// Whole, but of another version of the format.
+        /// Intact, but of another version of the format.
         case unsupported(version: UInt32)
         case damaged
     }
@@ -90,8 +90,8 @@ package struct HeaderSlot: Equatable, Sendable {
     private static let indexOffset = 128
     private static let reachOffset = 136
 
-    /// One sector, checksum included. A test names another version.
-    /// - Parameter index: which of the two it will be.
+    /// Encodes one sector, checksum included. Tests pass other versions.
+    /// - Parameter index: which of the two slots it will be.
     package func encode(at index: Int, version: UInt32 = Format.version) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Format.slotSize) { buffer, count in
             buffer.initialize(repeating: 0)
@@ -115,8 +115,8 @@ package struct HeaderSlot: Equatable, Sendable {
         }
     }
 
-    /// Reads a slot back. Fewer than 512 bytes are `foreign`, none at all `empty`.
-    /// - Parameter index: where it stood: the other slot's bytes are `damaged`.
+    /// Decodes a slot. Fewer than 512 bytes are `foreign`, none at all `empty`.
+    /// - Parameter index: the slot's place: a slot of the other index is `damaged`.
     package static func decode(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Decoded {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return .empty }
         guard bytes.count >= Format.slotSize else { return .foreign }
@@ -134,15 +134,15 @@ package struct HeaderSlot: Equatable, Sendable {
             ? .valid(slot) : .damaged
     }
 
-    /// Whether the fields agree with each other.
+    /// Whether the fields are consistent.
     private var isPlausible: Bool {
-        // Counting on from either never overflows. Only a store without a version has no root.
+        // Incrementing either never overflows. Only a store without a version has no root.
         guard sequence < Format.versionLimit, checkpoint.rawValue < Format.versionLimit,
             root.isNull == (checkpoint.rawValue == 0)
         else {
             return false
         }
-        // The log holds nothing behind the checkpoint when that is taken.
+        // At a checkpoint the log holds no record behind it.
         guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
         guard logHalf <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
             pageCount <= UInt64(Format.arenaBit)
@@ -156,7 +156,7 @@ package struct HeaderSlot: Equatable, Sendable {
         }
     }
 
-    /// Whether both lead to the same bytes of the data file.
+    /// Whether both name the same state of the data file.
     package func hasSameState(as other: HeaderSlot) -> Bool {
         storeID == other.storeID && checkpoint == other.checkpoint && root == other.root && freeMap == other.freeMap
             && pageCount == other.pageCount
@@ -167,31 +167,31 @@ extension HeaderSlot {
     /// The slot to start from.
     package struct Choice: Equatable, Sendable {
         package var slot: HeaderSlot
-        /// 0 or 1. The next slot is written over the other one.
+        /// 0 or 1. The next slot overwrites the other one.
         package var index: Int
         package var other: Decoded
 
-        /// Nothing can be read in the other place, so it may have held a newer slot.
+        /// The other place is unreadable, so it may have held a newer slot.
         ///
-        /// A clean slot is then not the last word: a log with this store's id that is based on its checkpoint has
-        /// to be replayed, and one with a newer base is corruption (``LogFile/header(fileSystem:path:)`` tells).
+        /// A clean slot is then not conclusive: a log with this store's id that is based on its checkpoint has to be
+        /// replayed, and one with a newer base means corruption; ``LogFile/header(fileSystem:path:)`` reads it.
         package var isOtherLost: Bool {
             if case .valid = other { return false }
             return true
         }
 
-        /// Both slots lead to the same version, and neither requires a log.
+        /// Both slots name the same version, and neither requires a log.
         package var isClean: Bool {
             guard case .valid(let second) = other else { return false }
             return slot.isClean && !second.logRequired && slot.hasSameState(as: second)
         }
     }
 
-    /// The newest valid slot; nil when both are empty, as in a file that was just made.
+    /// The newest valid slot; nil if both are empty, as in a file that was just made.
     ///
-    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (when either slot is whole and of another version),
-    ///   `corrupt` with `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and two stores' slots in one
-    ///   file).
+    /// - Throws: `notAStore`, `keyRequired`, `unsupportedFormat` (if either slot is intact and of another version),
+    ///   `corrupt` with `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and slots of two stores in
+    ///   one file).
     package static func choose(_ a: Decoded, _ b: Decoded, path: String) throws(StorageError) -> Choice? {
         for case .unsupported(let version) in [a, b] where version == Format.version | SealedSlot.versionBit {
             throw .keyRequired(path: path)

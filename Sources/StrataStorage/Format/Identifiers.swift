@@ -21,7 +21,7 @@ package struct PageNumber: Hashable, Comparable, Sendable, CustomStringConvertib
     package var description: String { "page \(rawValue)" }
 }
 
-/// A table's identity; survives renaming and is never used twice in a store.
+/// Identity of a table. It survives renaming, and is never reused in a store.
 package struct TableID: Hashable, Comparable, Sendable {
     package var rawValue: UInt32
 
@@ -30,7 +30,7 @@ package struct TableID: Hashable, Comparable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A column's identity within its table; survives renaming and is never used twice in a table.
+/// Identity of a column within its table. It survives renaming, and is never reused in a table.
 package struct ColumnID: Hashable, Comparable, Sendable {
     package var rawValue: UInt16
 
@@ -39,7 +39,7 @@ package struct ColumnID: Hashable, Comparable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What rows of a table are ordered and found by. An integer primary key is used as it is.
+/// Key by which rows of a table are ordered and found. An integer primary key is used as it is.
 package struct RowKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var rawValue: Int64
 

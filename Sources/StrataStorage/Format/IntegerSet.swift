@@ -1,12 +1,12 @@
-/// Integers to ask for one after the other: a bit each where they lie close together, else a hash table.
+/// A set of integers: a bitmap if they lie close together, else a hash table.
 ///
-/// Equal to itself alone: filters that hold one are compared often, and sets are large.
+/// Compares equal by identity: filters that hold one are compared often, and sets are large.
 package final class IntegerSet: Sendable, Equatable {
     /// Bit `i` stands for `base + i`.
     private let bits: [UInt64]
     private let base: Int64
     private let scattered: Set<Int64>
-    /// How many different integers there are.
+    /// Number of different integers.
     package let count: Int
 
     /// - Complexity: O(values).
@@ -64,12 +64,12 @@ package final class IntegerSet: Sendable, Equatable {
     package static func == (a: IntegerSet, b: IntegerSet) -> Bool { a === b }
 }
 
-/// A test of text or data that storage does not know itself. Equal to itself alone.
+/// A predicate on text or data that storage does not implement. Compares equal by identity.
 package final class BytesMatcher: Sendable, Equatable {
     let holds: @Sendable (UnsafeRawBufferPointer) -> Bool
 
-    /// - Parameter holds: called with bytes that are void afterwards. Bytes of a damaged file may come too, before the
-    ///   damage is known; what it says of them is thrown away.
+    /// - Parameter holds: called with bytes that are valid during the call. It may get bytes of a damaged page before
+    ///   the damage is detected; its result is dropped then.
     package init(_ holds: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) { self.holds = holds }
 
     package static func == (a: BytesMatcher, b: BytesMatcher) -> Bool { a === b }

@@ -1,9 +1,9 @@
-/// The bytes of a `links` column: the keys that it leads to, and whatever its owner keeps beside them.
+/// The bytes of a `links` column: keys of the linked rows, and extra bytes of the object layer.
 ///
 /// Layout: width byte (1, 2, 4, 8), count as four little-endian bytes, count keys of that width (signed), extra bytes.
 /// A null entry is `Int64.min`, at the width's own minimum when narrower. Empty payloads are empty bytes.
 package enum LinkPayload {
-    /// What stands for no link in a collection that keeps places.
+    /// Stands for no link in a collection that keeps places.
     package static let null = Int64.min
 
     /// Builds the bytes for `links`, with `extra` behind them.
@@ -41,15 +41,15 @@ package enum LinkPayload {
         }
     }
 
-    /// A view of encoded links; valid as long as the bytes are.
+    /// A view of encoded links, valid as long as the bytes.
     package struct Reader {
         package let count: Int
         @usableFromInline let width: Int
         private let base: UnsafeRawPointer?
-        /// What stands behind the links.
+        /// The bytes behind the links.
         package let extra: UnsafeRawBufferPointer
 
-        /// Nil when the bytes are not a payload.
+        /// Nil if the bytes are no payload.
         package init?(_ bytes: UnsafeRawBufferPointer) {
             guard let start = bytes.baseAddress, bytes.count > 0 else {
                 count = 0
@@ -90,7 +90,7 @@ package enum LinkPayload {
 
         package var links: [Int64] { (0..<count).map { self[$0] } }
 
-        /// The same bytes without the links that lead to some rows; where places are kept, null stands for each.
+        /// The same payload without the links to some rows; if places are kept, null replaces each.
         /// - Complexity: O(links + extra).
         func without(keepsPlaces: Bool, _ isTarget: (Int64) -> Bool) -> [UInt8] {
             var kept = links

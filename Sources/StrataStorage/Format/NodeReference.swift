@@ -1,9 +1,9 @@
 import CStrataShim
 import CXXHash
 
-/// What a parent knows of a child: where it is, what its bytes hash to, and the version that wrote it.
+/// A parent's reference to a child: its place, the checksum of its bytes, and the version that wrote it.
 ///
-/// A flipped bit, a torn page, a stale page and a page written to the wrong place all fail against it.
+/// Detects a flipped bit, a torn page, a stale page, and a page written to the wrong place.
 /// Layout, 24 bytes: page u32, pages u16, kind u8, zero u8, checksum u64, birth u64.
 package struct NodeReference: Equatable, Sendable {
     package static let size = 24
@@ -23,7 +23,7 @@ package struct NodeReference: Equatable, Sendable {
         self.birth = birth
     }
 
-    /// No node.
+    /// Refers to no node.
     package static var null: NodeReference {
         var reference = NodeReference(page: 0, pages: 0, kind: .branch)
         reference.kindCode = 0
@@ -31,12 +31,12 @@ package struct NodeReference: Equatable, Sendable {
     }
 
     @inline(__always) package var isNull: Bool { pages == 0 }
-    /// The node stands in the arena of the transaction that is being written.
+    /// Whether the node is in the arena of the open transaction.
     @inline(__always) var isInArena: Bool { page & Format.arenaBit != 0 }
     @inline(__always) var arenaIndex: Int { Int(page & ~Format.arenaBit) }
     @inline(__always) package var byteCount: Int { Int(pages) * Format.pageSize }
-    /// Whether it can stand in a node on disk that leads to a node of `kind`: not the arena's, not null, and with a
-    /// birth that can be counted on from.
+    /// Whether it is a valid reference on disk to a node of `kind`: outside the arena, not null, and with a birth below
+    /// ``Format/versionLimit``.
     func isOnDisk(_ kind: NodeKind, maxPages: Int = Format.maxNodePages) -> Bool {
         kindCode == kind.rawValue && pages > 0 && Int(pages) <= maxPages && !isInArena
             && Int(page) >= Format.firstDataPage && birth < Format.versionLimit
@@ -63,11 +63,12 @@ package struct NodeReference: Equatable, Sendable {
     }
 }
 
-/// What the checksums of one store's nodes are mixed with: a node of another store, wherever its bytes turn up, never
-/// verifies in this one.
+/// Mixed into the checksums of one store's nodes, so that a node of another store never verifies in this one, wherever
+/// its bytes turn up.
 ///
-/// It is added by one exclusive or, not given to the hash: the same bytes under two seeds then differ for certain, a
-/// hash without a seed is the faster one, and of a file that has lost its id the nodes still say which seed they have.
+/// It is combined by exclusive or, not passed to the hash. So the same bytes under two seeds always have different
+/// checksums, the faster hash without a seed can be used, and the seed of a file that lost its id can be derived from
+/// its nodes.
 package struct NodeSeed: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -78,13 +79,13 @@ package struct NodeSeed: Hashable, Sendable {
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Of format 1, which had none.
+    /// The seed of format 1, which had none.
     package static let ofFormat1 = NodeSeed(rawValue: 0)
 }
 
 /// The first 24 bytes of every node: kind u8, zero u8, zero u16, table u32, birth u64, checksum u64.
 ///
-/// The checksum covers everything but itself, so a node whose parent is lost can still be believed.
+/// The checksum covers everything but itself, so that a node can be verified without its parent.
 package enum NodeHeader {
     static func write(_ node: UnsafeMutableRawPointer, kind: NodeKind, table: UInt32) {
         node.put64(0, UInt64(kind.rawValue) | UInt64(table) << 32)
@@ -94,7 +95,7 @@ package enum NodeHeader {
 
     package static func table(_ node: UnsafeRawPointer) -> UInt32 { node.u32(4) }
 
-    /// Sets birth and checksum; the node may not change afterwards.
+    /// Sets birth and checksum; the node must not change afterwards.
     static func seal(_ node: UnsafeMutableRawPointer, count: Int, birth: UInt64, seed: NodeSeed) -> UInt64 {
         node.put64(8, birth)
         let checksum = checksum(UnsafeRawPointer(node), count: count, birth: birth, seed: seed)
@@ -102,7 +103,7 @@ package enum NodeHeader {
         return checksum
     }
 
-    /// Hash of a node of `count` bytes as written by `birth`.
+    /// Checksum of a node of `count` bytes that `birth` wrote.
     @inline(__always)
     package static func checksum(_ node: UnsafeRawPointer, count: Int, birth: UInt64, seed: NodeSeed) -> UInt64 {
         checksum(
@@ -110,7 +111,7 @@ package enum NodeHeader {
             seed: seed)
     }
 
-    /// The same, of a node whose bytes behind the header have this hash.
+    /// As ``checksum(_:count:birth:seed:)``, with the hash of the bytes behind the header given.
     @inline(__always)
     package static func checksum(
         _ node: UnsafeRawPointer, bodyHash: UInt64, birth: UInt64, seed: NodeSeed
@@ -120,7 +121,7 @@ package enum NodeHeader {
     }
 }
 
-/// XXH3 of a node's bytes, by wide vectors where the processor has them: a page takes a third of the time then.
+/// XXH3 of a node's bytes, with wide vectors if the processor has them: they take a third of the time.
 enum NodeHash {
     private static let isWide = strata_can_hash_wide() != 0
 
@@ -129,6 +130,6 @@ enum NodeHash {
         isWide ? strata_hash_wide(bytes, count) : plain(bytes, count)
     }
 
-    /// By the library's own function.
+    /// The library's own function.
     static func plain(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 { XXH3_64bits(bytes, count) }
 }

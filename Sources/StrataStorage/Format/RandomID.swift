@@ -1,6 +1,6 @@
 package import StrataFiles
 
-/// 128 random bits: what tells one store, or one life of a log, from every other.
+/// 128 random bits that identify a store, or an epoch of the log.
 package struct RandomID: Hashable, Sendable {
     package static let size = 16
 

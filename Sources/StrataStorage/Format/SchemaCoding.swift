@@ -1,4 +1,4 @@
-/// A schema as bytes, for the schema node and the log.
+/// Encoding of a schema, for the schema node and the log.
 ///
 /// Layout, little-endian: version u8 (1), user version u64, next table id u32, next column id u16, table count u32,
 /// tables. A table: id u32, tag u32, name, information, column count u16, columns. A column: id u16, type u8, index
@@ -19,7 +19,7 @@ package enum SchemaCoding {
         static let all: UInt8 = 127
     }
 
-    /// - Throws: as ``check(_:)``: what is written must be readable.
+    /// - Throws: as ``check(_:)``, so that only readable schemas are written.
     package static func encode(_ schema: StoreSchema) throws(StorageError) -> [UInt8] {
         try check(schema)
         var writer = SchemaWriter()
@@ -40,10 +40,10 @@ package enum SchemaCoding {
     }
 
     /// - Parameters:
-    ///   - page: where the bytes stand, for the error.
+    /// - page: of the bytes, for the error.
     ///   - path: the store's file, for the error.
-    /// - Throws: `unsupportedFormat` for another version; `corrupt` with `structure` for everything that
-    ///   ``encode(_:)`` does not write.
+    /// - Throws: `unsupportedFormat` for another version; `corrupt` with `structure` for bytes that ``encode(_:)`` does
+    ///   not produce.
     package static func decode(
         _ bytes: UnsafeRawBufferPointer, page: PageNumber = PageNumber(0), path: String = ""
     ) throws(StorageError) -> StoreSchema {
@@ -56,9 +56,9 @@ package enum SchemaCoding {
         let count: UInt32 = try reader.get()
         for _ in 0..<count { schema.tables.append(try reader.table()) }
         guard reader.isAtEnd else { throw reader.failure }
-        // Counting on never overflows.
+        // Incrementing the ids never overflows.
         guard nextTableID < .max else { throw reader.failure }
-        // Never one that a table or a column has.
+        // Greater than the ids of all tables and columns.
         let (tables, columns) = (schema.tables.map(\.id.rawValue), schema.tables.flatMap(\.columns).map(\.id.rawValue))
         schema.nextTableID = max(nextTableID, min(tables.max() ?? 0, .max - 2) + 1)
         schema.nextColumnID = max(1, nextColumnID, (columns.max() ?? 0) &+ 1)
@@ -66,19 +66,19 @@ package enum SchemaCoding {
         return schema
     }
 
-    /// Whether the schema agrees with itself: ids are used once, links (and only links) have a target, which is there,
-    /// and columns of collections can hold them.
+    /// Checks that the schema is consistent: ids are unique; links, and only links, have a target, which exists; and
+    /// columns of collections can hold them.
     ///
-    /// - Throws: `misuse` with `noSuchTable` (a target), `wrongType` (a target where there is no link, or none where
-    ///   there is one; a collection that does not suit its column), `duplicateKey` (an id) or `noSuchColumn` (an id
-    ///   that no column may have); `limit` with `columns`.
+    /// - Throws: `misuse` with `noSuchTable` (a target), `wrongType` (a target without a link, or a link without one; a
+    ///   collection that does not suit its column), `duplicateKey` (an id) or `noSuchColumn` (an id that no column may
+    ///   have); `limit` with `columns`.
     package static func check(_ schema: StoreSchema) throws(StorageError) {
         let tables = Set(schema.tables.map(\.id))
         if tables.count != schema.tables.count { throw .misuse(.duplicateKey) }
         for table in schema.tables {
             if table.columns.count > Int(UInt16.max) { throw .limit(.columns) }
             if Set(table.columns.map(\.id)).count != table.columns.count { throw .misuse(.duplicateKey) }
-            // Others would be taken for a row's key or creation version.
+            // Other ids would be taken for a row's key or creation version.
             guard table.columns.allSatisfy({ 1...StoreSchema.lastColumnID ~= $0.id.rawValue }) else {
                 throw .misuse(.noSuchColumn)
             }

@@ -2,18 +2,19 @@ internal import StrataFiles
 internal import Synchronization
 
 // Invariants
-// 1. The storage engine sees pages of 4 096 bytes at multiples of 4 096. On disk a page is those bytes sealed, then
-//    nonce and tag and four zeros: 4 128 bytes, one behind the other from byte 8 192 on. The two header pages keep
-//    their places, so that a slot is still one sector.
-// 2. A page that is written shares at most a sector at each end with its neighbours, whose bytes there stay as they
-//    were: with sectors written whole or not at all, a neighbour is never harmed.
-// 3. What the shadow holds of a page is what the file held when it was last loaded or written here. Who reads a page
-//    under a reference that it was not verified under loads it first (``FileMap/load(offset:count:)``).
-// 4. Each page of each write is sealed under a nonce of its own, from the file system's random bits.
+// 1. The storage engine sees pages of 4 096 bytes at multiples of 4 096. On disk a page is its sealed bytes, then
+//    nonce, tag and four zeros: 4 128 bytes, consecutively from byte 8 192. The two header pages keep their places, so
+//    that a slot is still one sector.
+// 2. A write of a page shares at most one sector at each end with a neighbour, whose bytes there do not change. With
+//    sectors written completely or not at all, a neighbour is never damaged.
+// 3. The shadow holds a page as the file held it when it was last loaded or written here. A reader loads a page first
+//    if its reference was not verified before (``FileMap/load(offset:count:)``).
+// 4. Each page of each write is sealed under a nonce of its own, made of the file system's random bits.
 
-/// A data file whose pages are sealed on disk.
+/// A data file with sealed pages on disk.
 ///
-/// Its map is a shadow: private memory of the plain file's geometry, filled on first use by reading and opening pages.
+/// Its mapping is a shadow: private memory of the plain file's geometry, filled on first use by reading and opening
+/// pages.
 final class SealedFile: FileLayer {
     let base: any File
     private let cipher: any Cipher
@@ -88,7 +89,7 @@ final class SealedFile: FileLayer {
         }
     }
 
-    /// The cipher of this store, which a header slot named before any page is read or written.
+    /// The cipher of this store; a header slot with the store's id was read before any page.
     private func storeCipher() throws(FileError) -> any Cipher {
         guard let known = state.withLock({ $0.cipher?.cipher }) else { throw FileError(.unseal, path: path, errno: 0) }
         return known
@@ -103,7 +104,7 @@ final class SealedFile: FileLayer {
         }
     }
 
-    /// Names the store when no header slot can: for a salvage.
+    /// Sets the store's id for a salvage, if no header slot has it.
     func adopt(_ storeID: RandomID) { _ = storeCipher(storeID) }
 
     // MARK: Header slots
@@ -147,12 +148,12 @@ final class SealedFile: FileLayer {
         FileError(operation, path: path, errno: 22)
     }
 
-    // MARK: The rest
+    // MARK: Other operations
 
     func nextData(from offset: Int64) -> Range<Int64>? {
         base.nextData(from: SealedGeometry.physical(offset)).map { data in
             let start = max(offset, SealedGeometry.logical(data.lowerBound))
-            // A page with a byte of it is none of a hole.
+            // A page that is partly data is no hole.
             return start..<max(start, SealedGeometry.logical(min(data.upperBound, .max / 2)) + SealedGeometry.pageBytes)
         }
     }
@@ -176,29 +177,29 @@ final class SealedFile: FileLayer {
 
     func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try readPrivately(reserve: reserve) }
 
-    /// What processes share is not sealed.
+    /// Shared memory is not sealed.
     func mapShared(count: Int) throws(FileError) -> any SharedMemory { throw FileError(.map, path: path, errno: 0) }
 }
 
-/// Where pages stand in a sealed file.
+/// Geometry of a sealed file.
 enum SealedGeometry {
     static let pageBytes = Int64(Format.pageSize)
     static let headerBytes = Int64(Format.firstDataPage) * pageBytes
     /// Bytes of a page on disk.
     static let stride = Format.pageSize + 32
 
-    /// The place of a page's first byte.
+    /// Offset of a page's first byte on disk.
     static func physical(_ offset: Int64) -> Int64 {
         offset <= headerBytes ? offset : headerBytes + (offset - headerBytes) / pageBytes * Int64(stride)
     }
 
-    /// The size that the engine sees of so large a file: whole pages.
+    /// Size of the plain file: whole pages.
     static func logical(_ size: Int64) -> Int64 {
         size <= headerBytes ? size : headerBytes + (size - headerBytes) / Int64(stride) * pageBytes
     }
 }
 
-/// The plain contents of a sealed file, as far as they were asked for.
+/// The plain contents of a sealed file, as far as they were loaded.
 private final class ShadowMap: FileMap {
     private let range: MappedRange
     private let file: SealedFile
@@ -213,7 +214,8 @@ private final class ShadowMap: FileMap {
     var damage: MapDamage? { range.damage }
     func extend(to count: Int) -> Bool { range.extend(to: count) }
 
-    /// By a buffer of its own: another thread may be loading the same bytes, and must never see half of them.
+    /// Loads through a buffer of its own: another thread may be loading the same bytes, and must never see a part of
+    /// them.
     func load(offset: Int, count: Int) throws(FileError) {
         guard offset >= 0, count >= 0, offset + count <= range.count else {
             throw FileError(.read, path: file.path, errno: 22)

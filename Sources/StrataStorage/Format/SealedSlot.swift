@@ -2,11 +2,11 @@ import CXXHash
 
 /// A header slot of an encrypted store.
 ///
-/// Layout, 512 bytes: as a plain slot up to 32, but with bit 31 of the format version set, so that nobody takes it for
+/// Layout, 512 bytes: as a plain slot up to 32, but with bit 31 of the format version set, so that it is not taken for
 /// a plain one; sealed 32 to 447; nonce @448, tag @460, key check u64 @476, zeros, XXH3 of the first 504 bytes u64
-/// @504. Magic, version, the flag for a required log and the store id can be read without the key.
+/// @504. Magic, version, the flag for a required log and the store id are readable without the key.
 package enum SealedSlot {
-    /// In the format version: what follows is sealed.
+    /// Set in the format version: the rest is sealed.
     package static let versionBit: UInt32 = 0x8000_0000
     private static let sealed = 32..<448
     private static let nonce = 448
@@ -14,17 +14,17 @@ package enum SealedSlot {
     private static let keyCheck = 476
     private static let checksum = Format.slotSize - 8
 
-    /// What 512 bytes turned out to be.
+    /// Result of opening 512 bytes.
     enum Opened {
         case plain
         case wrongKey
-        /// Not a slot, or not whole: ``HeaderSlot/decode(_:)`` says which.
+        /// Not a slot, or damaged: ``HeaderSlot/decode(_:)`` tells which.
         case other
-        /// Whole: the bytes now are those of a plain slot.
+        /// Intact: the bytes are those of a plain slot now.
         case opened
     }
 
-    /// Seals the 512 bytes of a plain slot where they stand.
+    /// Seals the 512 bytes of a plain slot in place.
     static func seal(_ base: UnsafeMutableRawPointer, index: Int, _ cipher: any Cipher, _ nonce: Nonce) {
         base.put32(8, base.u32(8) | versionBit)
         let tag = cipher.seal(
@@ -36,7 +36,7 @@ package enum SealedSlot {
         base.put64(checksum, XXH3_64bits(base, checksum))
     }
 
-    /// What a slot says without the key, whether it is whole or not. The id of a log's header stands at the same place.
+    /// Fields that are readable without the key, even in a damaged slot. A log's header has the id at the same offset.
     package struct Traces: Equatable {
         package let storeID: RandomID
         package let keyCheck: UInt64
@@ -48,10 +48,10 @@ package enum SealedSlot {
         }
     }
 
-    /// Whose slot it is, if it is a slot.
+    /// Id of the slot's store, if the bytes are a slot.
     static func storeID(_ base: UnsafeRawPointer) -> RandomID { RandomID(base, 16) }
 
-    /// Opens 512 bytes where they stand.
+    /// Opens 512 bytes in place.
     static func open(_ base: UnsafeMutableRawPointer, index: Int, _ cipher: (RandomID) -> any Cipher) -> Opened {
         guard base.u64(0) == Format.magic, base.u64(checksum) == XXH3_64bits(base, checksum) else { return .other }
         if base.u32(8) == Format.version { return .plain }
@@ -62,7 +62,7 @@ package enum SealedSlot {
             UnsafeRawBufferPointer(start: base + sealed.lowerBound, count: sealed.count), to: base + sealed.lowerBound,
             nonce: Nonce(base, nonce), tag: SealTag(base, tag), context: .slot(index))
         if !isWhole {
-            // Not by accident: the checksum is right. Whatever is there is no slot of ours.
+            // The checksum is right, so this is no accident, but the bytes are no slot that this engine wrote.
             base.put64(checksum, ~base.u64(checksum))
             return .other
         }

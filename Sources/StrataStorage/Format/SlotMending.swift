@@ -1,20 +1,20 @@
 import CXXHash
 
-/// Gets a header slot back of which one bit has flipped: by the checksum, which no other flip makes right.
+/// Repairs a header slot with one flipped bit: only the right bit makes its checksum verify.
 package enum SlotMending {
     private static let checksum = Format.slotSize - 8
 
-    /// What 512 bytes are with one bit flipped back.
+    /// Result of decoding 512 bytes with one bit corrected.
     package enum Found {
         case slot(HeaderSlot.Decoded)
         case wrongKey, notEncrypted
     }
 
     /// - Parameters:
-    ///   - bytes: 512 bytes as they stand in the file, which are changed.
-    ///   - index: where they stood.
-    ///   - cipher: of the caller, where the file is encrypted.
-    /// - Returns: nil where no bit makes it a slot.
+    /// - bytes: 512 bytes of the file; they are changed.
+    /// - index: their place, 0 or 1.
+    /// - cipher: the caller's, if the file is encrypted.
+    /// - Returns: nil if no bit makes it a slot.
     /// - Complexity: 4 032 hashes of 504 bytes.
     package static func decode(
         _ bytes: UnsafeMutableRawBufferPointer, at index: Int, _ cipher: (any Cipher)?

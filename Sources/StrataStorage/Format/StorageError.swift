@@ -14,75 +14,75 @@ package enum StorageError: Error, Sendable, Equatable {
     case wrongKey(path: String)
     /// A key was given for a file that is not encrypted. It was not touched.
     case notEncrypted(path: String)
-    /// Of another version of the format: an older one where the number is below ``Format/version``. No damage, and the
-    /// file was not touched.
+    /// Another version of the format: an older one if the number is below ``Format/version``. Neither damaged nor
+    /// touched.
     case unsupportedFormat(path: String, version: UInt32)
-    /// Bytes on disk are not what was written.
+    /// Bytes on disk differ from those that were written.
     case corrupt(page: PageNumber, offset: Int, reason: Corruption)
-    /// The header says that a log is needed, and there is none.
+    /// The header requires a log, and there is none.
     case logMissing(path: String)
-    /// The log belongs to another store or to another life of this one.
+    /// The log belongs to another store, or to another epoch of this one.
     case logMismatch(path: String)
-    /// A record of the log that was durable fails its checksum.
+    /// A durable record of the log fails its checksum.
     case logCorrupt(path: String, offset: Int)
-    /// The log is an older copy of itself: the header says that it has reached further.
+    /// The log is an older copy of itself: it ends before the LSN that the header says it has reached.
     case logOutdated(path: String)
-    /// What was made of the store at this path, a copy or a salvage, breaks a rule of the format: it did not get its
-    /// name, and the store is as it was.
+    /// A copy or a salvage of the store at this path breaks a rule of the format. It did not get its name, and the
+    /// store is unchanged.
     case unsound(path: String, rule: String)
     /// Another process has the store open.
     case inUse(path: String)
-    /// Processes that only read, and share it with no writer, have the store open; their numbers where they are known.
+    /// Processes that only read, without a process table, have the store open; their process ids where known.
     case beingRead(path: String, by: [Int32])
-    /// Another process keeps the store for itself: the disk had no room for the file that processes share.
+    /// Another process keeps the store for itself, because the disk had no room for the process table's file.
     case unshared(path: String)
-    /// The path leads to another file by now, or to none: the one that is open was replaced or deleted.
+    /// The path leads to another file by now, or to none: the open file was replaced or deleted.
     case stale(path: String)
-    /// Others kept the write lock for longer than ``StoreOptions/writeTimeout``.
+    /// Other writers held the write gate for longer than ``StoreOptions/writeTimeout``.
     case busy(path: String)
-    /// A process that has the turn to write gave no sign of life for ``StoreOptions/silenceLimit``: it is stopped. Its
-    /// number is there where it can be told.
+    /// The process that has the turn to write gave no sign of life for ``StoreOptions/silenceLimit``: it is stopped.
+    /// With its process ids where known.
     case silent(path: String, [Int32])
-    /// This process gave no sign of life inside a transaction, and its turn to write was taken back: nothing of the
+    /// This process gave no sign of life during a transaction, and its turn to write was withdrawn: none of the
     /// transaction was written.
     case turnTakenBack(path: String)
-    /// The file that the processes share beside the store is gone, or not what they share.
+    /// The process table's file beside the store is gone, or is not the one that the processes share.
     case lockFile(path: String)
-    /// Another process has the store open with a log, and this one would go without, or the other way round.
+    /// Another process has the store open with a log, and this one would use none, or the reverse.
     case settingsDiffer(path: String)
-    /// A write to a store that was opened for reading only.
+    /// A write to a store that was opened read-only.
     case readOnly(path: String)
-    /// So many places of the file are known to be unreadable, and the program has not acknowledged all of them: nothing
-    /// is written.
+    /// This many places of the file are known to be unreadable, and the program has not acknowledged all of them:
+    /// writes are refused.
     case damaged(path: String, places: Int)
     /// An earlier write or sync failed; reopen the store.
     case poisoned
-    /// This commit, or one that it was built on, may or may not be durable; reopen the store to see.
+    /// This commit, or one that it builds on, may or may not be durable; reopen the store to find out.
     case commitOutcomeUnknown(TransactionID)
     /// The store, snapshot or transaction was closed.
     case closed
-    /// The store was opened before this process was forked off, and is the parent's: open it again here.
+    /// The store belongs to the parent of this process, which was forked off after the open: open it again here.
     case forked
-    /// Called with a key, table or column that is not there, or with a value of another type.
+    /// A key, table or column that does not exist, or a value of another type.
     case misuse(Misuse)
     /// A limit of the format or of the machine was reached.
     case limit(Limit)
 
-    /// A node that is not built as its kind says, or not as what leads to it says.
+    /// A node that is malformed for its kind, or differs from its reference.
     static func structure(_ reference: NodeReference) -> StorageError {
         .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
     }
 
     package enum Corruption: String, Sendable {
         case checksum, structure, fileTooShort, header, slotsDiffer, seal
-        /// The medium did not give the page back, or somebody cut the file.
+        /// The medium did not return the page, or the file was truncated.
         case unreadable
     }
 
     package enum Misuse: String, Sendable {
         case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
         case transactionFailed, noSuchPlace
-        /// Asked of a version, and what was given is an open transaction's view.
+        /// An open transaction's view was passed where a version is required.
         case transactionOpen
         /// Elements of a set, or keys of a map, that would not ascend.
         case notAscending
@@ -104,8 +104,8 @@ package enum StorageError: Error, Sendable, Equatable {
 }
 
 extension StorageError {
-    /// Whether room, descriptors or memory were missing before anything could be in doubt: what was begun can be given
-    /// up, and done again once they are there.
+    /// Whether space, descriptors or memory were missing before any outcome was in doubt: the operation can be undone,
+    /// and repeated later.
     var mayBeTriedAgain: Bool {
         switch self {
         case .noSpace, .limit: true
@@ -114,13 +114,13 @@ extension StorageError {
         }
     }
 
-    /// Whether it is about a file of an older version of the format.
+    /// Whether the file has an older version of the format.
     var isOlderFormat: Bool {
         if case .unsupportedFormat(_, let version) = self { return version < Format.version }
         return false
     }
 
-    /// Whether bytes on disk are not what was written. Not for files that are no store, or of another format.
+    /// Whether bytes on disk differ from those that were written. False for other files and other formats.
     package var isDamage: Bool {
         switch self {
         case .corrupt, .logMissing, .logMismatch, .logCorrupt, .logOutdated, .unsound: true

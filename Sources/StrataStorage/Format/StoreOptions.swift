@@ -2,18 +2,18 @@ package import StrataFiles
 
 /// When a commit returns.
 package enum Durability: Sendable, Equatable {
-    /// When it is durable: nothing acknowledged is ever lost.
+    /// When it is durable: an acknowledged commit is never lost.
     case full
-    /// At once; the log is synced every ``StoreOptions/periodicBytes``, and ``StoreOptions/periodicInterval`` after the
-    /// first commit that is not durable.
+    /// When it is written; the log is synced every ``StoreOptions/periodicBytes``, and
+    /// ``StoreOptions/periodicInterval`` after the first commit that is not durable.
     ///
-    /// A loss of power takes the commits of that interval at most, and of a sync under way: the latest ones together,
-    /// never parts of one. The death of the process alone takes none.
+    /// A loss of power loses at most the commits of that interval and of a sync under way: the latest ones, each whole.
+    /// The death of the process alone loses none.
     case periodic
-    /// At once; durable after a checkpoint.
+    /// At once; it is durable after a checkpoint.
     case none
 
-    /// For a table of processes.
+    /// As the process table stores it.
     var code: UInt32 {
         switch self {
         case .full: 1
@@ -23,7 +23,7 @@ package enum Durability: Sendable, Equatable {
     }
 }
 
-/// How a store is opened.
+/// Options for opening a store.
 package struct StoreOptions: Sendable {
     package var fileSystem: any FileSystem
     package var scheduling: any Scheduling
@@ -32,7 +32,7 @@ package struct StoreOptions: Sendable {
     package var growth: GrowthPolicy
     package var limits: StoreLimits
     package var compaction = CompactionPolicy.never
-    /// As ``CompactionPolicy/onLaunch(_:)``, which goes before it.
+    /// As ``CompactionPolicy/onLaunch(_:)``; it takes precedence.
     package var compactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// Bytes of the log between two syncs under ``Durability/periodic``.
     package var periodicBytes: Int
@@ -40,23 +40,24 @@ package struct StoreOptions: Sendable {
     package var periodicInterval = 1_000_000
     /// Bytes of the data file that may be written between two checkpoints under ``Durability/none``.
     package var checkpointBytes: Int
-    /// Bytes of address space that the map of the data file takes at first, where the process may have so much; it
-    /// grows with the file, and a write that finds no more throws `limit(.addressSpace)`.
+    /// Initial address space for the mapping of the data file, in bytes, if the process may have so much. It grows with
+    /// the file; a write that finds no more throws `limit(.addressSpace)`.
     package var mapReserve: Int
-    /// Microseconds that ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for ever.
+    /// Microseconds for which ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for
+    /// ever.
     package var writeTimeout: Int?
-    /// Microseconds that a write waits for a process which has the turn to write and gives no sign of life, because it
-    /// is stopped; then it throws `silent`. A process in a long transaction gives signs.
+    /// Microseconds for which a write waits for a process that has the turn and gives no sign of life, because it is
+    /// stopped; then it throws `silent`. A process in a long transaction gives signs.
     package var silenceLimit = 20_000_000
-    /// Seals the data file and the log; nil for a plain store. The key itself is the caller's business.
+    /// Seals the data file and the log; nil for a plain store. The caller manages the key.
     package var cipher: (any Cipher)?
-    /// Microseconds that an open waits while another process opens, recovers or closes the store, before `inUse`.
+    /// Microseconds for which an open waits while another process opens, recovers or closes the store, before `inUse`.
     package var openTimeout = 10_000_000
-    /// Bytes of a log segment; nil for what suits the data.
+    /// Bytes of a half of the log; nil to derive it from the data.
     package var logHalfBytes: Int?
-    /// A file whose owner and rights a store that is made gets; nil for those of a new file.
+    /// A file whose owner and access rights a new store gets; nil for those of a new file.
     package var madeLike: String?
-    /// A recovery from damage takes the records in front of a damaged one.
+    /// Recovery from damage accepts the records before a damaged one.
     package var toleratesLogLoss = false
 
     package init(
@@ -76,32 +77,32 @@ package struct StoreOptions: Sendable {
 }
 
 extension StoreOptions {
-    /// A data file as the engine sees it.
+    /// The data file, through the cipher if there is one.
     package func dataFile(_ file: any File) -> any File {
         guard let cipher else { return file }
         return SealedFile(file, cipher, randomBits: { [fileSystem] in fileSystem.randomBits() })
     }
 
-    /// The path of the file itself, where the store was asked for by a symbolic link.
+    /// The path with symbolic links resolved.
     package func resolve(_ path: String) throws(StorageError) -> String {
         do throws(FileError) { return try fileSystem.resolve(path) } catch { throw StorageError(error) }
     }
 
-    /// Says which store a sealed data file belongs to, where no header slot can: for a salvage.
+    /// Sets the store's id of a sealed data file for a salvage, if no header slot has it.
     package static func identify(_ file: any File, as storeID: RandomID) {
         (file as? SealedFile)?.adopt(storeID)
     }
 }
 
-/// Where the bytes of a store are.
+/// Use of a store's bytes.
 package struct SpaceStatistics: Sendable, Equatable {
     /// Size of the data file.
     package var fileBytes: Int
     /// Pages that the newest version, its headers and its free map use.
     package var liveBytes: Int
-    /// Pages that may be used again at once.
+    /// Pages that can be allocated at once.
     package var freeBytes: Int
-    /// Pages that only older versions use: pinned ones, or the last checkpoint.
+    /// Pages that only older versions use: pinned ones, or the last checkpoint's.
     package var heldBytes: Int
     package var logBytes: Int
     package var oldestProtected: TransactionID

@@ -1,4 +1,4 @@
-/// What a column holds.
+/// Type of a column's values.
 package enum ColumnType: UInt8, Sendable {
     /// 64-bit signed integer; booleans and small enumerations too.
     case integer = 1
@@ -14,10 +14,10 @@ package enum ColumnType: UInt8, Sendable {
     package var isLink: Bool { self == .link || self == .links }
 }
 
-/// What an index answers.
+/// Queries that an index can answer.
 package enum IndexKind: UInt8, Sendable {
     case none = 0
-    /// Equality, by a 64-bit hash of the value. Candidates are compared with the row.
+    /// Equality, by a 64-bit hash of the value. Candidates are compared with the row's value.
     case hash = 1
     /// Equality and ranges of integers and doubles.
     case ordered = 2
@@ -32,15 +32,15 @@ package struct ColumnDefinition: Sendable, Equatable {
     package var index: IndexKind
     /// The table that links lead to.
     package var target: TableID?
-    /// For `links`: a deleted target leaves a null in its place (maps) instead of being taken out (lists, sets).
+    /// For `links`: a deleted target leaves a null (maps) instead of being removed (lists, sets).
     package var keepsPlaces: Bool
-    /// What a row that was written before the column existed reads: an integer or the bits of a double.
-    /// Null when nil and the column is optional; else 0, 0.0 or no bytes.
+    /// Value of rows that were written before the column existed: an integer or the bits of a double. If nil, null in
+    /// an optional column, else 0, 0.0 or no bytes.
     package var defaultBits: UInt64?
-    /// Nil where values are no collections, and in columns of collections that no version has said so of: there each
-    /// one is a value like any other.
+    /// Nil if values are no collections, and in columns of collections that no version has declared: there a collection
+    /// is a value like any other.
     package var collection: CollectionColumn?
-    /// The object layer's own, stored as they are.
+    /// Belongs to the object layer, stored unchanged.
     package var tag: UInt32
     package var information: [UInt8]
 
@@ -68,7 +68,7 @@ package struct TableDefinition: Sendable, Equatable {
     package var id: TableID
     package var name: String
     private var storedColumns: [ColumnDefinition]
-    /// The object layer's own, stored as they are.
+    /// Belongs to the object layer, stored unchanged.
     package var tag: UInt32
     package var information: [UInt8]
     private var placesByID = DefinitionPlaces<ColumnID>()
@@ -84,7 +84,7 @@ package struct TableDefinition: Sendable, Equatable {
         self.information = information
     }
 
-    /// Changed in place: a loop that appends columns would copy them each time.
+    /// Modified in place, since a loop that appends columns would copy them each time.
     package var columns: [ColumnDefinition] {
         get { storedColumns }
         _modify {
@@ -94,7 +94,7 @@ package struct TableDefinition: Sendable, Equatable {
         }
     }
 
-    /// - Complexity: O(columns) for the first question behind a change of the columns, then O(1).
+    /// - Complexity: O(columns) for the first look-up after a change of the columns, then O(1).
     package func position(of id: ColumnID) -> Int? { placesByID.first(id, in: columns) { $0.id } }
     /// - Complexity: as ``position(of:)``.
     package func position(named name: String) -> Int? { placesByName.first(name, in: columns) { $0.name } }
@@ -111,7 +111,7 @@ package struct StoreSchema: Sendable, Equatable {
     private var storedTables: [TableDefinition]
     private var placesByID = DefinitionPlaces<TableID>()
     private var placesByName = DefinitionPlaces<String>()
-    /// The next id that was never used.
+    /// The lowest id that was never used.
     package var nextTableID: UInt32
     package var nextColumnID: UInt16
 
@@ -122,7 +122,7 @@ package struct StoreSchema: Sendable, Equatable {
         nextColumnID = max(1, (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) &+ 1)
     }
 
-    /// Changed in place, as a table's columns.
+    /// Modified in place, as a table's columns.
     package var tables: [TableDefinition] {
         get { storedTables }
         _modify {
@@ -132,17 +132,17 @@ package struct StoreSchema: Sendable, Equatable {
         }
     }
 
-    /// - Complexity: O(tables) for the first question behind a change of the tables, then O(1).
+    /// - Complexity: O(tables) for the first look-up after a change of the tables, then O(1).
     package func position(of id: TableID) -> Int? { placesByID.first(id, in: tables) { $0.id } }
     /// - Complexity: as ``position(of:)``.
     package func position(named name: String) -> Int? { placesByName.first(name, in: tables) { $0.name } }
     package func table(_ id: TableID) -> TableDefinition? { position(of: id).map { tables[$0] } }
     package func table(named name: String) -> TableDefinition? { position(named: name).map { tables[$0] } }
 
-    /// The last id that is given by counting on.
+    /// The last id that is assigned by increment.
     private static let lastTableID: UInt32 = .max - 2
 
-    /// An id for a new table: one that no table ever had, as long as there are such.
+    /// An id for a new table: a fresh one as long as there are any.
     package mutating func makeTableID() -> TableID {
         if nextTableID <= Self.lastTableID {
             defer { nextTableID += 1 }
@@ -154,20 +154,20 @@ package struct StoreSchema: Sendable, Equatable {
         return TableID(id)
     }
 
-    /// The last id that a column may have: those behind it mean the creation version and the key in a row group.
+    /// The last id that a column may have: higher ones stand for the creation version and the key in a row group.
     package static let lastColumnID: UInt16 = 0xFFFD
 
-    /// Whether every id was given once, so that those for new columns are looked for table by table.
+    /// Whether every id was assigned once, so that ids for new columns are searched for table by table.
     package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }
 
-    /// Whether a change may come to that: what row groups hold has to be known then.
+    /// Whether a change may exhaust the ids: the column ids in row groups have to be known then.
     var mayGiveEveryColumnID: Bool { nextColumnID > Self.lastColumnID - (1 << 14) }
 
-    /// An id for a new column of a table: unique in the whole store as long as there are such, then in its table.
+    /// An id for a new column of a table: unique in the store as long as there are fresh ones, then in its table.
     /// - Parameters:
-    ///   - before: the columns that the table has by now.
-    ///   - held: ids that row groups of the table hold values under, of columns that are gone.
-    /// - Throws: `limit` with `columns` where the table has used them all.
+    /// - before: the columns that the table has already.
+    /// - held: ids of removed columns under which row groups of the table still hold values.
+    /// - Throws: `limit` with `columns` if the table has used all ids.
     package mutating func makeColumnID(
         beside before: @autoclosure () -> [ColumnDefinition] = [], held: Set<ColumnID> = []
     ) throws(StorageError) -> ColumnID {

@@ -1,7 +1,8 @@
-/// What the object layer's tag says of the values of a column of lists, sets or maps: as much as readers rest on.
+/// Checks values of columns of lists, sets or maps against the layout of the object layer's tag, as far as readers rely
+/// on it.
 ///
-/// docs/file-format-objects.md has the tags and the layouts. Text that is no UTF-8 is not looked for: it reads with
-/// replacements. Members of a set of decimals, or of values of any type, are not compared with each other.
+/// docs/file-format-objects.md has the tags and the layouts. Invalid UTF-8 is accepted: it reads with replacement
+/// characters. Members of a set of decimals, or of values of any type, are not compared.
 struct ValueLayout {
     private enum Collection: UInt32 { case list = 1, set, map }
 
@@ -9,7 +10,7 @@ struct ValueLayout {
     private let isLinks: Bool
     private let hasPlainOrder: Bool
 
-    /// Nil when the column has no collections, or is of a newer version.
+    /// Nil if the column has no collections, or has a newer version's tag.
     init?(_ column: ColumnDefinition) {
         guard column.tag >> 14 == 0, let collection = Collection(rawValue: column.tag >> 8 & 0xF),
             column.type == .bytes || column.type == .links
@@ -48,14 +49,14 @@ struct ValueLayout {
         }
     }
 
-    /// Whether the bytes are so many texts, ascending, each one once.
+    /// Whether the bytes are this many texts, ascending, without duplicates.
     private static func isKeys(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
         guard let keys = ValueList(bytes), keys.count == count else { return false }
         if count == 0 { return true }
         return keys.kind == .text && !(0..<count).contains { keys.isNull($0) } && ascends(keys)
     }
 
-    /// Null first, NaN before all other numbers.
+    /// Null comes first, NaN before all other numbers.
     private static func ascends(_ list: ValueList) -> Bool {
         for index in 1..<max(list.count, 1) where !precedes(list, index - 1, index) { return false }
         return true

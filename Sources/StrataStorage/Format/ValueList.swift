@@ -21,7 +21,7 @@ package struct ValueList {
             }
         }
 
-        /// The elements have lengths of their own.
+        /// The elements have individual lengths.
         package var hasOffsets: Bool { self == .text || self == .data }
     }
 
@@ -29,12 +29,12 @@ package struct ValueList {
     package let count: Int
     private let bytes: UnsafeRawBufferPointer
     private let hasNulls: Bool
-    /// Where the elements start, or their offsets.
+    /// Start of the elements, or of their offsets.
     private let start: Int
 
     private static let headSize = 6
 
-    /// Nil when the bytes are not of this layout: whatever is asked of a list that was made is there.
+    /// Nil if the bytes do not have this layout, so that every access to a list is safe.
     /// - Complexity: O(1); of texts and data O(count).
     package init?(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
@@ -94,7 +94,7 @@ package struct ValueList {
     package func element(_ index: Int) -> UnsafeRawBufferPointer {
         precondition(index >= 0 && index < count && kind.hasOffsets)
         let low = offset(index)
-        // Only a page that was lost, or written over, meanwhile lets offsets descend or leave the bytes.
+        // Offsets descend, or leave the bytes, only if the page was lost or overwritten meanwhile.
         let high = min(max(offset(index + 1), low), bytes.count - contents)
         if low > high { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(rebasing: bytes[(contents + low)..<(contents + high)])

@@ -1,13 +1,13 @@
-/// Versions with something each, ascending.
+/// A map from versions to values, ascending.
 ///
-/// There are few: a binary search in an array costs less than hashing, and nothing before the first use.
+/// There are few versions: a binary search in an array costs less than hashing.
 struct VersionMap<Value> {
     private(set) var versions: [UInt64] = []
     var values: [Value] = []
 
     var count: Int { versions.count }
 
-    /// The place of the first version that is not below.
+    /// Index of the first version that is not lower.
     func index(of version: UInt64) -> Int {
         var low = 0
         var count = versions.count
@@ -23,7 +23,7 @@ struct VersionMap<Value> {
         return low
     }
 
-    /// Whether a version is there, at the place where it would be.
+    /// Whether a version is present, at the index where it would be.
     func holds(_ version: UInt64, at index: Int) -> Bool { index < versions.count && versions[index] == version }
 
     mutating func insert(_ value: Value, for version: UInt64, at index: Int) {

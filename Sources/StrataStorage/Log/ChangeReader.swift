@@ -1,12 +1,12 @@
-/// Reads the operations of one record. Every length and code is checked before it is used.
+/// Decodes the operations of one record. Every length and code is checked before it is used.
 ///
-/// Bytes of cells are borrowed from the record. ``cells`` and ``columns`` are those of the insert read last.
+/// Bytes of cells are borrowed from the record. ``cells`` and ``columns`` belong to the last insert that was read.
 package struct ChangeReader: ~Copyable {
     package let lsn: UInt64
     package let flags: UInt32
-    /// The columns of the rows that are being read.
+    /// Columns of the rows that are being read.
     package private(set) var columns: [ColumnID] = []
-    /// Rises whenever ``columns`` or their table change: what is derived from them can be kept as long as it stands.
+    /// Increases whenever ``columns`` or their table change, for callers that cache what they derive from them.
     package private(set) var columnsGeneration = 0
 
     private let bytes: UnsafeRawBufferPointer
@@ -14,12 +14,12 @@ package struct ChangeReader: ~Copyable {
     private var row: UnsafeMutableBufferPointer<Cell>
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
-    /// Cells of an element of the collection that operations on elements apply to; 0 when they apply to none.
+    /// Cells per element of the current collection; 0 if there is none.
     private var elementCells = 0
-    /// Cells of the operation on elements that was read last, which were not read yet.
+    /// Cells of the last operation on elements that were not read yet.
     private var cellsLeft = 0
 
-    /// - Parameter record: one record, as ``RecordSequence`` hands it out.
+    /// - Parameter record: one record, as ``RecordSequence`` returns it.
     /// - Throws: `corrupt` with the offset in the record.
     package init(_ record: UnsafeRawBufferPointer) throws(StorageError) {
         guard let base = record.baseAddress, record.count >= ChangeRecord.headerSize,
@@ -33,11 +33,10 @@ package struct ChangeReader: ~Copyable {
 
     deinit { row.deallocate() }
 
-    /// The cells of the insert that was read last, in the order of ``columns``. Valid until the next call of
-    /// ``next()``.
+    /// Cells of the last insert, in the order of ``columns``. Valid until the next call of ``next()``.
     package var cells: UnsafeBufferPointer<Cell> { UnsafeBufferPointer(rebasing: row[..<columns.count]) }
 
-    /// The next operation, or nil at the end.
+    /// The next operation; nil at the end.
     /// - Throws: `corrupt` with the offset in the record.
     package mutating func next() throws(StorageError) -> Change? {
         while try element() != nil {}
@@ -67,11 +66,11 @@ package struct ChangeReader: ~Copyable {
 
     // MARK: Elements of collections
 
-    /// So many collections may stand inside one another.
+    /// Deepest nesting of collections that is accepted.
     private static let deepest: UInt64 = 100
 
-    /// The next cell of the operation on elements that was read last: values, and in a map for new elements the key
-    /// before each. Nil behind the last one. Those that nobody reads are passed over.
+    /// The next cell of the last operation on elements: values, and for new elements of a map the key before each. Nil
+    /// at the end. ``next()`` skips cells that were not read.
     package mutating func element() throws(StorageError) -> Cell? {
         if cellsLeft == 0 { return nil }
         cellsLeft -= 1
@@ -83,7 +82,7 @@ package struct ChangeReader: ~Copyable {
         let start = position
         let cells = try number()
         let depth = try number()
-        // Each place takes a byte at least.
+        // Each place takes at least a byte.
         guard cells == 1 || cells == 2, depth <= Self.deepest, depth <= bytes.count - position else {
             throw Self.damage(start)
         }
@@ -108,7 +107,7 @@ package struct ChangeReader: ~Copyable {
         default:
             cellsLeft = count * elementCells
         }
-        // Each takes a byte at least.
+        // Each element takes at least a byte.
         guard cellsLeft <= bytes.count - position else {
             cellsLeft = 0
             throw Self.damage(start)
@@ -129,7 +128,7 @@ package struct ChangeReader: ~Copyable {
         rowTable = try table()
         rowKey = 0
         let count = try number()
-        // Each id takes a byte at least.
+        // Each id takes at least a byte.
         guard count <= UInt64(bytes.count - position) else { throw Self.damage(position) }
         columns.removeAll(keepingCapacity: true)
         for _ in 0..<Int(count) { columns.append(try column()) }
@@ -165,7 +164,7 @@ package struct ChangeReader: ~Copyable {
         var shift: UInt64 = 0
         while true {
             let next = try byte()
-            // The tenth byte holds one bit.
+            // The tenth byte holds a single bit.
             if shift == 63 && next > 1 { throw Self.damage(start) }
             value |= UInt64(next & 0x7F) &<< shift
             if next < 0x80 { return value }
@@ -216,7 +215,7 @@ package struct ChangeReader: ~Copyable {
     }
 }
 
-/// The records of a batch's payload, one by one.
+/// The records of a log batch's payload, one by one.
 package struct RecordSequence {
     private let payload: UnsafeRawBufferPointer
     private var position = 0
@@ -229,8 +228,8 @@ package struct RecordSequence {
         self.lastLSN = lastLSN
     }
 
-    /// The next record for a ``ChangeReader``, or nil behind the last one.
-    /// - Throws: `corrupt` with the offset in the payload when lengths or LSNs are not what the batch promised.
+    /// The next record for a ``ChangeReader``; nil at the end.
+    /// - Throws: `corrupt` with the offset in the payload if lengths or LSNs differ from the batch's header.
     package mutating func next() throws(StorageError) -> UnsafeRawBufferPointer? {
         let rest = payload.count - position
         let failure = StorageError.corrupt(page: PageNumber(0), offset: position, reason: .structure)

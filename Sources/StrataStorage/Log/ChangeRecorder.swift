@@ -1,28 +1,27 @@
-/// Writes the changes of a transaction down as it makes them, ready to be appended to the log.
+/// Records the changes of a transaction, in the form in which the log takes them.
 ///
-/// The buffer starts with room for a batch's header, so a batch of one record goes to the log without a copy. Above
-/// `limit` bytes it lets go of what it has: such a transaction commits by a checkpoint.
-/// Concurrency: used by the holder of the write lock alone; it may be handed from thread to thread with the
-/// transaction.
+/// The buffer leaves space for a batch's header, so that a batch of one record goes to the log without a copy. Above
+/// `limit` bytes the contents are dropped: such a transaction commits by a checkpoint.
+/// Concurrency: used by the holder of the write gate alone; it may change threads with the transaction.
 /// - Complexity: amortised O(bytes written); no allocation per operation.
 package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer is owned; guarded by the write lock
-    /// The longest LEB128 number.
+    /// Longest LEB128 number.
     private static let numberBytes = 10
-    /// A cell without the contents of bytes: tag and the longest number.
+    /// Longest cell without the contents of bytes: tag and number.
     private static let cellBytes = 11
 
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private var used: Int
-    /// Bytes of a record, header included, that it may have at most.
+    /// Largest record, header included.
     package private(set) var limit: Int
-    /// More was recorded than the limit allows; the contents are gone.
+    /// The record exceeded the limit; its contents are dropped.
     package private(set) var isTooLarge = false
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
-    /// What operations on elements apply to now.
+    /// The collection that operations on elements apply to.
     private var collection: Collection?
-    /// The last operation, when it is one on elements that can go on.
+    /// The last operation, if it is one on elements that can be extended.
     private var run: ElementRun?
 
     private struct Collection: Equatable {
@@ -34,9 +33,9 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 
     private struct ElementRun {
         var operation: ChangeRecord.Operation
-        /// Where the number of elements stands.
+        /// Offset of its count of elements.
         var countOffset: Int
-        /// The place at which it goes on.
+        /// The place at which it can be extended.
         var next: Int
     }
 
@@ -51,7 +50,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 
     private static var contentStart: Int { LogFormat.batchHeaderSize + ChangeRecord.headerSize }
 
-    /// Nothing was recorded since the last ``reset(keep:)``.
+    /// Whether nothing was recorded since the last ``reset(keep:)``.
     package var isEmpty: Bool { used == Self.contentStart && !isTooLarge }
 
     /// Bytes of the record so far, header included.
@@ -63,7 +62,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         reset()
     }
 
-    /// Starts a new record. A buffer of more than `keep` bytes is given back.
+    /// Starts a new record. A buffer of more than `keep` bytes is freed.
     package mutating func reset(keep: Int = 1 << 20) {
         if capacity > keep { reallocate(4096, keeping: 0) }
         used = Self.contentStart
@@ -73,12 +72,12 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         endCollection()
     }
 
-    /// Completes the record and returns it: valid until the next mutating call. The record is not too large.
+    /// Completes the record and returns it, valid until the next mutating call. ``isTooLarge`` must be false.
     package mutating func finish(lsn: UInt64, flags: UInt32 = 0) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: finishBatch(lsn: lsn, flags: flags)[LogFormat.batchHeaderSize...])
     }
 
-    /// Completes the record and returns it with 64 bytes of room in front, for ``LogFile``.
+    /// As ``finish(lsn:flags:)``, with 64 bytes of space in front of the record, for ``LogFile``.
     package mutating func finishBatch(lsn: UInt64, flags: UInt32 = 0) -> UnsafeMutableRawBufferPointer {
         precondition(!isTooLarge, "a record that is too large has no contents")
         let record = base + LogFormat.batchHeaderSize
@@ -92,7 +91,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
 // MARK: Operations
 
 extension ChangeRecorder {
-    /// A new row: a cell per column of its table, in the same order.
+    /// Records a new row: a cell per column of its table, in the same order.
     package mutating func insert(
         _ table: TableID, columns: [ColumnDefinition], key: RowKey, cells: UnsafeBufferPointer<Cell>
     ) {
@@ -127,7 +126,7 @@ extension ChangeRecorder {
         checkLimit()
     }
 
-    /// - Parameter schema: as ``SchemaCoding`` encodes it.
+    /// - Parameter schema: encoded by ``SchemaCoding``.
     package mutating func schema(_ schema: UnsafeRawBufferPointer) {
         rowTable = nil
         endCollection()
@@ -137,7 +136,7 @@ extension ChangeRecorder {
         checkLimit()
     }
 
-    /// The smallest key of the table that was never used.
+    /// Records the table's next key: the smallest one that was never used.
     package mutating func nextKey(_ table: TableID, _ key: RowKey) {
         guard start(.nextKey, table) else { return }
         number(ChangeRecord.zigzag(key.rawValue))
@@ -154,7 +153,7 @@ extension ChangeRecorder {
         rowKey = 0
     }
 
-    /// The code and the table, with room for three more numbers.
+    /// Writes the code and the table, and reserves space for three more numbers.
     @inline(__always)
     private mutating func start(_ operation: ChangeRecord.Operation, _ table: TableID) -> Bool {
         if isTooLarge { return false }
@@ -176,10 +175,10 @@ extension ChangeRecorder {
         run = nil
     }
 
-    /// Says what operations on elements apply to from now on.
+    /// Sets the collection of the operations on elements that follow.
     /// - Parameters:
-    ///   - cells: of an element: 1, or 2 in a map.
-    ///   - path: for a collection that stands in an element, at which place, from the row's own on.
+    /// - cells: per element: 1, or 2 in a map.
+    /// - path: places of the elements that an inner collection stands in, from the row's own collection.
     package mutating func collection(
         _ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int, path: [Int] = []
     ) {
@@ -196,12 +195,12 @@ extension ChangeRecorder {
         checkLimit()
     }
 
-    /// New elements before the one at `place`; their cells follow by ``element(_:)``.
+    /// Inserts elements before `place`; their cells follow by ``element(_:)``.
     package mutating func insertElements(at place: Int, count: Int) {
         elements(.insertElements, place, count, next: place + count)
     }
 
-    /// Other values from `place` on; they follow by ``element(_:)``.
+    /// Sets values from `place` on; they follow by ``element(_:)``.
     package mutating func setElements(at place: Int, count: Int) {
         elements(.setElements, place, count, next: place + count)
     }
@@ -231,7 +230,7 @@ extension ChangeRecorder {
         }
     }
 
-    /// A cell of the operation before.
+    /// Adds a cell of the last operation.
     @inline(__always)
     package mutating func element(_ cell: Cell) {
         write(cell)
@@ -262,7 +261,7 @@ extension ChangeRecorder {
 // MARK: Bytes
 
 extension ChangeRecorder {
-    /// Makes room; false when the record became too large.
+    /// Reserves space; false if the record became too large.
     @inline(__always)
     private mutating func reserve(_ count: Int) -> Bool {
         if capacity - used >= count { return true }
@@ -305,7 +304,7 @@ extension ChangeRecorder {
         used += 1
     }
 
-    /// LEB128; room was made.
+    /// Writes LEB128; the space was reserved.
     @inline(__always)
     private mutating func number(_ value: UInt64) {
         var rest = value
@@ -319,7 +318,7 @@ extension ChangeRecorder {
         used = target + 1 - base
     }
 
-    /// Makes room by itself; does nothing when the record became too large.
+    /// Reserves its own space; has no effect if the record became too large.
     @inline(__always)
     private mutating func write(_ cell: Cell) {
         guard !isTooLarge, reserve(Self.cellBytes) else { return }
@@ -345,7 +344,7 @@ extension ChangeRecorder {
         }
     }
 
-    /// Count and bytes. Bytes that cannot fit are not copied first.
+    /// Writes count and bytes. Bytes beyond the limit are not copied.
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
         if byteCount + bytes.count > limit { return giveUp() }
         guard reserve(Self.numberBytes + bytes.count) else { return }

@@ -2,46 +2,46 @@ package import StrataFiles
 internal import Synchronization
 
 // Invariants
-// 1. The file is made full of zeros, by writes, and synced with its directory entry before a header slot requires it;
-//    from then on a sync has no sizes or extents to write.
-// 2. Batches are appended to one half. The other one is written again only after the caller said that a durable
-//    header slot no longer needs it (``releaseInactiveHalf()``), and the one that is left holds a durable batch.
-// 3. Only the log that was made by this object is appended to. One that was opened is there to be replayed.
-// 4. After a failed write or sync nothing is written or synced any more.
-// 5. Halves are of a multiple of 64 bytes, and so is every batch's place.
-// 6. No sync is acknowledged while the log's name leads to another file or to none: recovery goes by the name.
+// 1. The file is filled with zeros, by writes, and synced with its directory entry before a header slot requires it.
+//    From then on a sync has no sizes or extents to write.
+// 2. Batches are appended to one half. The other half is overwritten only after the caller has said that a durable
+//    header slot no longer needs it (``releaseInactiveHalf()``), and while the half that is left holds a durable batch.
+// 3. Only a log that this object created is appended to. One that was opened is there for replay.
+// 4. After a failed write or sync the object neither writes nor syncs.
+// 5. The size of a half and the offset of every batch are multiples of 64 bytes.
+// 6. No sync is acknowledged while the log's name leads to another file or to none: recovery opens the log by its name.
 
-/// The preallocated file of two halves where commits become durable first.
+/// The preallocated write-ahead log: a file of two halves, in which commits first become durable.
 ///
-/// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position and need the caller's guard
-/// (whoever leads the batch). `sync` may run beside them on another thread.
-package final class LogFile: @unchecked Sendable {  // mutable state: guarded by whoever leads the batch, see above
-    /// Where batches go. The lock is held while a batch is appended, and while another file takes its place.
+/// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position, and need the guard of the batch's
+/// leader. `sync` may run at the same time on another thread.
+package final class LogFile: @unchecked Sendable {  // mutable state: guarded by the leader of the batch, see above
+    /// The current file. The lock is held while a batch is appended, and while another file replaces it.
     private let place: Mutex<Place>
     package let path: String
     package let header: LogHeader
     let epoch: LogEpoch
     private let failed = ClosedFlag()
     private let canAppend: Bool
-    /// Seals payloads, and the source of nonces; nil in a plain store.
+    /// Seals payloads, and makes nonces; nil in a plain store.
     let sealing: LogSealing?
     private var nextOffset: Int
     private var previous: UInt64 = 0
     private var lastLSN: UInt64?
-    /// The last LSN of the first batch in the active half; nil while it has none of its own.
+    /// Last LSN of the first batch in the active half; nil while the half is empty.
     private var firstOfHalf: UInt64?
-    /// The last LSN that was written, and the last one of them that a sync covered.
+    /// The last LSN that was written, and the last one that a sync covered.
     private let written = Atomic<UInt64>(0)
     private let synced = Atomic<UInt64>(0)
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// The half that batches are appended to: 0 or 1.
     package private(set) var activeHalf = 0
-    /// Whether the other half may be written over.
+    /// Whether the other half may be overwritten.
     package private(set) var isInactiveHalfFree = true
 
     private struct Place {
         var file: any File
-        /// What the names of log and data file lead to; nil for a log that is only replayed.
+        /// The files to which the names of log and data file led; nil for a log that is only replayed.
         var names: LogNames?
     }
 
@@ -59,10 +59,10 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
 
     var file: any File { place.withLock { $0.file } }
 
-    /// Bytes of the file.
+    /// Size of the file.
     package var byteCount: Int { LogFormat.fileBytes(halfBytes: header.halfBytes) }
 
-    /// Payload of the largest batch that a half takes.
+    /// Payload of the largest batch that fits a half.
     package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.halfBytes, sealing?.cipher) }
 
     private static func syncName(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
@@ -76,8 +76,8 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
         halfBytes - LogFormat.batchHeaderSize - (cipher == nil ? 0 : Seal.size)
     }
 
-    /// How large halves are beside so much data: together with the header page an eighth of it, at least 512 KiB and
-    /// at most 16 MiB.
+    /// Size of a half for a data file of this size: the log takes an eighth of it, at least 512 KiB and at most 16 MiB,
+    /// header page included.
     package static func halfBytes(forDataBytes dataBytes: Int) -> Int {
         let total = min(max(512 << 10, dataBytes / 8), 16 << 20)
         return (total - Format.pageSize) / 2 / Format.pageSize * Format.pageSize
@@ -86,10 +86,10 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Closes the descriptor. The file stays.
     package func close() { file.close() }
 
-    /// Takes a log away that no slot requires, durably.
+    /// Removes a log that no slot requires, durably.
     ///
-    /// Where another user's process made it in a directory with the sticky bit, it stays: nothing believes it, and the
-    /// next log is written over it.
+    /// If another user's process made it in a directory with the sticky bit, it stays: no slot requires it, and the
+    /// next log overwrites it.
     package static func remove(fileSystem: any FileSystem, path: String) throws(StorageError) {
         do throws(FileError) {
             if try fileSystem.status(path) == nil { return }
@@ -104,13 +104,13 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     }
 }
 
-// MARK: Making and opening
+// MARK: Creation and opening
 
 extension LogFile {
-    /// Makes a log full of zeros and syncs it and its directory. A file that stands there is removed: no durable header
-    /// slot may require it any more.
+    /// Creates a log full of zeros, and syncs it and its directory. An existing file is removed: no durable header slot
+    /// may require it any more.
     ///
-    /// - Throws: `noSpace`, `file`. What was made is removed again then.
+    /// - Throws: `noSpace`, `file`. The new file is removed then.
     /// - Complexity: writes the whole file in pieces of 16 KiB, the size that keeps later small writes cheap.
     package static func create(
         fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
@@ -151,10 +151,10 @@ extension LogFile {
         }
     }
 
-    /// Opens a log to replay it.
+    /// Opens a log for replay.
     ///
-    /// - Throws: `logMissing`; `logMismatch` when it is another store's or another epoch's, of an older format, or no
-    ///   log at all; `logCorrupt` when its header fails or the file is too short; `unsupportedFormat`, `file`.
+    /// - Throws: `logMissing`; `logMismatch` for another store's log, another epoch's, one of an older format, or no
+    ///   log; `logCorrupt` if its header is damaged or the file too short; `unsupportedFormat`, `file`.
     package static func open(
         fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false,
         cipher: (any Cipher)? = nil
@@ -164,16 +164,17 @@ extension LogFile {
         }
         let header: LogHeader
         do throws(StorageError) { header = try readHeader(file) } catch {
-            // A slot of this format requires it, which no older log belongs to.
+            // The slot that requires it has this format, so an older log is not its own.
             throw error.isOlderFormat ? .logMismatch(path: path) : error
         }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
         return LogFile(file, header, nil, LogSealing(cipher, storeID, fileSystem))
     }
 
-    /// Whose log stands at the path, or nil when there is none. Says what a clean slot without its twin has to know.
+    /// Header of the log at a path; nil if there is none. Tells which store it belongs to, for a slot whose twin is
+    /// lost.
     ///
-    /// - Throws: as ``open(fileSystem:path:storeID:salt:readOnly:)``, `logMismatch` only when it is no log at all.
+    /// - Throws: as ``open(fileSystem:path:storeID:salt:readOnly:)``; `logMismatch` only for a file that is no log.
     package static func header(fileSystem: any FileSystem, path: String) throws(StorageError) -> LogHeader? {
         guard let file = try openIfThere(fileSystem, path, .read) else { return nil }
         defer { file.close() }
@@ -222,7 +223,7 @@ extension LogFile {
 // MARK: Writing
 
 extension LogFile {
-    /// Whether a batch with so large a payload fits the active half.
+    /// Whether a batch with a payload of this size fits the rest of the active half.
     package func room(for payloadBytes: Int) -> Bool {
         let end = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes) + header.halfBytes
         let sealed = payloadBytes + (sealing == nil ? 0 : Seal.size)
@@ -232,9 +233,9 @@ extension LogFile {
     /// Appends a batch by one write, without a copy. Durable after ``sync()``.
     ///
     /// - Parameters:
-    ///   - batch: 64 bytes of room for the batch's header, then the payload.
-    ///   - durableTo: the last LSN that is durable now; less than `firstLSN`.
-    /// - Throws: `file`, `noSpace`, and `poisoned` from then on.
+    /// - batch: 64 bytes of space for the header, then the payload.
+    /// - durableTo: the last LSN that is durable by now; less than `firstLSN`.
+    /// - Throws: `file`, `noSpace`; `poisoned` from then on.
     package func append(
         batch: UnsafeMutableRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {
@@ -283,7 +284,7 @@ extension LogFile {
         nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
     }
 
-    /// The object's own buffer, large enough for a batch.
+    /// This object's own buffer, with space for a batch.
     private func reserve(_ size: Int) -> UnsafeMutableRawBufferPointer {
         if buffer.count < size {
             buffer.deallocate()
@@ -292,23 +293,23 @@ extension LogFile {
         return UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
     }
 
-    /// Copies the payload behind a header and appends it by one write, as
+    /// Copies the payload behind a header and appends both by one write. Otherwise as
     /// ``append(batch:firstLSN:lastLSN:durableTo:)``.
     package func append(
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
     ) throws(StorageError) {
         let size = LogFormat.batchHeaderSize + payload.count
-        // With room for the seal: sealing then finds its place in the same buffer, and the copy stays where it is.
+        // Includes space for the seal, so that sealing does not reallocate the buffer.
         let batch = UnsafeMutableRawBufferPointer(rebasing: reserve(size + Seal.size)[..<size])
         UnsafeMutableRawBufferPointer(rebasing: batch[LogFormat.batchHeaderSize...]).copyMemory(from: payload)
         try append(batch: batch, firstLSN: firstLSN, lastLSN: lastLSN, durableTo: durableTo)
     }
 
-    /// Makes what was appended before the call durable, under the log's name: where that leads to another file by then,
-    /// or to none, the log is written there again.
-    /// - Throws: `file` or `noSpace`, and `poisoned` from then on: a sync is never tried again. `stale` where the data
-    ///   file's name leads elsewhere as well.
-    /// - Complexity: besides the sync one look at the name.
+    /// Makes the batches appended before the call durable under the log's name. If the name leads to another file by
+    /// then, or to none, the log is copied there first.
+    /// - Throws: `file` or `noSpace`, then `poisoned`: a failed sync is never repeated. `stale` if the data file's name
+    ///   leads elsewhere, too.
+    /// - Complexity: one sync, and one look-up of the name.
     package func sync() throws(StorageError) {
         #if Zoo
             if PlantedMistake.commitWithoutSync.isPlanted { return }
@@ -334,17 +335,17 @@ extension LogFile {
         try file.syncData()
     }
 
-    /// Sees that recovery finds the log by its name: where that leads to another file, or to none, a copy gets the
-    /// name, and batches go there.
+    /// Checks that recovery will find the log by its name. If the name leads to another file, or to none, a copy gets
+    /// the name, and further batches go there.
     private func confirmName() throws(StorageError) {
         guard let names = place.withLock({ $0.names }), try names.isLogGone else { return }
         mark(.logWrittenAgain)
         let count = byteCount
         let failure = place.withLock { (place) -> StorageError? in
             do throws(StorageError) {
-                // Another thread that synced may have done it.
+                // Another thread that synced may have copied it.
                 guard let names = place.names, try names.isLogGone else { return nil }
-                // A sync of the old file may be under way: it is closed with the last reference.
+                // A sync of the old file may be under way: the file is closed with its last reference.
                 (place.file, place.names) = try names.copy(of: place.file, count: count)
             } catch {
                 return error
@@ -354,18 +355,18 @@ extension LogFile {
         if let failure { throw failure }
     }
 
-    /// Sets a log that was written again aside: the data file's name leads to another file.
+    /// Renames a log that was copied to its name: the data file's name leads to another file by now.
     func giveUpCopy() { place.withLock { $0.names }?.giveUpCopy() }
 
-    /// What a header slot may say that the log reaches: the last LSN that a sync has covered.
+    /// The last LSN that a sync has covered, for a header slot.
     package var reached: UInt64 { synced.load(ordering: .acquiring) }
 
-    /// Goes on where a checkpoint lets replay start: in the other half, which must be free, or in the active one
-    /// while it is empty.
+    /// Continues where a replay from the next checkpoint starts: in the other half, which must be free, or in the
+    /// active half while it is empty.
     ///
-    /// The half that is left holds a batch that is durable, so what is written over the other one never takes the
-    /// only proof of what the log has reached with it. Where nobody has synced any, that happens here.
-    /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
+    /// The half that is left must hold a durable batch, so that overwriting the other one never removes the only proof
+    /// of how far the log has reached. If none was synced yet, that happens here.
+    /// - Parameter lsn: the version that the checkpoint will make durable; the next record has the LSN after it.
     /// - Throws: `file`, `noSpace`, `poisoned`, as ``sync()``.
     package func goOn(after lsn: UInt64) throws(StorageError) {
         if let firstOfHalf {
@@ -376,8 +377,8 @@ extension LogFile {
         }
     }
 
-    /// Goes on at the start of the other half, which must be free: what a checkpoint begins with.
-    /// - Parameter lsn: the version that the checkpoint will make durable; the next record is the one behind it.
+    /// Continues at the start of the other half, which must be free, at the beginning of a checkpoint.
+    /// - Parameter lsn: the version that the checkpoint will make durable; the next record has the LSN after it.
     package func switchHalf(after lsn: UInt64? = nil) {
         if let lsn, let last = lastLSN { lastLSN = max(last, lsn) }
         precondition(isInactiveHalfFree, "the other half is still needed to replay")
@@ -387,6 +388,6 @@ extension LogFile {
         nextOffset = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes)
     }
 
-    /// Says that a durable header slot makes replay start in the active half.
+    /// Frees the inactive half, after a durable header slot has replay start in the active one.
     package func releaseInactiveHalf() { isInactiveHalfFree = true }
 }

@@ -1,6 +1,6 @@
 import CXXHash
 
-/// Numbers of the log, format 2. docs/file-format.md draws the layouts; a test pins each offset.
+/// Constants of the log, format 2. docs/file-format.md draws the layouts; a test pins each offset.
 ///
 /// Page 0 holds the header; half 0 and half 1 follow, of equal size. Batches start at multiples of 64 bytes.
 package enum LogFormat {
@@ -8,26 +8,26 @@ package enum LogFormat {
     static let magic: UInt64 = 0x474C_4154_4152_5453
     /// "SGRP" read as a little-endian number.
     static let batchMagic: UInt32 = 0x5052_4753
-    /// Bytes before a batch's payload, and what batches are aligned to.
+    /// Bytes before a batch's payload, and the alignment of batches.
     package static let batchHeaderSize = 64
-    /// A half may not be larger: bounds what is read before anything can be believed.
+    /// Largest half: bounds what is read before any checksum is verified.
     package static let maxHalfBytes = 1 << 30
 
-    /// Where a half starts in the file.
+    /// Offset of a half in the file.
     package static func start(ofHalf half: Int, halfBytes: Int) -> Int {
         Format.pageSize + half * halfBytes
     }
 
-    /// Bytes of the whole file.
+    /// Size of the file.
     package static func fileBytes(halfBytes: Int) -> Int { Format.pageSize + 2 * halfBytes }
 
-    /// Where the batch behind one with this payload starts, counted from that one's start.
+    /// Distance from a batch with this payload to the next one.
     static func stride(payloadBytes: Int) -> Int {
         (batchHeaderSize + payloadBytes + batchHeaderSize - 1) & ~(batchHeaderSize - 1)
     }
 }
 
-/// The first sector of a log: whose it is.
+/// The first sector of a log: its store, epoch and base.
 ///
 /// Layout, 512 bytes: magic u64 @0, format version u32 @8, zero u32 @12, store id @16, salt @32, half bytes u64 @48,
 /// base checkpoint u64 @56, zeros, XXH3 of the first 504 bytes u64 @504.
@@ -35,7 +35,7 @@ package struct LogHeader: Equatable, Sendable {
     package var storeID: RandomID
     package var salt: RandomID
     package var halfBytes: Int
-    /// The checkpoint that was the newest when the log was made: its first record is the commit after it.
+    /// The newest checkpoint when the log was created: the log's first record is the commit after it.
     package var baseVersion: TransactionID
 
     package init(storeID: RandomID, salt: RandomID, halfBytes: Int, baseVersion: TransactionID) {
@@ -81,7 +81,7 @@ package struct LogHeader: Equatable, Sendable {
     }
 }
 
-/// What one life of a log puts into every batch, so that nothing from another life, and no user data, looks like one.
+/// Values that every batch of one epoch carries, so that no batch of another epoch and no user data passes for one.
 package struct LogEpoch: Equatable, Sendable {
     package let tag: UInt64
     let seed: UInt64
@@ -100,12 +100,12 @@ package struct LogEpoch: Equatable, Sendable {
     func checksum(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 { XXH3_64bits_withSeed(bytes, count, seed) }
 }
 
-/// The 64 bytes in front of what one sync made durable.
+/// Header of 64 bytes in front of the records of a log batch.
 ///
 /// Layout: magic u32 @0, payload bytes u32 @4, epoch tag u64 @8, first LSN u64 @16, last LSN u64 @24, durable-to u64
-/// @32, checksum of the batch before it in this epoch (0 for the first) u64 @40, checksum of the payload u64 @48,
+/// @32, checksum of the previous batch of this epoch (0 for the first) u64 @40, checksum of the payload u64 @48,
 /// checksum of the first 56 bytes u64 @56. Both checksums are XXH3 seeded by the epoch. The header verifies on its own,
-/// so its durable-to counts even where its payload was torn.
+/// so that its durable-to counts even if the payload is torn.
 package struct LogBatchHeader: Equatable {
     var payloadBytes: Int
     package var firstLSN: UInt64
@@ -131,7 +131,7 @@ package struct LogBatchHeader: Equatable {
         return checksum
     }
 
-    /// The header at `base`, or nil when the 64 bytes are not a whole one of this epoch.
+    /// The header at `base`; nil if the 64 bytes are no intact header of this epoch.
     package init?(_ base: UnsafeRawPointer, _ epoch: LogEpoch) {
         guard base.u32(0) == LogFormat.batchMagic, base.u64(8) == epoch.tag,
             base.u64(56) == epoch.checksum(base, 56)

@@ -1,14 +1,14 @@
 internal import StrataFiles
 
-/// The names of a log and of the data file that it belongs to, with the files that they led to when the log was made.
-/// A user may rename, replace or remove either at any time.
+/// The names of a log and of its data file, and the identities of both files when the log was created. A user may
+/// rename, replace or remove either at any time.
 struct LogNames: Sendable {
     private let path: String
     private let data: String
     private let fileSystem: any FileSystem
-    /// Nil until the log's file is made.
+    /// Nil until the log's file is created.
     private var files: (log: FileStatus, data: FileStatus?)?
-    /// Whether the log is one that was written again.
+    /// Whether the log was copied to its name.
     private var isCopy = false
 
     init(log path: String, data: String, _ fileSystem: any FileSystem) {
@@ -17,22 +17,22 @@ struct LogNames: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// These names, with the files that they lead to now.
+    /// The same names, with the files to which they lead by now.
     func ofFiles(_ log: any File) throws(FileError) -> LogNames {
         var names = self
         names.files = (try log.status(), try fileSystem.status(data))
         return names
     }
 
-    /// What a log is copied to before it has its name back.
+    /// Path of a copy of the log until it gets the log's name.
     static func unfinishedPath(_ logPath: String) -> String { logPath + ".copying" }
 
-    // MARK: Making the file
+    // MARK: Creation
 
-    /// A file for a log, empty or full of what an earlier log left, that no other process appends to.
+    /// Makes a file for a log, empty or with an earlier log's bytes, to which no other process appends.
     ///
-    /// A file that stands there is removed. Where this process may not do so, because another user's process left it in
-    /// a directory with the sticky bit, the log is written over it, unless a process still has it open to append.
+    /// An existing file is removed. If this process may not remove it (another user's file in a directory with the
+    /// sticky bit), the log overwrites it, unless a process still has it open for appending.
     /// - Throws: ``FileError/isKeptOut`` then.
     func makeFile() throws(FileError) -> any File {
         if let status = try fileSystem.status(path) {
@@ -53,16 +53,16 @@ struct LogNames: Sendable {
         return file
     }
 
-    /// Of the log: the process has the lock that appends to it.
+    /// Locked by the process that appends to the log.
     private static let appendersByte: Int64 = 1 << 62
 
-    /// Gives the space of a half-made log back. That it cannot be removed is not what the caller has to hear about.
+    /// Removes a half-made log to free its space. An error is dropped: the caller has another one to report.
     func removeUnfinished(_ path: String) { do throws(FileError) { try fileSystem.remove(path) } catch {} }
 
-    // MARK: Names that lead elsewhere
+    // MARK: Changed names
 
     /// Whether the log's name leads to another file by now, or to none.
-    /// - Throws: `stale` where the data file's name does as well: the store was moved or replaced with its log.
+    /// - Throws: `stale` if the data file's name does so, too: the store was moved or replaced together with its log.
     var isLogGone: Bool {
         get throws(StorageError) {
             guard let files, fileSystem.isPersistent else { return false }
@@ -76,8 +76,8 @@ struct LogNames: Sendable {
         do throws(FileError) { return try fileSystem.leads(path, to: file) } catch { throw StorageError(error) }
     }
 
-    /// Copies a log to its name, durably. What stands there by now is renamed: a user put it there.
-    /// - Returns: the copy, and the names with it.
+    /// Copies a log to its name, durably. The file that stands there, which a user put there, is renamed.
+    /// - Returns: the copy, and the names with its identity.
     func copy(of log: any File, count: Int) throws(StorageError) -> (file: any File, names: LogNames) {
         let unfinished = Self.unfinishedPath(path)
         do throws(FileError) {
@@ -104,8 +104,8 @@ struct LogNames: Sendable {
         }
     }
 
-    /// Renames a log that was written again, where it still has its name: another data file stands beside it by now.
-    /// Where the rename fails, the next open of that file reports the log as damage.
+    /// Renames a log that was copied to its name and still has it, since it stands beside another data file by now. If
+    /// that fails, the next open of that file reports the log as damage.
     func giveUpCopy() {
         guard isCopy, let files else { return }
         do throws(FileError) {
@@ -124,9 +124,9 @@ struct LogNames: Sendable {
         }
     }
 
-    /// Gives what stands in the place of a log another name, durably: it is of a store that stood here before, or a
-    /// user put it there, and it may be all that is left of some commits.
-    /// - Parameter suffix: of the name, behind `NAME.log.`; a number follows where that is taken.
+    /// Renames the file in a log's place, durably. It belongs to a store that stood here before, or a user put it
+    /// there; it may hold the last copy of some commits.
+    /// - Parameter suffix: of the new name, behind `NAME.log.`; followed by a number if that name is taken.
     static func setAside(_ path: String, as suffix: String, _ fileSystem: any FileSystem) throws(FileError) {
         let name = "\(path).\(suffix)"
         var number = 1

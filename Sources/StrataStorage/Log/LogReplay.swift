@@ -1,18 +1,17 @@
 // Invariants
-// 1. The first batch has exactly the first LSN that was asked for; each later one goes on where the one before it
-//    ended, and names that one's checksum. So leftovers of an older use of a half never join.
-// 2. Batches run through the half that replay starts in, then through the other one from its start. A start half
-//    that was still empty, and was used again after the other one, is visited twice.
-// 3. Where the chain ends, some record may be missing. If any whole batch header of this epoch says that this record
-//    was durable, it is not a torn end but damage. So it is when the batch that would be next is whole and names
-//    another one before it: no writer of a log writes that, so the file was changed. The payload of a batch holds
-//    values of the program, and replay looks for no headers in it.
-// 4. The header slot says which LSN the log had reached when a checkpoint was taken. A whole batch up to it, or behind
-//    it, is always left: a half is written over only while the other one holds a durable batch that is younger. A
-//    log without one is an older copy of itself. Damage to the batch that shows it takes nothing away that is needed:
-//    its header is enough, which may have one flipped bit. In a sealed log anybody can write a header, so there the
-//    payload is looked at too, and opened.
-// Fault model: any bytes may be anything. No length is used before it was checked.
+// 1. The first batch has the requested first LSN; each later one continues at its predecessor's last LSN, and names its
+//    checksum. So leftovers of an earlier use of a half never join the chain.
+// 2. The chain runs through the half in which replay starts, then through the other one from its start. If the first
+//    half was still empty, and was used again after the other one, it is visited twice.
+// 3. Where the chain ends, the next record may be missing. If any intact batch header of this epoch says that this
+//    record was durable, the end is not torn but damaged. The same holds if the next batch is intact and names another
+//    predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, so replay does
+//    not search joined ones for headers.
+// 4. The header slot holds the LSN that the log had reached at a checkpoint. An intact batch up to it or behind it
+//    always remains: a half is overwritten only while the other one holds a younger durable batch. A log without one is
+//    an older copy of the file. Damage to the batch that shows it loses no needed record: its header suffices, even
+//    with one flipped bit. In a sealed log a header can be forged without the key, so its payload must open, too.
+// Fault model: the bytes are arbitrary. No length is used before it was checked.
 
 /// Finds the batches to replay in the bytes of a log.
 package struct LogReplay {
@@ -22,7 +21,7 @@ package struct LogReplay {
         package var payloadBytes: Int
         package var firstLSN: UInt64
         package var lastLSN: UInt64
-        /// What its header says of others: sealed with the payload.
+        /// Fields of the header that are sealed with the payload.
         var durableTo: UInt64
         var previous: UInt64
 
@@ -36,9 +35,9 @@ package struct LogReplay {
         }
     }
 
-    /// Payloads up to this size are searched for a single flipped bit: at most 20 ms.
+    /// Payloads up to this size are searched for a single flipped bit; that takes at most 20 ms.
     private static let repairBytes = 8192
-    /// So many payloads that need not be replayed are searched for one.
+    /// Number of payloads that are not replayed but still searched for a flipped bit.
     private static let repairedWitnesses = 4
 
     private let bytes: UnsafeMutableRawPointer
@@ -48,22 +47,22 @@ package struct LogReplay {
     private var nextLSN: UInt64
     private var previous: UInt64?
     package private(set) var batches: [Batch] = []
-    /// Bits that were flipped back, in `bytes` only.
+    /// Bits that were corrected, in `bytes` only.
     private(set) var repairedBits = 0
-    /// Durable records are missing behind ``batches``; only where losses are tolerated.
+    /// Durable records are missing behind ``batches``; only if losses are tolerated.
     package private(set) var isCutShort = false
-    /// Whole batches that are not replayed, but whose headers were believed: that they are behind the end of the chain,
-    /// or that the log has reached them. In a sealed log their payloads have to open.
+    /// Intact batches that are not replayed, but whose headers prove something: that records follow the end of the
+    /// chain, or that the log reached them. In a sealed log their payloads must open.
     package private(set) var witnesses: [Batch] = []
 
     /// - Parameters:
-    ///   - bytes: a copy of the whole log, header page included; repairs change it. It must outlive `self`.
-    ///   - reach: what the header slot says that the log has reached; 0 when it says nothing.
-    ///   - isSealed: payloads are; whoever calls opens those of ``batches`` and ``witnesses``.
-    ///   - toleratesLoss: a salvage takes what stands in front of damage.
-    /// - Throws: `logCorrupt` with the offset of the first batch that is missing though it was durable; `logOutdated`
-    ///   when the log does not reach as far as the slot says.
-    /// - Complexity: O(bytes); each byte is looked at twice.
+    /// - bytes: a copy of the whole log, header page included; it is corrected in place. It must outlive `self`.
+    /// - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
+    /// - isSealed: payloads are sealed; the caller opens those of ``batches`` and ``witnesses``.
+    /// - toleratesLoss: a salvage accepts the records before damage.
+    /// - Throws: `logCorrupt` with the offset of the first durable batch that is missing; `logOutdated` if the log does
+    ///   not reach the slot's LSN.
+    /// - Complexity: O(bytes); each byte is read twice.
     package init(
         _ bytes: UnsafeMutableRawPointer, header: LogHeader, path: String, fromHalf: Int, firstLSN: UInt64,
         reach: UInt64 = 0, isSealed: Bool = false, toleratesLoss: Bool = false
@@ -97,7 +96,7 @@ package struct LogReplay {
         }
     }
 
-    /// Collects batches from a half's start on, and returns where the next one should have been.
+    /// Collects batches from the start of a half, and returns where the next one should be.
     private mutating func walk(_ half: Int) -> Int {
         var offset = LogFormat.start(ofHalf: half, halfBytes: halfBytes)
         let end = offset + halfBytes
@@ -119,7 +118,7 @@ package struct LogReplay {
         return offset
     }
 
-    /// The batch at `offset`, if it is whole and the next one.
+    /// The batch at `offset`, if it is intact and the next one.
     private func joining(_ offset: Int, _ end: Int) -> LogBatchHeader? {
         guard let header = follows(offset, end) else { return nil }
         return isPayloadWhole(offset, header) ? header : nil
@@ -132,7 +131,7 @@ package struct LogReplay {
         return epoch.checksum(bytes + offset + LogFormat.batchHeaderSize, header.payloadBytes) == header.payloadChecksum
     }
 
-    /// The header at `offset`, if it is whole, the next one, and its payload lies within the half.
+    /// The header at `offset`, if it is intact, the next one, and its payload lies within the half.
     private func follows(_ offset: Int, _ end: Int) -> LogBatchHeader? {
         guard let header = LogBatchHeader(bytes + offset, epoch), header.firstLSN == nextLSN,
             previous == nil || header.previous == previous,
@@ -141,7 +140,7 @@ package struct LogReplay {
         return header
     }
 
-    /// The batch at `offset` with one bit flipped back, if that makes it whole and the next one.
+    /// The batch at `offset` with one bit corrected, if that makes it intact and the next one.
     private func repaired(_ offset: Int, _ end: Int) -> LogBatchHeader? {
         let base = UnsafeRawPointer(bytes + offset)
         guard isAlmostBatch(base) else { return nil }
@@ -152,17 +151,17 @@ package struct LogReplay {
                 isPayloadWhole(offset, header) ? header : nil
             }
         }
-        // A whole header that does not follow is a leftover, not damage.
+        // An intact header that does not follow is a leftover, not damage.
         if LogBatchHeader(base, epoch) != nil { return nil }
         return flip(offset..<offset + LogFormat.batchHeaderSize) { joining(offset, end) }
     }
 
-    /// Whether at most one bit keeps this from being a batch of the epoch.
+    /// Whether magic and epoch tag differ in at most one bit from those of a batch.
     private func isAlmostBatch(_ base: UnsafeRawPointer) -> Bool {
         (base.u32(0) ^ LogFormat.batchMagic).nonzeroBitCount + (base.u64(8) ^ epoch.tag).nonzeroBitCount <= 1
     }
 
-    /// Flips each bit of the range until `check` is content; leaves the bytes as they were if it never is.
+    /// Flips each bit of the range until `check` returns a header; otherwise the bytes stay as they were.
     private func flip(_ range: Range<Int>, _ check: () -> LogBatchHeader?) -> LogBatchHeader? {
         for position in range {
             let byte = bytes.load(fromByteOffset: position, as: UInt8.self)
@@ -179,13 +178,13 @@ package struct LogReplay {
         case consistent, contradictory, outdated
     }
 
-    /// What the batches of this epoch that were not joined say of the end of the chain.
-    /// - Parameter stop: where the next batch should have been.
+    /// Examines the batches of this epoch that did not join, for what they say about the chain's end.
+    /// - Parameter stop: where the next batch should be.
     private mutating func judge(_ reach: UInt64, stop: Int) -> Rest {
-        // What was joined is behind the checkpoint, and so behind what the slot says of the log.
+        // Joined batches are behind the checkpoint, and so behind the LSN in the slot.
         var hasReached = reach == 0 || !batches.isEmpty
         var rest = unjoined(stop: stop)
-        // Headers that stand in no batch may claim any length.
+        // A bound: headers that belong to no batch may claim any length.
         var patience = 2 * LogFormat.fileBytes(halfBytes: halfBytes)
         while let offset = rest.next() {
             if bytes.u32(offset) != LogFormat.batchMagic { continue }
@@ -197,7 +196,7 @@ package struct LogReplay {
                 patience -= header.payloadBytes
                 continue
             }
-            // In a sealed log no user's bytes can be seen, and a header that claims too much would hide others.
+            // In a sealed log user data cannot imitate a header, and skipping by a forged length would hide real ones.
             if !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }
@@ -208,8 +207,8 @@ package struct LogReplay {
         return hasReached ? .consistent : judgeDamaged(reach, stop: stop)
     }
 
-    /// Where a header may stand of a batch that was not joined. What batches hold is the user's, and may look like one:
-    /// those that were joined are passed over, and the one that was being written at the end.
+    /// Places where the header of an unjoined batch may stand. Payloads may imitate headers, so joined batches are
+    /// skipped, and so is the one that was being written at the end.
     private func unjoined(stop: Int) -> BatchPlaces {
         var taken = batches.map { batch in
             let start = batch.payloadOffset - LogFormat.batchHeaderSize
@@ -226,7 +225,7 @@ package struct LogReplay {
         return BatchPlaces(Format.pageSize..<end, without: taken)
     }
 
-    /// What batches that are not whole say of how far the log has reached.
+    /// Examines damaged batches for proof of how far the log has reached.
     private mutating func judgeDamaged(_ reach: UInt64, stop: Int) -> Rest {
         var attempts = 0
         var rest = unjoined(stop: stop)
@@ -254,7 +253,7 @@ package struct LogReplay {
         return .outdated
     }
 
-    /// Whether a batch's payload is whole, or is with one bit flipped back. Of header and payload one is mended.
+    /// Whether a batch's payload is intact, or is with one bit corrected. Either header or payload may be corrected.
     private mutating func mendPayload(_ offset: Int, _ header: LogBatchHeader, isHeaderWhole: Bool) -> Bool {
         let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
         let payload = offset + LogFormat.batchHeaderSize
@@ -278,14 +277,14 @@ package struct LogReplay {
     }
 }
 
-/// Places in a log that a batch may begin at, in order, but for those that batches stand on.
+/// Offsets in a log at which a batch may begin, in order, except within taken ranges.
 private struct BatchPlaces {
     private var offset: Int
     private let end: Int
     /// Ascending.
     private let taken: [Range<Int>]
     private var nextTaken = 0
-    /// The place that was handed out last.
+    /// The place returned last.
     private var last = 0
 
     init(_ range: Range<Int>, without taken: [Range<Int>]) {
@@ -305,6 +304,6 @@ private struct BatchPlaces {
         return last
     }
 
-    /// A whole batch of so many bytes stands at the place that was handed out last.
+    /// Skips an intact batch of this size at the place returned last.
     mutating func skip(_ count: Int) { offset = max(offset, last + count) }
 }

@@ -1,25 +1,26 @@
 internal import StrataFiles
 
-// Reading a log again that a process has left behind.
+// Replay of a log that a process left behind.
 
 extension LogFile {
-    /// What a replay found.
+    /// Result of a replay.
     package struct Replayed: Equatable, Sendable {
-        /// One less than the first LSN asked for when the log was empty.
+        /// One less than the first LSN requested if the log was empty.
         package var lastLSN: UInt64
         package var batches: Int
-        /// Bits that the medium had flipped and the checksums gave back.
+        /// Flipped bits that were corrected by checksums.
         package var repairedBits: Int
     }
 
-    /// Hands over the payloads of all whole batches from `firstLSN` on, in order, after the whole log was judged.
+    /// Calls `body` with the payloads of all intact batches from `firstLSN` on, in order, after the whole log was
+    /// examined.
     ///
     /// - Parameters:
-    ///   - reach: what the header slot says that the log has reached.
-    ///   - body: gets payload, first and last LSN; the bytes are valid during the call.
-    /// - Throws: before the first call of `body` `logCorrupt` when a record that was durable is missing, `logOutdated`
-    ///   when the log does not reach as far as it did; `file`; what `body` throws.
-    /// - Complexity: reads the whole file once; memory for what of it is not zero.
+    /// - reach: the LSN that the log had reached, from the header slot.
+    /// - body: called with the payload, its first and its last LSN; the bytes are valid during the call.
+    /// - Throws: before the first call of `body` `logCorrupt` if a durable record is missing, `logOutdated` if the log
+    ///   does not reach `reach`; `file`; errors of `body`.
+    /// - Complexity: reads the file once; memory for the parts that are not zero.
     @discardableResult
     package func replay(
         fromHalf: Int, firstLSN: UInt64, reach: UInt64 = 0, toleratesLoss: Bool = false,
@@ -53,12 +54,12 @@ extension LogFile {
             repairedBits: replay.repairedBits)
     }
 
-    /// What one call reads, and the smallest part of it that takes memory.
+    /// Bytes of one read, and the smallest part of it that takes memory.
     private static let pieceBytes = 1 << 20
     private static let partBytes = 1 << 16
 
-    /// The whole file in memory. It may be large, and so may not be there to be had; parts full of zeros, such as the
-    /// holes of a file that somebody has made long, take none.
+    /// The whole file in memory. It may exceed the memory available; parts full of zeros, such as the holes of a file
+    /// that was extended, take none.
     private func contents() throws(StorageError) -> MappedRange {
         guard let range = MappedRange(anonymous: byteCount) else { throw .limit(.addressSpace) }
         let piece = UnsafeMutableRawBufferPointer.allocate(
@@ -84,7 +85,7 @@ extension LogFile {
         return range
     }
 
-    /// - Parameter bytes: aligned to words, as is their number.
+    /// - Parameter bytes: aligned to words, and a whole number of them.
     private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.withMemoryRebound(to: UInt64.self) { words in
             for word in words where word != 0 { return false }
@@ -92,7 +93,7 @@ extension LogFile {
         }
     }
 
-    /// The last version that any whole batch header of this epoch speaks of; 0 when there is none.
+    /// The last version named by any intact batch header of this epoch; 0 if there is none.
     package func lastVersion() throws(StorageError) -> TransactionID {
         let contents = try contents()
         return withExtendedLifetime(contents) {

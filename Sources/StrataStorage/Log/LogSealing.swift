@@ -1,8 +1,8 @@
 package import StrataFiles
 
-/// How batches of the log are sealed: the payload is nonce, tag, and the records encrypted.
+/// Sealing of the log's batches: a sealed payload is nonce, tag, and the encrypted records.
 ///
-/// Checksums stand over the sealed bytes, so a torn end is found, and a single bit mended, without the key.
+/// Checksums cover the sealed bytes, so a torn end is detected, and a single bit corrected, without the key.
 package struct LogSealing: Sendable {
     let cipher: any Cipher
     private let randomBits: @Sendable () -> UInt64
@@ -14,9 +14,9 @@ package struct LogSealing: Sendable {
         randomBits = { fileSystem.randomBits() }
     }
 
-    /// Seals the payload of `plain`, which starts behind room for a batch's header, into `batch`.
+    /// Seals the payload of `plain`, which follows space for a batch's header, into `batch`.
     ///
-    /// `batch` may start at the same place; it is ``Seal/size`` bytes longer.
+    /// `batch` may start at the same address; it is ``Seal/size`` bytes longer.
     func seal(
         _ plain: UnsafeMutableRawPointer, _ payloadBytes: Int, to batch: UnsafeMutableRawBufferPointer,
         _ context: SealContext
@@ -38,7 +38,7 @@ package struct LogSealing: Sendable {
         tag.store(payload, Nonce.size)
     }
 
-    /// Opens a batch's payload where it stands.
+    /// Decrypts a batch's payload in place.
     /// - Parameter log: the bytes of the whole log.
     package func open(
         _ batch: LogReplay.Batch, _ log: UnsafeMutableRawPointer, _ epoch: LogEpoch
@@ -49,7 +49,7 @@ package struct LogSealing: Sendable {
                 epoch.tag, batch.firstLSN...batch.lastLSN, durableTo: batch.durableTo, previous: batch.previous))
     }
 
-    /// Opens a payload where it stands.
+    /// Decrypts a payload in place.
     private func open(
         _ payload: UnsafeMutableRawPointer, _ payloadBytes: Int, _ context: SealContext
     ) -> UnsafeRawBufferPointer? {

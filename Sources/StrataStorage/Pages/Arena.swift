@@ -1,28 +1,28 @@
 internal import StrataFiles
 
-/// Nodes of the transaction that is being written, before they get their place in the file.
+/// Memory for the nodes of the open transaction, before they get pages of the file.
 ///
-/// A reference to one carries ``Format/arenaBit`` and the node's number here. Guarded by the write lock: one
+/// A reference to such a node carries ``Format/arenaBit`` and its index here. Guarded by the write gate: one
 /// transaction at a time uses it.
 final class Arena {
     private let range: MappedRange
     let base: UnsafeMutableRawPointer
-    /// Pages of the node that starts at this place; 0 for a node given up, -1 inside a node.
+    /// Pages of the node that starts at this index; 0 for a dropped node, -1 inside a node.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
-    /// Nodes that were given up, by their number of pages; large ones apart.
+    /// Dropped nodes by their number of pages; large ones apart.
     @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
     @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
-    /// Pages that it may grow to.
+    /// Most pages that it may grow to.
     private let most: Int
-    /// Pages that there is address space for.
+    /// Pages of reserved address space.
     @exclusivity(unchecked) private var capacity: Int
-    /// Pages below may hold what an earlier transaction left.
+    /// Pages below this index may hold bytes of an earlier transaction.
     @exclusivity(unchecked) private(set) var touched = 0
-    /// Pages of nodes that were not given up.
+    /// Pages of nodes that were not dropped.
     @exclusivity(unchecked) private(set) var livePages = 0
 
     /// - Parameter capacity: bytes that a transaction's nodes may take together.
-    /// - Throws: `limit(.addressSpace)` when there is none at all.
+    /// - Throws: `limit(.addressSpace)` if no address space can be reserved.
     init(capacity: Int) throws(StorageError) {
         guard let found = MappedRange(growing: capacity) else { throw .limit(.addressSpace) }
         range = found
@@ -31,7 +31,7 @@ final class Arena {
         self.capacity = found.count / Format.pageSize
     }
 
-    /// Makes room for so many pages, where there is more address space to be had.
+    /// Reserves address space for this many pages, if there is more.
     private func ensureRoom(_ pages: Int) throws(StorageError) {
         guard pages <= most else { throw .limit(.addressSpace) }
         for wanted in [min(2 * pages, most), pages] where range.extend(to: wanted * Format.pageSize) {
@@ -44,7 +44,7 @@ final class Arena {
     /// Bytes in use or spare.
     var byteCount: Int { nodePages.count * Format.pageSize }
 
-    /// Whether an address is in it.
+    /// Whether an address lies in the arena.
     func contains(_ address: UnsafeRawPointer) -> Bool {
         let offset = address - UnsafeRawPointer(base)
         return offset >= 0 && offset < byteCount
@@ -53,7 +53,7 @@ final class Arena {
     @inline(__always)
     func pointer(_ index: Int) -> UnsafeMutableRawPointer { base + index * Format.pageSize }
 
-    /// A zeroed node with its header's kind and table set.
+    /// Makes a zeroed node with kind and table in its header.
     /// - Parameter isFilled: the caller writes all bytes behind the header.
     func make(
         _ kind: NodeKind, pages: Int = 1, table: UInt32 = 0, isFilled: Bool = false
@@ -79,10 +79,10 @@ final class Arena {
         pointer(index).initializeMemory(as: UInt8.self, repeating: 0, count: pages * Format.pageSize)
     }
 
-    /// Whether a node that was not given up starts there.
+    /// Whether a live node starts at this index.
     func hasNode(at index: Int) -> Bool { index < nodePages.count && nodePages[index] > 0 }
 
-    /// Gives a node up.
+    /// Frees a node for reuse.
     func drop(_ index: Int) {
         let pages = Int(nodePages[index])
         if pages < spare.count { spare[pages].append(index) } else { largeSpare[pages, default: []].append(index) }
@@ -90,8 +90,8 @@ final class Arena {
         livePages -= pages
     }
 
-    /// Forgets everything. Memory over `keep` bytes goes back to the system; what is kept is zeroed when it is used
-    /// again, unless a copy fills it.
+    /// Frees all nodes. Memory over `keep` bytes is returned to the system; the rest is zeroed at its next use, unless
+    /// a copy fills it.
     func reset(keep: Int = 8 << 20) {
         let used = byteCount
         touched = max(touched, min(used, keep) / Format.pageSize)

@@ -1,11 +1,11 @@
 /// Pages of a data file, from its start.
 struct FileExtent: Equatable {
-    /// That the file has room for.
+    /// Size of the file.
     var pages: Int
-    /// Behind the last page that a version may have: the rest of the file is room to grow.
+    /// End of the pages that versions may use; the file beyond it is space to grow.
     var contents: Int
 
-    /// As one word.
+    /// Packed into one word.
     var bits: UInt64 { UInt64(UInt32(clamping: pages)) | UInt64(UInt32(clamping: contents)) << 32 }
 
     init(pages: Int, contents: Int) { (self.pages, self.contents) = (pages, contents) }

@@ -1,13 +1,13 @@
 internal import StrataFiles
 
-/// How many pages the data file has room for: makes it longer as its policy says, and cuts it.
+/// Size of the data file: grows it by its policy, and truncates it.
 ///
 /// Guarded by the allocator's lock.
 struct FileRoom {
     private let file: any File
     private let growth: GrowthPolicy
     private let map: PageMap
-    /// Pages that the file has room for.
+    /// Size of the file in pages.
     private(set) var capacity: Int
 
     init(_ file: any File, _ growth: GrowthPolicy, _ map: PageMap, capacity: Int) {
@@ -18,19 +18,19 @@ struct FileRoom {
         map.limit.pages.store(capacity, ordering: .releasing)
     }
 
-    /// Another process has made the file longer, or has cut it.
+    /// Adopts the size after another process grew or truncated the file.
     mutating func follow(_ capacity: Int) {
         self.capacity = capacity
         map.limit.pages.store(capacity, ordering: .releasing)
     }
 
-    /// Whether so many pages can be mapped.
+    /// Whether this many pages can be mapped.
     func canMap(_ pages: Int) -> Bool { map.extend(to: pages) }
 
-    /// Sees that the file has room for so many pages.
+    /// Grows the file if it is too small.
     /// - Parameters:
-    ///   - beyond: pages that it should have room for behind them.
-    ///   - isOptional: those behind them are not worth an error.
+    /// - beyond: pages of free space to have behind `end`.
+    /// - isOptional: the pages beyond are not worth an error.
     /// - Throws: `noSpace`, `file`.
     mutating func ensure(_ end: Int, beyond: Int, isOptional: Bool) throws(StorageError) {
         let room = end + beyond
@@ -39,10 +39,10 @@ struct FileRoom {
         let wanted = min(room, fitting)
         if wanted <= capacity { return }
         let step = growth.capacity(for: wanted, current: capacity)
-        // A step that does not fit in the map is not worth a larger one: what is needed does.
+        // A step that exceeds the mapping does not enlarge it: the size needed is enough.
         let planned = min(step, map.capacity, Int(Format.arenaBit) - 1)
         var sizes = [planned]
-        // The policy's step may not fit where what is needed does.
+        // On a full disk the policy's step may fail where the size needed fits.
         if planned > wanted { sizes.append(wanted) }
         if isOptional && wanted > end { sizes.append(end) }
         var failure: StorageError?
@@ -62,11 +62,11 @@ struct FileRoom {
         if let failure { throw failure }
     }
 
-    /// Gives space at the end back to the file system.
+    /// Truncates the file.
     /// - Parameters:
-    ///   - pages: to stay.
-    ///   - slack: pages that are not worth it.
-    ///   - most: pages to cut now.
+    /// - pages: to keep.
+    /// - slack: unused pages to leave at the end.
+    /// - most: pages to cut at most.
     mutating func cut(to pages: Int, slack: Int, atMost most: Int) throws(StorageError) {
         let wanted = capacity - pages > most ? capacity - most : pages
         if wanted + slack >= capacity { return }

@@ -1,5 +1,6 @@
-// The free map on disk says what is free when only the checkpoint counts. Each node has two places that take turns, and
-// so has the root: a checkpoint never has to find space for its map, which is part of how a full disk can be emptied.
+// The free map on disk holds the pages that are free if only the checkpoint counts. Each of its nodes has two places in
+// the file, used in turn, and so has its root. So a checkpoint needs no space for its map, and can be written on a full
+// disk.
 
 /// Layout of a map node, behind the node header: the other place u32 at 24, zeros, 504 words of bits from 64, lowest
 /// bit first, set when free. Node i covers 32 256 pages from i x 32 256.
@@ -18,8 +19,8 @@ enum FreeMapNode {
     }
 }
 
-/// Layout of the root, which a map of several nodes has: nodes u32 at 24, the other place u32 at 28, then from 32 per
-/// node its reference, free pages u32, and a bound on its longest free run within 512 pages u32.
+/// Layout of the root, which a map of several nodes has: nodes u32 at 24, the other place u32 at 28; then from 32 for
+/// each node its reference, its free pages u32, and a bound on its longest free run within 512 pages u32.
 package enum FreeMapRoot {
     static let entriesOffset = 32
     static let entrySize = 32
@@ -29,7 +30,7 @@ package enum FreeMapRoot {
     }
 }
 
-/// The two places of the map's root; no pages while one node is enough.
+/// The two places of the map's root; zero pages while one node is enough.
 struct FreeMapRootPlaces {
     var reference = NodeReference.null
     var place: UInt32 = 0
@@ -42,7 +43,7 @@ struct FreeMapRootPlaces {
     }
 }
 
-/// The whole free map as a checkpoint wrote it, for salvage.
+/// The whole free map of a checkpoint, for salvage.
 package struct FreeMap {
     /// A bit per page, set when free.
     package private(set) var bits: [UInt64] = []
@@ -61,7 +62,7 @@ package struct FreeMap {
             var seen: Set<UInt32> = []
             for index in 0..<count {
                 let node = NodeReference(root, FreeMapRoot.entriesOffset + index * FreeMapRoot.entrySize)
-                // A node named over and over would need memory without end.
+                // A node listed many times would take unbounded memory.
                 guard node.pages == 1, seen.insert(node.page).inserted else {
                     throw .corrupt(page: PageNumber(reference.page), offset: 32, reason: .structure)
                 }

@@ -1,5 +1,5 @@
-/// Writes the free map of a checkpoint: the nodes of regions that changed, and the root, to the places that the map
-/// before does not use.
+/// Writes the free map of a checkpoint: the nodes of changed regions, and the root, to the places that the previous map
+/// does not use.
 struct FreeMapWriting {
     /// A node of the map that a checkpoint has written.
     struct Node {
@@ -11,7 +11,7 @@ struct FreeMapWriting {
 
     struct Result {
         var nodes: [Node] = []
-        /// Null where one node is enough.
+        /// Null if one node is enough.
         var root = NodeReference.null
     }
 
@@ -19,8 +19,8 @@ struct FreeMapWriting {
     private let reader: PageReader
     private let version: UInt64
 
-    /// - Parameter space: its regions are shared. What is read of them here, entries and pages that no version reaches,
-    ///   changes under the write gate alone, unlike their free pages.
+    /// - Parameter space: its regions are shared. Only their entries and unreached pages are read here, which change
+    ///   under the write gate alone; their free pages change concurrently.
     init(_ space: SpaceMap, _ reader: PageReader, _ version: UInt64) {
         self.space = space
         self.reader = reader
@@ -28,8 +28,8 @@ struct FreeMapWriting {
     }
 
     /// - Parameters:
-    ///   - changed: regions whose nodes are to be written.
-    ///   - write: writes whole pages from a page on, unsynced.
+    /// - changed: regions whose nodes are to be written.
+    /// - write: writes whole pages at a page number, unsynced.
     func run(
         _ changed: [Int], by write: (UnsafeRawBufferPointer, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> Result {
@@ -60,7 +60,7 @@ struct FreeMapWriting {
         return result
     }
 
-    /// What the root says of each node.
+    /// The root's entries for all nodes.
     private func entries(with written: [Node]) -> [Node] {
         var entries = space.regions.indices.map { index in
             let region = space.regions[index]

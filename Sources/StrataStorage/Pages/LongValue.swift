@@ -1,5 +1,5 @@
-/// A value that stands elsewhere: the reference to a node of its own, and the length in bytes; or to the root of a
-/// collection's tree, and the number of elements. 32 bytes.
+/// Descriptor of a long value: the reference to its node and its length in bytes, or the reference to the root of a
+/// collection's tree and the number of elements. 32 bytes.
 package struct LongValue {
     package static let size = 32
     package var reference: NodeReference
@@ -16,11 +16,11 @@ package struct LongValue {
         count = base.u64(24)
     }
 
-    /// Whether it leads to the root of a tree of elements, and not to bytes.
+    /// Whether it references the root of a tree of elements, not a value's bytes.
     @inline(__always) package var isTree: Bool { reference.is(.collectionLeaf) || reference.is(.collectionBranch) }
 
-    /// Whether it leads to a node on disk that has so many bytes, or to a tree that can have so many elements.
-    /// - Parameter takesTrees: where it stands, there may be collections.
+    /// Whether it references a node on disk large enough for its bytes, or for its elements.
+    /// - Parameter takesTrees: whether collections may stand in its place.
     func isPlausible(takesTrees: Bool) -> Bool {
         if !isTree {
             return reference.isOnDisk(.value) && count <= UInt64(reference.byteCount - Format.nodeHeaderSize)

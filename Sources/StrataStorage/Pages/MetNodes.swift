@@ -1,9 +1,9 @@
-/// What a walk over a whole version has come by.
+/// Nodes that a walk over a whole version has visited.
 ///
-/// Of a sound version each node stands on pages of its own, and one reference leads to it. A file can be made whose
-/// checksums are all right and in which many references lead to one node: who follows each of them copies or prints
-/// more than any disk holds. So a walk that does that meets every group and every leaf here, and counts the bytes of
-/// the values: what comes twice, or is more than the file, ends it as damage.
+/// In an intact version each node has pages of its own, and one reference leads to it. A forged file may have correct
+/// checksums and many references to one node: a walk that follows all of them copies or prints more than any disk
+/// holds. So such a walk notes every row group and leaf here, and counts the bytes of values. A second visit, or more
+/// bytes than the file has, ends it as damage.
 ///
 /// Concurrency: confined to the walk.
 package final class MetNodes {
@@ -14,15 +14,15 @@ package final class MetNodes {
     init(_ reader: PageReader) { self.reader = reader }
 
     /// - Parameter node: a node of one page, or the first of its pages.
-    /// - Throws: `corrupt` where it was met before.
+    /// - Throws: `corrupt` if the node was visited before.
     func meet(_ node: UnsafeRawPointer) throws(StorageError) {
-        // A transaction's own nodes may stand in memory: those are as it made them.
+        // A transaction's own nodes may be in memory; they are not noted.
         guard let page = reader.page(of: node), !pages.insert(page) else { return }
         throw reader.damage(at: node)
     }
 
     /// Counts a value.
-    /// - Throws: `corrupt` where the values have more bytes than the file.
+    /// - Throws: `corrupt` if the values have more bytes than the file.
     package func count(_ cell: Cell) throws(StorageError) {
         if cell.kind == .bytes { try count(bytes: cell.count) }
     }

@@ -1,27 +1,26 @@
 /// Resolves references for reading.
 protocol NodeReading: AnyObject {
-    /// The bytes of a node of this kind; nodes of the arena too. They stay in place while the version is pinned, or
-    /// until the arena's node is given up.
+    /// The bytes of a node of this kind, in the file or in the arena. They stay valid while the version is pinned, or
+    /// until the arena's node is dropped.
     ///
     /// Bounds, checksum and structure were verified, the latter two once per node.
-    /// - Throws: `corrupt` when the node is not what the reference says.
+    /// - Throws: `corrupt` if the node differs from its reference.
     func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer
 }
 
-/// Makes and changes nodes, for the one writer.
+/// Makes and changes nodes, for the single writer.
 protocol NodeWriting: NodeReading {
-    /// A node in the arena; zeroed but for the node header.
+    /// Makes a node in the arena; zeroed except for the node header.
     func makeNode(
         _ kind: NodeKind, pages: Int, table: UInt32
     ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer)
 
-    /// The bytes of a node for changing: the arena's own, or a copy in the arena of a node of an older version, which
-    /// is given up.
+    /// The bytes of a node for changing: in the arena, where a node of an older version is copied to and dropped.
     func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer
 
-    /// Writes a value that is too long to stand among others to a node of its own.
+    /// Writes a long value to a node of its own.
     func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue
 
-    /// Gives a node up. The arena's are used again; those of older versions stay as long as their readers.
+    /// Drops a node. Arena memory is reused; pages of older versions stay until no reader needs them.
     func drop(_ reference: NodeReference)
 }

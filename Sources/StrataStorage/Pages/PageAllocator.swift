@@ -1,26 +1,26 @@
 internal import StrataFiles
 
-/// Which pages may be written, by the rule of birth and death.
+/// Allocates pages of the file, by the versions of their birth and death.
 ///
 /// Invariants
-/// 1. A page that a protected version reaches is never handed out. Protected: pinned, from visible to last committed,
-///    the last durable checkpoint, a checkpoint in progress.
-/// 2. Every page is reachable from a protected version, free, one of the map's, or reserved by the open transaction;
-///    never two of them.
-/// 3. A page born in b and freed in f is free when no protected version v has b <= v < f. A dead extent hangs on the
-///    newest such version; when that one goes, it moves to the next or becomes free.
+/// 1. A page that a protected version reaches is never allocated. Protected versions: pinned ones, those from visible
+///    to last committed, the last durable checkpoint, a running checkpoint.
+/// 2. Every page is reachable from a protected version, free, part of the map, or reserved by the open transaction;
+///    never two of these.
+/// 3. A page born in b and freed in f is free when no protected version v has b <= v < f. A dead extent is attached to
+///    the newest such version; when that one's protection ends, it moves to the next one or becomes free.
 /// 4. Free pages and room at the end of the file are together at least the reserve, unless a transaction that only
 ///    deletes has used it.
 ///
-/// Concurrency: guarded by its lock, which every call takes. The map's places, whether it is open, and which pages are
-/// unreached change under the write gate alone.
+/// Concurrency: guarded by its lock, which every call takes. The map's places, whether it is open, and the unreached
+/// pages change under the write gate alone.
 final class PageAllocator {
     private let lock: any Monitor
     private let reader: PageReader
-    /// The free map: which pages are free, and where the map itself stands.
+    /// The free map: free pages, and the map's own places.
     @exclusivity(unchecked) private(set) var space: SpaceMap
     @exclusivity(unchecked) private var protections = Protections()
-    /// How long the file is.
+    /// The size of the file.
     @exclusivity(unchecked) private var room: FileRoom
 
     init(
@@ -32,10 +32,10 @@ final class PageAllocator {
         room = FileRoom(file, growth, map, capacity: fileCapacity)
     }
 
-    /// Takes over what the last checkpoint wrote.
+    /// Opens the map that the last checkpoint wrote.
     /// - Throws: `corrupt`.
     func openMap(_ reference: NodeReference) throws(StorageError) {
-        // Changes under the write gate alone, which the caller has.
+        // Changes under the write gate alone, which the caller holds.
         if space.isOpen { return }
         lock.lock()
         defer { lock.unlock() }
@@ -44,7 +44,7 @@ final class PageAllocator {
 
     // MARK: Protection
 
-    /// Protects a version from now on. The caller guarantees that it is protected by something else at the moment.
+    /// Protects a version. The caller guarantees that something else protects it at this moment.
     func protect(_ version: UInt64) { lock.withLock { protections.protect(version) } }
 
     func unprotect(_ version: UInt64) { lock.withLock { unprotectLocked(version) } }
@@ -53,10 +53,10 @@ final class PageAllocator {
         for extent in protections.unprotect(version) { place(extent) }
     }
 
-    /// The oldest version that anything protects, for reports.
+    /// The oldest protected version, for reports.
     var oldestProtected: UInt64? { lock.withLock { protections.oldest } }
 
-    /// Keeps a dead extent for the versions that reach it; without any, it is free.
+    /// Attaches a dead extent to a version that reaches it; if there is none, the extent is free.
     private func place(_ extent: Extent) {
         #if Zoo
             if PlantedMistake.pinIgnored.isPlanted { return space.regions.markFree(extent.range) }
@@ -66,21 +66,21 @@ final class PageAllocator {
 
     // MARK: Births and deaths
 
-    /// Sees that giving these pages up later cannot fail.
-    /// - Throws: `corrupt` when they cannot be part of a version.
+    /// Checks extents, so that freeing them later cannot fail.
+    /// - Throws: `corrupt` if they cannot be part of a version.
     func prepare(_ extents: [Extent]) throws(StorageError) {
         lock.lock()
         defer { lock.unlock() }
         for extent in extents {
             try check(extent)
-            // Two parents lead to it, or the map is wrong: it must not be given up twice.
+            // Two parents reference it, or the map is wrong: it must not be freed twice.
             if space.regions.isUnreached(Int(extent.page)) {
                 throw .corrupt(page: PageNumber(extent.page), offset: 0, reason: .structure)
             }
         }
     }
 
-    /// Sees that an extent is part of the contents, and its regions are loaded.
+    /// Checks that an extent lies in the contents, and loads its regions.
     private func check(_ extent: Extent) throws(StorageError) {
         let isWithin = extent.range.upperBound <= space.regions.pageCount
         guard Int(extent.page) >= Format.firstDataPage, extent.pages > 0, isWithin else {
@@ -89,9 +89,9 @@ final class PageAllocator {
         try space.regions.load(extent.range)
     }
 
-    /// The transaction is committed: what it placed belongs to the newest version now, and what it replaced does not
-    /// any more. The write gate is held.
-    /// - Parameter protecting: a version to protect from now on, as ``protect(_:)``.
+    /// Notes the commit of a transaction: its placed nodes are reached by the newest version now, and the replaced ones
+    /// are not. The write gate is held.
+    /// - Parameter protecting: a version to protect, as ``protect(_:)``.
     func settle(_ nodes: TransactionNodes, protecting version: UInt64? = nil) {
         lock.withLock {
             if let version { protections.protect(version) }
@@ -102,7 +102,7 @@ final class PageAllocator {
         }
     }
 
-    /// Takes ``settle(_:)`` back.
+    /// Reverts ``settle(_:)``.
     func unsettle(_ nodes: TransactionNodes) {
         lock.withLock {
             space.regions.setUnreached(nodes.placed, to: true)
@@ -111,8 +111,8 @@ final class PageAllocator {
         }
     }
 
-    /// Takes what a committed version no longer reaches.
-    /// - Parameter unprotecting: versions that lose one protection each, before.
+    /// Takes the extents that a committed version no longer reaches.
+    /// - Parameter unprotecting: versions that lose one protection each before that.
     func bury(_ extents: [Extent], freed: UInt64, abandoned: [Extent] = [], unprotecting: SupersededVersions? = nil) {
         lock.withLock {
             unprotecting?.forEach(unprotectLocked)
@@ -124,16 +124,16 @@ final class PageAllocator {
         }
     }
 
-    /// Takes pages back that no version ever reached.
+    /// Frees pages that no version ever reached.
     func giveBack(_ extents: [Extent]) {
         if extents.isEmpty { return }
         lock.withLock { for extent in extents { space.regions.markFree(extent.range) } }
     }
 
-    /// Those of some pages that are free and within the contents.
+    /// The given pages that are free and within the contents.
     func free(among pages: Set<UInt32>) -> [UInt32] { lock.withLock { space.regions.free(among: pages) } }
 
-    /// Pages of the contents, free ones, and ones that only older versions use.
+    /// Pages of the contents, free pages, and pages that only older versions use.
     var counts: (pages: Int, free: Int, held: Int) {
         lock.withLock { (space.regions.pageCount, space.regions.freeCount, protections.hangingPages) }
     }
@@ -141,15 +141,14 @@ final class PageAllocator {
     /// Pages of the contents.
     var usedPages: Int { lock.withLock { space.regions.pageCount } }
 
-    /// Pages that the file has room for.
-    /// How far the file goes, and how far what was given out of it: no version has a page behind that.
+    /// Size of the file, and the end of all allocated pages: no version has a page behind it.
     var extent: FileExtent { lock.withLock { FileExtent(pages: room.capacity, contents: space.regions.pageCount) } }
 
     // MARK: Taking pages
 
-    /// One run of pages: a free one that fits well, or the end of the file.
-    /// - Parameter usesReserve: the transaction gives up more than it takes.
-    /// - Throws: `noSpace` when the disk is full, `corrupt`; nothing has changed then.
+    /// Allocates one run of pages: a free one that fits well, or the end of the file.
+    /// - Parameter usesReserve: the transaction frees more than it takes.
+    /// - Throws: `noSpace` on a full disk, `corrupt`; the state is unchanged then.
     func allocateRun(_ pages: Int, usesReserve: Bool = false) throws(StorageError) -> UInt32 {
         lock.lock()
         defer { lock.unlock() }
@@ -161,7 +160,7 @@ final class PageAllocator {
         return UInt32(try extend(by: pages, usesReserve))
     }
 
-    /// A free run that ends at or below a page; nil when there is none.
+    /// Allocates a free run that ends at or below a page; nil if there is none.
     /// - Throws: as ``allocateRun(_:usesReserve:)``.
     func allocateRun(
         _ pages: Int, below limit: Int, usesReserve: Bool = false
@@ -174,10 +173,10 @@ final class PageAllocator {
         return UInt32(found)
     }
 
-    /// Runs that hold nodes of the given sizes, in order: one run where possible, else large ones before the end of
-    /// the file; small ones only when there are many.
+    /// Allocates runs for nodes of the given sizes, in order: one run if possible, else long free runs before the end
+    /// of the file; short ones only if there are many.
     /// - Parameter largest: pages of the largest node; no run is shorter.
-    /// - Throws: `noSpace` when the disk is full, `corrupt`; nothing has changed then.
+    /// - Throws: `noSpace` on a full disk, `corrupt`; the state is unchanged then.
     /// - Complexity: O(regions + runs taken), whatever the number of free runs.
     func allocate(_ pages: Int, largest: Int, usesReserve: Bool = false) throws(StorageError) -> [Range<Int>] {
         lock.lock()
@@ -190,13 +189,13 @@ final class PageAllocator {
         do throws(StorageError) {
             return try takeRuns(pages, largest: largest, smallest: smallestRun(for: pages), usesReserve)
         } catch {
-            // On a full disk every page counts.
+            // On a full disk short runs are used, too.
             guard case .noSpace = error else { throw error }
             return try takeRuns(pages, largest: largest, smallest: 1, usesReserve)
         }
     }
 
-    /// A run costs a write, and a small commit of five runs takes a third longer than one of a single run.
+    /// Shortest run worth a write: a small commit of five runs takes a third longer than one of a single run.
     private func smallestRun(for pages: Int) -> Int {
         let (pageCount, freeCount) = (space.regions.pageCount, space.regions.freeCount)
         if freeCount * 50 <= pageCount { return 8 }
@@ -230,11 +229,11 @@ final class PageAllocator {
 
     // MARK: The end of the file
 
-    /// Pages that only a transaction that deletes may use up: what a bounded delete on a full disk writes before the
-    /// next checkpoint gives its pages back. The checkpoint itself writes to places that it has already.
+    /// Pages for transactions that delete: a bounded delete on a full disk writes this many before the next checkpoint
+    /// frees its pages. The checkpoint itself writes to places that it already has.
     private var reserve: Int { min(max(8, space.regions.pageCount / 32), 64) }
 
-    /// Pages at the end of the file's contents; makes the file longer when they pass its end.
+    /// Allocates pages at the end of the contents; grows the file if necessary.
     private func extend(by pages: Int, _ usesReserve: Bool) throws(StorageError) -> Int {
         let growth = try space.growth(by: pages)
         guard growth.end < Int(Format.arenaBit) else { throw .limit(.pages) }
@@ -243,8 +242,8 @@ final class PageAllocator {
         return space.grow(growth)
     }
 
-    /// Sees that the file has room for so many pages, and for the reserve beside what is free.
-    /// - Parameter taken: free pages that are about to be taken.
+    /// Grows the file for this many pages, and for the part of the reserve that free pages do not cover.
+    /// - Parameter taken: free pages that are about to be allocated.
     private func ensureRoom(_ end: Int, _ usesReserve: Bool, taken: Int = 0) throws(StorageError) {
         let beyond = max(0, reserve - (space.regions.freeCount - taken))
         try room.ensure(end, beyond: beyond, isOptional: usesReserve)
@@ -253,11 +252,11 @@ final class PageAllocator {
     /// Pages at the end of the contents that are free, or that the newest committed version does not reach.
     func tail(unreached: Bool) -> Int { lock.withLock { space.regions.tail(unreached: unreached) } }
 
-    /// Gives space behind `pages` and the reserve back to the file system. Only when no durable checkpoint reaches it.
+    /// Truncates the file behind `pages` and the reserve. No durable checkpoint may reach that part.
     /// - Parameters:
-    ///   - slack: pages that are not worth it.
-    ///   - most: pages to cut now.
-    /// - Returns: pages that the file has now.
+    /// - slack: unused pages to leave.
+    /// - most: pages to cut at most.
+    /// - Returns: the file's size in pages.
     @discardableResult
     func cutFile(to pages: Int, slack: Int = 0, atMost most: Int = .max) throws(StorageError) -> Int {
         lock.lock()
@@ -269,14 +268,14 @@ final class PageAllocator {
 
     // MARK: The map of a checkpoint
 
-    /// Drops free pages at the end from the contents, and writes the map nodes that changed, and the root, to the
-    /// places that the map before does not use.
+    /// Drops free pages at the end from the contents, and writes the changed map nodes and the root to the places that
+    /// the previous map does not use.
     ///
-    /// After an error the map before is still the map. The write gate is held, the map is open, and no checkpoint is in
-    /// progress.
-    /// - Parameter write: writes whole pages from a page on, unsynced.
-    /// - Returns: where the map starts, and how many pages the version's contents take.
-    /// - Complexity: O(regions), a page per region that changed.
+    /// After an error the previous map stays in force. The write gate is held, the map is open, and no checkpoint is
+    /// running.
+    /// - Parameter write: writes whole pages at a page number, unsynced.
+    /// - Returns: the map's root, and the pages of the version's contents.
+    /// - Complexity: O(regions), and a page per changed region.
     func writeMap(
         _ version: UInt64, by write: (UnsafeRawBufferPointer, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> (map: NodeReference, pageCount: Int) {
@@ -296,25 +295,25 @@ final class PageAllocator {
         return (space, changed)
     }
 
-    // MARK: Another process
+    // MARK: Other processes
 
     /// Dead extents that older versions still need.
     var held: [Extent] { lock.withLock { protections.hanging } }
 
-    /// Forgets everything; the map of the last checkpoint is to be opened next. The write gate is held.
-    /// - Parameter versions: protected from now on, each as often as it is named.
+    /// Forgets the state, after which the last checkpoint's map is opened. The write gate is held.
+    /// - Parameter versions: to protect, each as often as it is listed.
     func restart(pageCount: Int, fileCapacity: Int, protecting versions: [UInt64]) {
         lock.withLock {
             space = SpaceMap(reader, pageCount: pageCount)
             protections = Protections()
-            // Also lower than before: the process that wrote meanwhile may have cut the file.
+            // The size may be lower than before: another process may have truncated the file.
             room.follow(fileCapacity)
             for version in versions { protections.protect(version) }
         }
     }
 
-    /// Keeps pages that the map calls free for the versions that need them. The map is open.
-    /// - Throws: `corrupt` when they are not part of the contents.
+    /// Holds pages that the map counts as free, for the versions that need them. The map is open.
+    /// - Throws: `corrupt` if they are not part of the contents.
     func hold(_ extents: [Extent]) throws(StorageError) {
         lock.lock()
         defer { lock.unlock() }
@@ -325,9 +324,9 @@ final class PageAllocator {
         }
     }
 
-    /// Keeps all pages that the last checkpoint does not reach, up to the end of the contents, for processes that may
-    /// read a version older than `freed`. The map is open.
-    /// - Parameter end: behind the last page of any version of the process that died. What follows is given out next.
+    /// Holds all pages that the last checkpoint does not reach, up to `end`, for processes that may read a version
+    /// older than `freed`. The map is open.
+    /// - Parameter end: end of the pages of all versions of the process that died. Allocation continues there.
     /// - Complexity: O(pages up to `end`).
     func holdAll(upTo end: Int, freed: UInt64) throws(StorageError) {
         lock.lock()
@@ -337,7 +336,7 @@ final class PageAllocator {
         let start = space.regions.pageCount
         if end > start {
             space.regions.pageCount = end
-            // Places of the map for what is new stand behind it: anything else may be read.
+            // New places of the map are allocated behind the held pages, which other processes may read.
             do throws(StorageError) { _ = try extend(by: 0, true) } catch {
                 space.regions.pageCount = start
                 throw error
@@ -354,8 +353,8 @@ final class PageAllocator {
 
     // MARK: Checks
 
-    /// What the invariant checker compares: free pages, pages that the last committed version does not reach, dead
-    /// extents that wait, the map's own.
+    /// State for the invariant checker: free pages, pages that the last committed version does not reach, attached dead
+    /// extents, pages of the map.
     func snapshotForCheck() throws(StorageError) -> (
         free: [Bool], unreached: [Bool], hanging: [Extent], map: [Extent], pageCount: Int
     ) {

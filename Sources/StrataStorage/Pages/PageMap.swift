@@ -1,7 +1,7 @@
 package import StrataFiles
 internal import Synchronization
 
-/// What tags are hashed with: odd numbers that nobody knows who makes a file.
+/// Random odd keys for the hash of tags. They are unknown to the author of a file.
 struct TagKey: Sendable {
     let first: UInt64
     let second: UInt64
@@ -12,14 +12,14 @@ struct TagKey: Sendable {
     }
 }
 
-/// How many pages of the file may be touched. Grows with the file; shrinks only when no version reaches the tail.
+/// Pages of the file that may be read. Grows with the file; shrinks only when no version reaches the tail.
 final class PageLimit: Sendable {
     let pages = Atomic<Int>(0)
 }
 
 /// The mapped data file with its tags. Lives as long as any reader of it.
 ///
-/// Both are longer than the file, and are made longer where they are when the file outgrows them.
+/// Both mappings are longer than the file, and grow in place when the file outgrows them.
 package final class PageMap: Sendable {
     let map: any FileMap
     /// Atomic values in private memory; the pointer is immutable.
@@ -32,10 +32,10 @@ package final class PageMap: Sendable {
     private let short = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - reserve: bytes of address space for the file; fewer are taken where it is short.
-    ///   - checks: what the nodes of this file are held against.
-    ///   - seed: of the store that the file is.
-    /// - Throws: `limit(.addressSpace)` when there is not enough for the file; `file`.
+    /// - reserve: address space for the file in bytes; less is reserved if it is scarce.
+    /// - checks: structural checks of this file's nodes.
+    /// - seed: of the file's store.
+    /// - Throws: `limit(.addressSpace)` if there is not enough for the file; `file`.
     package init(
         _ file: any File, reserve: Int, _ fileSystem: any FileSystem, _ checks: NodeChecks, _ seed: NodeSeed
     ) throws(StorageError) {
@@ -48,34 +48,34 @@ package final class PageMap: Sendable {
             throw .limit(.addressSpace)
         }
         tagRange = range
-        // As many as there will ever be: whoever uses one has asked for the limit.
+        // Bound to the largest count: a user of a tag has checked the limit.
         tags = range.mutableBase.bindMemory(to: Atomic<UInt32>.self, capacity: Int(Format.arenaBit))
     }
 
     private static func tagBytes(_ bytes: Int) -> Int { (bytes / Format.pageSize + 1) * MemoryLayout<UInt32>.size }
 
-    /// Lets so many pages be read: another process has made the file longer.
+    /// Admits pages for reading after another process grew the file.
     package func admit(_ pages: Int) {
         if !extend(to: pages) { short.store(true, ordering: .relaxed) }
         limit.pages.max(min(pages, capacity), ordering: .acquiringAndReleasing)
     }
 
-    /// Has every page verified again when it is next read, those that this process wrote among them.
+    /// Has every page verified again at its next read, including those that this process wrote.
     func distrust() {
         for page in 0..<limit.pages.load(ordering: .acquiring) { tags[page].store(0, ordering: .relaxed) }
     }
 
-    /// Whether the file has pages that did not fit in.
+    /// Whether the file has pages beyond the mapping.
     var isShort: Bool { short.load(ordering: .relaxed) }
 
-    /// Pages that fit.
+    /// Pages that fit the mapping.
     var capacity: Int { min(map.count / Format.pageSize, tagRange.count / MemoryLayout<UInt32>.size) }
 
-    /// Makes room for so many pages, where the addresses behind are free and the process may map so much.
+    /// Extends the mapping to this many pages, if the addresses behind it are free and the process may map so much.
     func extend(to pages: Int) -> Bool {
         if pages <= capacity { return true }
         guard pages < Int(Format.arenaBit) else { return false }
-        // Twice as much, or at least somewhat more: a file that has outgrown its map grows on.
+        // To twice the size, or at least an eighth more: a file that has outgrown its mapping keeps growing.
         for wanted in [max(pages, min(2 * capacity, Int(Format.arenaBit) - 1)), pages + pages / 8, pages]
         where map.extend(to: wanted * Format.pageSize) {
             return tagRange.extend(to: Self.tagBytes(wanted * Format.pageSize))

@@ -5,22 +5,21 @@ internal import Synchronization
 /// Resolves references to bytes: in the mapped file, verified once, or in the arena of the open transaction.
 ///
 /// A node counts as verified under a 32-bit tag for its first page: a hash, never 0, of the checksum, the kind and the
-/// number of pages in the reference that it was verified under. A page that is used again has another tag, so nothing
-/// is ever invalidated. The hash has a random key: no file can be made whose references pass for one another.
-/// Limit: of a clean page that the system drops and reads again, or that another program writes over, only the
-/// checksum that stands in it is compared again.
+/// number of pages of its reference. A page that is reused has another tag, so tags need no invalidation. The hash has
+/// a random key, so that no file can be forged in which one reference passes for another. Limit: if the system evicts a
+/// clean page and reads it again, or another program overwrites it, only the checksum in its header is compared again.
 ///
 /// Concurrency: any thread, except that the arena belongs to the thread of the transaction. Tags are atomic and racing
 /// verifications write the same value.
 package final class PageReader: NodeReading, Sendable {
     private nonisolated(unsafe) let map: UnsafeRawPointer
     private nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
-    /// Guarded by the write lock: only the transaction's own reader has one.
+    /// Guarded by the write gate: only the transaction's own reader has an arena.
     private nonisolated(unsafe) let arena: UnsafeMutableRawPointer?
-    /// Pages that may be read: those of the reserved range that the file has.
+    /// Pages of the mapping that the file has.
     private let limit: PageLimit
     private let key: TagKey
-    /// Of the store that the file is.
+    /// Of the file's store.
     package let seed: NodeSeed
     let damage: MapDamage
     private let owner: PageMap
@@ -41,8 +40,8 @@ package final class PageReader: NodeReading, Sendable {
         let page = Int(reference.page)
         if reference.kindCode == kind.rawValue && page < limit.pages.load(ordering: .relaxed) {
             let node = map + page * Format.pageSize
-            // The node's own checksum stands beside what is read first: a page that another program has written over
-            // since it verified is looked at again.
+            // The node's own checksum is on the cache line that is read next: a page that another program has
+            // overwritten since its verification is verified again.
             if tags[page].load(ordering: .relaxed) == tag(reference) && node.u64(16) == reference.checksum {
                 return node
             }
@@ -52,7 +51,7 @@ package final class PageReader: NodeReading, Sendable {
         return try verify(reference, kind)
     }
 
-    /// Brings the beginning of a node, and what says that it is verified, nearer.
+    /// Prefetches the start of a node and its tag.
     @inline(__always)
     func prefetch(_ reference: NodeReference) {
         let page = Int(reference.page)
@@ -62,30 +61,30 @@ package final class PageReader: NodeReading, Sendable {
         for line in 0..<4 { strata_prefetch(node + 64 * line) }
     }
 
-    /// Pages that the file has.
+    /// Pages of the file.
     var pageCount: Int { limit.pages.load(ordering: .relaxed) }
 
-    /// The page that an address of the map stands on; nil for any other address.
+    /// The page of an address in the mapping; nil for any other address.
     func page(of address: UnsafeRawPointer) -> Int? {
         let offset = address - map
         return offset >= 0 && offset < owner.map.count ? offset / Format.pageSize : nil
     }
 
-    /// Whether the file has the pages that a reference names.
+    /// Whether the file has the pages of a reference.
     func hasPages(of reference: NodeReference) -> Bool {
         Int(reference.page) >= Format.firstDataPage
             && Int(reference.page) + Int(reference.pages) <= limit.pages.load(ordering: .relaxed)
     }
 
-    /// Asked after a node of the file was copied: whether it was still the same one then, and no other program wrote
-    /// over it meanwhile.
+    /// Checks, after a node of the file was copied, that the copy is of this node, and that no other program overwrote
+    /// it meanwhile.
     func confirm(_ reference: NodeReference) throws(StorageError) {
         let node = map + Int(reference.page) * Format.pageSize
         if node.u64(8) != reference.birth || node.u64(16) != reference.checksum { throw damage(at: node) }
         try confirm()
     }
 
-    /// Follows the descriptor of a value that is a node of its own.
+    /// Reads a long value by its descriptor.
     func long(_ descriptor: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
         guard let base = descriptor.baseAddress, descriptor.count == LongValue.size else {
             throw damage(at: descriptor.baseAddress ?? map)
@@ -104,14 +103,14 @@ package final class PageReader: NodeReading, Sendable {
         return UInt32(truncatingIfNeeded: (reference.checksum &* key.first &+ shape &* key.second) >> 32) | 1
     }
 
-    /// Says that a page holds what this process just wrote under `checksum`.
+    /// Marks a page as verified: this process just wrote it under `checksum`.
     func trust(_ reference: NodeReference) {
         tags[Int(reference.page)].store(tag(reference), ordering: .relaxed)
     }
 
-    /// Asked after the last load from the map and before what was loaded is believed: a page that cannot be read is
-    /// zeros, and no signal.
-    /// - Throws: `corrupt` with `unreadable` when the map lost any page.
+    /// Called after the last load from the mapping, and before the loaded bytes are used: a page that cannot be read
+    /// appears as zeros, without a signal.
+    /// - Throws: `corrupt` with `unreadable` if any page of the mapping was lost.
     @inline(__always)
     func confirm() throws(StorageError) {
         if damage.happened { throw lostPage }
@@ -126,7 +125,7 @@ package final class PageReader: NodeReading, Sendable {
             offset: damage.offset % Format.pageSize, reason: .unreadable)
     }
 
-    /// The bytes of a page that the file has, whatever they are: for a salvage that looks for nodes. Zeros for a sealed
+    /// The bytes of a page of the file without any check, for a salvage that searches for nodes. Zeros for a sealed
     /// page that does not open.
     package func unverified(_ page: Int) -> UnsafeRawPointer {
         precondition(page >= 0 && page < limit.pages.load(ordering: .acquiring), "the file has the page")
@@ -134,7 +133,7 @@ package final class PageReader: NodeReading, Sendable {
         return map + page * Format.pageSize
     }
 
-    /// A page of them. Never written after it was made.
+    /// A page of zeros. Never written after its initialization.
     package nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
         let page = UnsafeMutableRawPointer.allocate(byteCount: Format.pageSize, alignment: Format.pageSize)
         page.initializeMemory(as: UInt8.self, repeating: 0, count: Format.pageSize)
@@ -174,19 +173,19 @@ package final class PageReader: NodeReading, Sendable {
         return node
     }
 
-    /// Encrypted pages come by reading; others are mapped.
+    /// Encrypted pages are read; others are mapped.
     private func load(_ page: PageNumber, _ bytes: Int) throws(StorageError) {
         do throws(FileError) {
             try owner.map.load(offset: Int(page.rawValue) * Format.pageSize, count: bytes)
         } catch {
-            // The parent's file, in a process that was forked off, cannot be read either.
+            // In a forked child the parent's file cannot be read either.
             try confirm()
             if error.operation == .unseal { throw .corrupt(page: page, offset: 0, reason: .seal) }
             throw StorageError(error)
         }
     }
 
-    /// Where a byte of a node stands, as an error: page 0 for nodes of the arena and of memory.
+    /// Error for a byte of a node; page 0 for nodes outside the file.
     @inline(never)
     func damage(at address: UnsafeRawPointer) -> StorageError {
         if damage.happened { return lostPage }

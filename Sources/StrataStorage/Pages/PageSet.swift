@@ -1,6 +1,6 @@
-/// Pages of a file: a bit each, in pieces that take memory when the first of their pages comes.
+/// A set of pages: a bit each, in pieces that are allocated for the first of their pages.
 ///
-/// So it takes as much as the pages that a file has written, and not as the file is long.
+/// Its size follows the pages written, not the file's length.
 package struct PageSet {
     private static let pagesPerPiece = 1 << 15
     /// An empty piece has none of its pages.
@@ -16,7 +16,7 @@ package struct PageSet {
     }
 
     /// - Parameter page: below 2^31.
-    /// - Returns: false when it was there already.
+    /// - Returns: false if the page was a member already.
     @discardableResult
     package mutating func insert(_ page: Int) -> Bool {
         precondition(page >= 0 && page < Int(Format.arenaBit), "no page of a file")
@@ -30,7 +30,7 @@ package struct PageSet {
         return true
     }
 
-    /// Hands out the pages in ascending order.
+    /// Calls `body` with the pages, ascending.
     func forEach(_ body: (_ page: Int) throws -> Void) rethrows {
         for (number, piece) in pieces.enumerated() {
             for (index, word) in piece.enumerated() {

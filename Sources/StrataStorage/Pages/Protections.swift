@@ -1,5 +1,5 @@
-/// Versions that somebody still needs, and the dead extents that each keeps: an extent that was born in b and freed in
-/// f hangs on the newest protected version v with b <= v < f.
+/// Protected versions, and the dead extents that each keeps: an extent born in b and freed in f is attached to the
+/// newest protected version v with b <= v < f.
 ///
 /// Guarded by the allocator's lock.
 struct Protections {
@@ -12,13 +12,13 @@ struct Protections {
     private var protected = VersionMap<Protection>()
     private(set) var hangingPages = 0
 
-    /// The oldest version that anything protects.
+    /// The oldest protected version.
     var oldest: UInt64? { protected.versions.first }
 
     /// Dead extents that protected versions still need.
     var hanging: [Extent] { protected.values.flatMap(\.dead) }
 
-    /// Protects a version once more.
+    /// Adds a protection of a version.
     mutating func protect(_ version: UInt64) {
         let index = protected.index(of: version)
         if protected.holds(version, at: index) {
@@ -28,8 +28,8 @@ struct Protections {
         }
     }
 
-    /// Takes one protection of a version away.
-    /// - Returns: extents that hung on it alone: each is to be hung on another one, or is free.
+    /// Ends one protection of a version.
+    /// - Returns: extents that were attached to it: each goes to another version, or is free.
     mutating func unprotect(_ version: UInt64) -> [Extent] {
         let index = protected.index(of: version)
         guard protected.holds(version, at: index) else { return [] }
@@ -42,8 +42,8 @@ struct Protections {
         return dead
     }
 
-    /// Hangs a dead extent on the newest version that reaches it.
-    /// - Returns: false when none does: it is free.
+    /// Attaches a dead extent to the newest version that reaches it.
+    /// - Returns: false if none does: the extent is free.
     mutating func hang(_ extent: Extent) -> Bool {
         let index = protected.index(of: extent.freed) - 1
         guard index >= 0, protected.versions[index] >= extent.birth else { return false }

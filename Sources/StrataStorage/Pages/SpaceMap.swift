@@ -1,22 +1,21 @@
-/// The free map in memory: the regions of the contents, and the places in the file that the map's own nodes take turns
-/// at.
+/// The free map in memory: the regions of the contents, and the two places of each of the map's own nodes.
 ///
-/// Guarded by the allocator's lock. The places, and which pages are unreached, change under the write gate alone.
+/// Guarded by the allocator's lock. The places and the unreached pages change under the write gate alone.
 struct SpaceMap {
     private let reader: PageReader
     var regions: SpaceRegions
     private(set) var root = FreeMapRootPlaces()
     private(set) var isOpen = false
-    /// Pages of the map that the next checkpoint's map does not use any more.
+    /// Pages of the map that the next checkpoint's map no longer uses.
     private var retired: [Extent] = []
 
-    /// - Parameter pageCount: pages of the contents; the map of the last checkpoint is to be opened next.
+    /// - Parameter pageCount: pages of the contents; the caller then opens the last checkpoint's map.
     init(_ reader: PageReader, pageCount: Int) {
         self.reader = reader
         regions = SpaceRegions(reader, pageCount: pageCount)
     }
 
-    /// Reads what the last checkpoint wrote, but for the nodes of the regions themselves.
+    /// Reads the map of the last checkpoint, except the nodes of its regions.
     /// - Throws: `corrupt`.
     mutating func open(_ reference: NodeReference) throws(StorageError) {
         let count = (regions.pageCount + SpaceRegion.pages - 1) / SpaceRegion.pages
@@ -52,7 +51,7 @@ struct SpaceMap {
         isOpen = true
     }
 
-    /// Pages that the map itself takes, both places of everything.
+    /// All pages of the map, both places of each node.
     var extents: [Extent] {
         regions.indices.flatMap { index in
             [regions[index].place, regions[index].spare].map {
@@ -63,20 +62,19 @@ struct SpaceMap {
 
     // MARK: Growing
 
-    /// Longer contents.
+    /// Plan for longer contents.
     struct Growth {
         /// Regions of the longer contents.
         var regions: Int
-        /// Pages of the map's root, where it needs other places; else 0.
+        /// Pages of the map's root if it needs other places, else 0.
         var rootPages: Int
         /// Pages of the longer contents.
         var end: Int
     }
 
-    /// Contents that are longer by so many pages. The first pages of a region come with the two places of its map
-    /// node.
+    /// Plans contents that are longer by this many pages. A new region starts with the two places of its map node.
     mutating func growth(by pages: Int) throws(StorageError) -> Growth {
-        // What is noted of a region that was not read is lost.
+        // Changes noted in a region that was not loaded would be lost.
         if !regions.isEmpty { try regions.load(regions.count - 1) }
         var extra = 0
         while true {
@@ -89,7 +87,7 @@ struct SpaceMap {
         }
     }
 
-    /// - Returns: the first page that is not the map's.
+    /// - Returns: the first page that does not belong to the map.
     mutating func grow(_ growth: Growth) -> Int {
         var next = UInt32(regions.pageCount)
         regions.pageCount = growth.end
@@ -109,7 +107,7 @@ struct SpaceMap {
 
     // MARK: Trimming
 
-    /// Drops free pages at the end from the contents, and moves the map's places out of the way.
+    /// Drops free pages at the end from the contents, and moves the map's places away from there.
     mutating func trim() throws(StorageError) {
         for _ in 0..<8 {
             try dropTail()
@@ -134,7 +132,7 @@ struct SpaceMap {
         }
     }
 
-    /// Gives up the nodes of regions that the contents do not reach any more.
+    /// Drops the nodes of regions behind the contents.
     private mutating func dropRegions() {
         let count = (regions.pageCount + SpaceRegion.pages - 1) / SpaceRegion.pages
         while regions.count > max(count, 1) {
@@ -147,7 +145,7 @@ struct SpaceMap {
         }
     }
 
-    /// Where the contents end with a place of the map, takes one further down, if there is a free one.
+    /// If the contents end with a place of the map, moves that place to a free page further down.
     /// - Returns: whether the end is free now.
     private mutating func moveLastPlace() throws(StorageError) -> Bool {
         let last = UInt32(regions.pageCount - 1)
@@ -162,7 +160,7 @@ struct SpaceMap {
         for index in regions.indices where regions[index].place == last || regions[index].spare == last {
             let region = regions[index]
             try regions.load(index)
-            // The node in force can only move by being written.
+            // The node in force moves only by being written to its other place.
             region.isChanged = true
             guard region.spare == last || region.spare + 1 == last,
                 let page = try regions.bestRun(1, below: Int(last) - 1)
@@ -174,7 +172,7 @@ struct SpaceMap {
         return isMoved
     }
 
-    /// Makes a free run a place of the map, and the place that it replaces free: no durable map stands there.
+    /// Makes a free run a place of the map, and frees the place that it replaces, which no durable map uses.
     private mutating func replace(_ old: UInt32, by new: UInt32, pages: Int) {
         let run = Int(new)..<Int(new) + pages
         regions.markUsed(run)
@@ -186,18 +184,18 @@ struct SpaceMap {
 
     // MARK: The map of a checkpoint
 
-    /// Prepares what the map itself gives up.
+    /// Notes the pages that the map itself frees.
     /// - Returns: regions whose nodes a checkpoint has to write.
     mutating func beginWriting() -> [Int] {
         regions.setUnreached(retired, to: true)
         return regions.indices.filter { regions[$0].isChanged }
     }
 
-    /// Where the map starts.
+    /// Root of the map.
     var reference: NodeReference { root.pages > 0 ? root.reference : regions.first?.reference ?? .null }
 
-    /// Lets what was written be the map.
-    /// - Returns: pages that the map does not use any more.
+    /// Makes the written nodes the map.
+    /// - Returns: pages that the map no longer uses.
     mutating func adopt(_ written: FreeMapWriting.Result) -> [Extent] {
         for node in written.nodes {
             let region = regions[node.region]

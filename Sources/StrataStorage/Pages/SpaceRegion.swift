@@ -1,8 +1,8 @@
-/// 126 MiB of the file: which of its pages are free, and which the newest committed version does not reach.
+/// A region of 126 MiB of the file: its free pages, and those that the newest committed version does not reach.
 ///
-/// The second set is what a checkpoint writes; the first one lacks what readers, the last checkpoint or the open
-/// transaction still need. A region whose node was not read yet has summaries only: nothing in it has changed.
-/// Every block of 512 pages has a bound on its longest free run, so that a search passes over what cannot fit.
+/// A checkpoint writes the second set; the first one is smaller by pages that readers, the last checkpoint or the open
+/// transaction still need. A region whose node was not loaded has summaries only, and is unchanged. Every block of 512
+/// pages has a bound on its longest free run, so that a search skips blocks that cannot fit.
 /// Concurrency: guarded by the allocator's lock.
 package final class SpaceRegion {
     static let wordCount = 504
@@ -10,31 +10,31 @@ package final class SpaceRegion {
     static let blockPages = 512
     static let blockCount = pages / blockPages
 
-    /// The node as last written; null before the first checkpoint that knows the region.
+    /// The node as last written; null before the first checkpoint with the region.
     @exclusivity(unchecked) var reference = NodeReference.null
-    /// Where that node stands, or may stand.
+    /// Place of that node, or its first place.
     @exclusivity(unchecked) var place: UInt32
-    /// Where the next one goes: the two places take turns, so that a checkpoint needs no space.
+    /// Place of the next node. The two places are used in turn, so that a checkpoint needs no space.
     @exclusivity(unchecked) var spare: UInt32
-    /// Whether the node on disk says something else.
+    /// Whether the region differs from its node on disk.
     @exclusivity(unchecked) var isChanged = true
-    /// What the node on disk says.
+    /// Summary in the node on disk.
     @exclusivity(unchecked) var written = (free: 0, longest: 0)
     @exclusivity(unchecked) private(set) var freeCount = 0
-    /// No block has a longer free run.
+    /// Upper bound on the free runs of all blocks.
     @exclusivity(unchecked) private(set) var longest = 0
     @exclusivity(unchecked) private var free: UnsafeMutablePointer<UInt64>?
     @exclusivity(unchecked) private var unreached: UnsafeMutablePointer<UInt64>?
     @exclusivity(unchecked) private var bounds = [Int16](repeating: 0, count: blockCount)
 
-    /// A region at the end of a file that grows: nothing in it is free.
+    /// A region at the end of a growing file: none of its pages is free.
     init(place: UInt32, spare: UInt32) {
         self.place = place
         self.spare = spare
         allocate()
     }
 
-    /// A region that a checkpoint wrote, to be loaded when it is needed.
+    /// A region that a checkpoint wrote, to be loaded on first use.
     init(_ reference: NodeReference, freeCount: Int, longest: Int) {
         self.reference = reference
         self.freeCount = freeCount
@@ -60,7 +60,7 @@ package final class SpaceRegion {
 
     var isLoaded: Bool { free != nil }
 
-    /// The bits that were loaded are not to be believed.
+    /// Discards loaded bits that proved wrong.
     func unload(freeCount: Int) {
         free?.deallocate()
         unreached?.deallocate()
@@ -71,8 +71,8 @@ package final class SpaceRegion {
 
     // MARK: The node
 
-    /// Takes over what a checkpoint wrote: whatever its version does not reach is free.
-    /// - Returns: false when the node's numbers do not agree with its bits.
+    /// Loads a node: pages that the checkpoint's version does not reach are free.
+    /// - Returns: false if the node's counts differ from its bits.
     func load(_ node: UnsafeRawPointer) -> Bool {
         let expected = freeCount
         allocate()
@@ -89,7 +89,7 @@ package final class SpaceRegion {
         return freeCount == expected
     }
 
-    /// What a checkpoint writes, and its summary.
+    /// Encodes the region for a checkpoint, and returns its summary.
     func encode(_ node: UnsafeMutableRawPointer) -> (free: Int, longest: Int) {
         guard let unreached else { return (0, 0) }
         var count = 0
@@ -97,7 +97,7 @@ package final class SpaceRegion {
             FreeMapNode.put(node, word, unreached[word])
             count += unreached[word].nonzeroBitCount
         }
-        // After a restart all of it is free: runs may be longer than what is free now.
+        // After a restart all unreached pages are free, so runs may be longer than the present free ones.
         return (count, count == 0 ? 0 : min(count, Self.blockPages))
     }
 
@@ -118,7 +118,7 @@ package final class SpaceRegion {
         return changed
     }
 
-    /// - Returns: how many were not free.
+    /// - Returns: how many of them were not free.
     func markFree(_ range: Range<Int>) -> Int {
         guard let free else { return 0 }
         let changed = Self.change(free, range, to: true)
@@ -133,7 +133,7 @@ package final class SpaceRegion {
         return changed
     }
 
-    /// - Returns: how many were free.
+    /// - Returns: how many of them were free.
     func markUsed(_ range: Range<Int>) -> Int {
         guard let free else { return 0 }
         let changed = Self.change(free, range, to: false)
@@ -157,7 +157,7 @@ package final class SpaceRegion {
         longest = max(longest, run)
     }
 
-    /// One past the last page of the free run that `page` is in or behind.
+    /// End of the free run at or after `page`.
     func end(of page: Int) -> Int {
         guard let free else { return page }
         var index = page
@@ -176,7 +176,7 @@ package final class SpaceRegion {
         return ((page >> 6) + 1..<Self.wordCount).contains { free[$0] != 0 }
     }
 
-    /// The first page of the free run that ends before or at `page`.
+    /// Start of the free run that ends at or before `page`.
     func start(of page: Int, notBelow floor: Int = 0) -> Int {
         guard let free else { return page }
         var index = page
@@ -210,7 +210,8 @@ package final class SpaceRegion {
         visit(block, atLeast: 1) { _ in true }
     }
 
-    /// Hands over the free runs of a block, each cut at its ends, until `body` says false; a full visit measures it.
+    /// Calls `body` with the free runs of a block, each cut at the block's ends, until it returns false; a complete
+    /// visit updates the block's bound.
     private func visit(_ block: Int, atLeast: Int, _ body: (Range<Int>) -> Bool) {
         let end = (block + 1) * Self.blockPages
         var from = block * Self.blockPages
@@ -224,8 +225,8 @@ package final class SpaceRegion {
         longest = max(longest, found)
     }
 
-    /// The smallest free run that fits in the first block that has one.
-    /// - Parameter limit: the run ends at or below.
+    /// The smallest free run that fits, in the first block that has one.
+    /// - Parameter limit: the run ends at or below this page.
     func bestRun(_ pages: Int, below limit: Int = pages) -> Range<Int>? {
         for block in 0..<Self.blockCount where Int(bounds[block]) >= pages {
             if block * Self.blockPages + pages > limit { return nil }
@@ -240,7 +241,7 @@ package final class SpaceRegion {
         return nil
     }
 
-    /// Hands over all free runs of at least so many pages, each cut at the ends of its block, until `body` says false.
+    /// Calls `body` with all free runs of at least this length, each cut at its block's ends, until it returns false.
     func forEachRun(atLeast: Int, _ body: (Range<Int>) -> Bool) {
         var goesOn = true
         for block in 0..<Self.blockCount where goesOn && Int(bounds[block]) >= atLeast {

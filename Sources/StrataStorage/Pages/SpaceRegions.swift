@@ -1,18 +1,17 @@
-/// The pages of a file's contents by regions: which of them are free, and where a free run of some length is.
+/// The pages of a file's contents by regions, and the search for free runs.
 ///
-/// A region whose node was not read yet is loaded when it is needed: what is asked of it before are its summaries. So
-/// whatever may load one, or changes what a region holds, is mutating.
-/// Guarded by the allocator's lock.
+/// A region whose node was not read yet is loaded on first use; its summaries are known before. So functions that may
+/// load a region, or change one, are mutating. Guarded by the allocator's lock.
 struct SpaceRegions {
     private let reader: PageReader
     private var regions: [SpaceRegion] = []
     private(set) var freeCount = 0
-    /// Pages that the file's contents take, free ones among them.
+    /// Pages of the file's contents, free ones included.
     var pageCount: Int
 
-    /// Runs up to so many pages are looked for within blocks; longer ones lead over their ends.
+    /// Longest run that is searched within blocks; longer ones cross block ends.
     private static let blockwise = SpaceRegion.blockPages / 4
-    /// Long runs that are compared for the best fit.
+    /// Number of long runs that are compared for the best fit.
     private static let candidates = 16
 
     init(_ reader: PageReader, pageCount: Int) {
@@ -39,7 +38,7 @@ struct SpaceRegions {
         return last
     }
 
-    /// Reads the node of a region when it was not read yet.
+    /// Reads the node of a region, unless it was read.
     /// - Throws: `corrupt`.
     mutating func load(_ index: Int) throws(StorageError) {
         let region = regions[index]
@@ -56,12 +55,12 @@ struct SpaceRegions {
         }
     }
 
-    /// Reads the nodes of the regions that a run lies in.
+    /// Reads the nodes of a run's regions.
     mutating func load(_ run: Range<Int>) throws(StorageError) {
         for index in run.lowerBound / SpaceRegion.pages...(run.upperBound - 1) / SpaceRegion.pages { try load(index) }
     }
 
-    /// Whether some pages may be a place of the map.
+    /// Whether these pages may be a place of the map.
     func isPlace(_ page: UInt32, _ pages: Int) -> Bool {
         Int(page) >= Format.firstDataPage && Int(page) + pages <= pageCount
     }
@@ -78,7 +77,7 @@ struct SpaceRegions {
         return regions[region].isUnreached(inside)
     }
 
-    /// Hands over the parts of a run that lie in one region each.
+    /// Calls `body` with the parts of a run in each region.
     private func forEachPart(_ run: Range<Int>, _ body: (SpaceRegion, Range<Int>) -> Void) {
         var page = run.lowerBound
         while page < run.upperBound {
@@ -109,7 +108,7 @@ struct SpaceRegions {
         freeCount -= taken
     }
 
-    /// Those of some pages that are free and within the contents.
+    /// The given pages that are free and within the contents.
     func free(among pages: Set<UInt32>) -> [UInt32] {
         pages.sorted().filter { Int($0) < pageCount && isFree(Int($0)) }
     }
@@ -145,7 +144,7 @@ struct SpaceRegions {
     // MARK: Search
 
     /// A free run that fits well.
-    /// - Parameter limit: the run ends at or below.
+    /// - Parameter limit: the run ends at or below this page.
     mutating func bestRun(_ pages: Int, below limit: Int = .max) throws(StorageError) -> Int? {
         if freeCount < pages { return nil }
         if pages > Self.blockwise { return try longRun(pages, below: limit) }
@@ -160,7 +159,7 @@ struct SpaceRegions {
         return nil
     }
 
-    /// A run that leads over the ends of blocks and regions. Each has a part of at least half its pages in some block.
+    /// A run across block and region ends. At least half of its pages lie in one block.
     private mutating func longRun(_ pages: Int, below limit: Int) throws(StorageError) -> Int? {
         var best: Range<Int>?
         var seen = 0
@@ -186,7 +185,7 @@ struct SpaceRegions {
         return best?.lowerBound
     }
 
-    /// The free run that a free page is part of.
+    /// The whole free run around a free page.
     private mutating func wholeRun(around page: Int) throws(StorageError) -> Range<Int> {
         var (index, first) = page.quotientAndRemainder(dividingBy: SpaceRegion.pages)
         var start = regions[index].start(of: first + 1)
@@ -210,7 +209,7 @@ struct SpaceRegions {
         return lower..<(index * SpaceRegion.pages + end)
     }
 
-    /// Marks free runs used until they hold `need` pages in nodes of at most `largest` pages.
+    /// Allocates free runs until they hold `need` pages in nodes of at most `largest` pages.
     mutating func takeRuns(
         _ need: inout Int, atLeast: Int, _ largest: Int, _ chosen: inout [Range<Int>]
     ) throws(StorageError) {
@@ -219,7 +218,7 @@ struct SpaceRegions {
             let base = index * SpaceRegion.pages
             let first = chosen.count
             regions[index].forEachRun(atLeast: atLeast) { run in
-                // A remainder smaller than the largest node would be wasted.
+                // The end of a run that is too short for the largest node would be wasted.
                 let count = min(need + largest - 1, run.count)
                 need -= count - (largest - 1)
                 let start = base + run.lowerBound

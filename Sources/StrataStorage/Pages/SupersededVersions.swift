@@ -1,7 +1,7 @@
-/// Versions that were on their way to being visible, or were, when a newer one became it. Each loses one protection.
+/// Versions that a newer visible one replaces. Each loses one protection.
 struct SupersededVersions: Equatable {
     private(set) var oldest: UInt64?
-    /// Ascending. Empty but where several commits share a sync, so that most commits allocate nothing for it.
+    /// Ascending. Empty unless several commits share a sync, so that most commits allocate nothing for it.
     private(set) var others: [UInt64]
 
     init(oldest: UInt64?, others: [UInt64]) {

@@ -1,38 +1,38 @@
 internal import StrataFiles
 
-/// Makes, changes and gives up nodes for the open write transaction, one after the other.
+/// Makes, changes and drops nodes for the open write transaction.
 ///
 /// Nodes of older versions are never changed: they are copied to the arena, and their pages become dead at commit.
-/// Concurrency: guarded by the write lock.
+/// Concurrency: guarded by the write gate.
 final class TransactionNodes: NodeWriting {
     let reader: PageReader
     let arena: Arena
     let allocator: PageAllocator
     let file: any File
     let limits: StoreLimits
-    /// For bytes on their way into a node. Whoever uses it empties it first.
+    /// Buffer for bytes on their way into a node. Its user empties it first.
     let scratch = ByteHeap()
-    /// The version that this transaction will be.
+    /// The version that this transaction will commit.
     @exclusivity(unchecked) var version: UInt64
-    /// Pages of nodes of older versions that this transaction has replaced: its version does not lead to them.
+    /// Pages of nodes of older versions that this transaction has replaced.
     @exclusivity(unchecked) private(set) var dead: [Extent] = []
-    /// Nodes that went to the file before the commit (long values, and what spilled) and that the version to be leads
-    /// to: how many pages each has, by its first one.
+    /// Nodes written to the file before the commit (long values, and spilled nodes) that the new version reaches: the
+    /// pages of each, by its first one.
     @exclusivity(unchecked) private var early: [UInt32: UInt32] = [:]
-    /// The next transaction finds room for so many early nodes without allocating.
+    /// Number of early nodes for which capacity is kept from one transaction to the next.
     private static let kept = 256
-    /// Pages that the nodes of the arena got when the transaction was committed.
+    /// Pages that the arena's nodes got at the commit.
     @exclusivity(unchecked) var landed: [Extent] = []
-    /// Nothing was added yet, so the transaction may take the pages that are kept for deleting from a full disk.
+    /// The transaction has added nothing yet, so it may use the reserve for deletes on a full disk.
     @exclusivity(unchecked) var usesReserve = false
-    /// Pages of early nodes that the same transaction has replaced again: no version ever led to them.
+    /// Pages of early nodes that the transaction has replaced again: no version ever reached them.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
-    /// The first pages of abandoned nodes, which the allocator may give out again while the transaction runs.
+    /// First pages of abandoned nodes; the allocator may allocate them again while the transaction runs.
     @exclusivity(unchecked) private var recycled: Set<UInt32> = []
-    /// While a compaction moves nodes towards the start of the file: nodes are placed below this page if there is room.
+    /// Set during an online compaction: nodes are placed below this page if there is room.
     @exclusivity(unchecked) var placesBelow: Int?
 
-    /// Called before the first page is taken before the commit. A guest has to become the owner of writing there.
+    /// Called before the first page is allocated before the commit. A guest has to become the owner there.
     @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
 
     init(
@@ -46,7 +46,7 @@ final class TransactionNodes: NodeWriting {
         version = 0
     }
 
-    /// Starts a transaction that will be `version`. The arena is empty.
+    /// Starts a transaction that will commit `version`. The arena is empty.
     func begin(version: UInt64) {
         self.version = version
         dead.removeAll(keepingCapacity: true)
@@ -56,7 +56,7 @@ final class TransactionNodes: NodeWriting {
         placesBelow = nil
         landed = []
         beforeFirstPage = nil
-        // Until something is added.
+        // Until the transaction adds something.
         usesReserve = true
     }
 
@@ -91,8 +91,8 @@ final class TransactionNodes: NodeWriting {
         return target
     }
 
-    /// Gives a node up. References may come from pages that another program writes over while they are read: what can
-    /// be no node's is passed over.
+    /// Drops a node. Its reference may come from a page that another program overwrites meanwhile, so an impossible one
+    /// is ignored.
     func drop(_ reference: NodeReference) {
         if reference.isNull { return }
         if reference.isInArena {
@@ -108,9 +108,9 @@ final class TransactionNodes: NodeWriting {
         }
     }
 
-    // MARK: Nodes that go to the file at once
+    // MARK: Early nodes
 
-    /// Writes a value to a run of pages of its own.
+    /// Writes a long value to pages of its own.
     /// - Throws: `limit` above 256 MiB, `noSpace`.
     func makeLong(_ bytes: UnsafeRawBufferPointer, table: UInt32) throws(StorageError) -> LongValue {
         mark(.longValue)
@@ -152,7 +152,7 @@ final class TransactionNodes: NodeWriting {
         }
     }
 
-    /// Sees that this process may give pages out.
+    /// Makes sure that this process may allocate pages.
     func prepareForPages() throws(StorageError) {
         guard let ready = beforeFirstPage else { return }
         try ready()
@@ -166,25 +166,25 @@ final class TransactionNodes: NodeWriting {
         return run
     }
 
-    /// Pages of nodes that went to the file before the commit.
+    /// Pages of nodes written to the file before the commit.
     var placed: [Extent] {
         if early.isEmpty { return [] }
         return early.map { Extent(page: $0.key, pages: $0.value, birth: version) }
     }
 
-    /// Nodes were written where they will stay, unless they are given up.
+    /// Notes nodes that were written to their final pages, unless they are dropped later.
     func place(_ extents: some Sequence<Extent>) { for extent in extents { early[extent.page] = extent.pages } }
 
-    /// Lets pages that were given up be taken again. Nothing of the transaction leads to them.
+    /// Frees pages of abandoned nodes. The transaction no longer references them.
     func recycle() {
         allocator.giveBack(abandoned)
         for extent in abandoned { recycled.insert(extent.page) }
         abandoned.removeAll(keepingCapacity: true)
     }
 
-    /// Gives back what went to the file and is part of no version, and sees that it cannot be taken for a node of this
-    /// version by a salvage that has lost the way to the right one.
-    /// - Parameter all: the transaction is given up.
+    /// Frees pages that were written and belong to no version, and overwrites their first pages, so that a salvage that
+    /// searches the whole file does not take them for nodes of this version.
+    /// - Parameter all: the transaction is rolled back.
     func discard(all: Bool) {
         if early.isEmpty && abandoned.isEmpty && recycled.isEmpty { return }
         if all { abandoned += placed }
@@ -193,14 +193,14 @@ final class TransactionNodes: NodeWriting {
         defer { zeros.deallocate() }
         zeros.initializeMemory(as: UInt8.self, repeating: 0)
         for page in allocator.free(among: recycled) {
-            // Nobody reads what stays when this fails, but for a salvage of a damaged file.
+            // If this fails, the old bytes stay; only a salvage of a damaged file reads them.
             do throws(StorageError) { try write(UnsafeRawBufferPointer(zeros), page: page) } catch { return }
         }
     }
 
-    /// Moves a node of an older version, which is given up, as it is.
+    /// Moves a node of an older version unchanged, and drops the old one.
     /// - Parameter limit: the new place ends at or below this page.
-    /// - Returns: nil, with nothing changed, when there is no room.
+    /// - Returns: nil, with the state unchanged, if there is no room.
     func relocate(_ reference: NodeReference, below limit: Int) throws(StorageError) -> NodeReference? {
         guard let kind = NodeKind(rawValue: reference.kindCode) else {
             throw .structure(reference)
@@ -211,8 +211,8 @@ final class TransactionNodes: NodeWriting {
         return try copy(reference, old, to: page) { _ in }
     }
 
-    /// Writes a node of an older version, which is given up, anew with changes.
-    /// - Parameter limit: the new place ends at or below this page, where there is room.
+    /// Writes a node of an older version anew with changes, and drops the old one.
+    /// - Parameter limit: the new place ends at or below this page, if there is room.
     func rewrite(
         _ reference: NodeReference, below limit: Int, _ change: (UnsafeMutableRawPointer) -> Void
     ) throws(StorageError) -> NodeReference {
@@ -228,7 +228,7 @@ final class TransactionNodes: NodeWriting {
         return try copy(reference, old, to: place, change)
     }
 
-    /// Writes a node to pages that were taken for it, and gives up those that it had.
+    /// Writes a node to pages allocated for it, and drops its old ones.
     private func copy(
         _ reference: NodeReference, _ old: UnsafeRawPointer, to page: UInt32,
         _ change: (UnsafeMutableRawPointer) -> Void
@@ -255,12 +255,12 @@ final class TransactionNodes: NodeWriting {
     }
 }
 
-/// A run of pages that one version wrote.
+/// A run of pages written by one version.
 struct Extent: Equatable, Sendable {
     var page: UInt32
     var pages: UInt32
     /// The version that wrote it.
     var birth: UInt64
-    /// The first version that does not reach it; 0 while it lives.
+    /// The first version that does not reach it; 0 while it is in use.
     var freed: UInt64 = 0
 }

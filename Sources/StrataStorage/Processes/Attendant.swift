@@ -1,12 +1,12 @@
 internal import StrataFiles
 
-/// What a process does for others that have the store open: as the owner of writing it lends its turn for one
-/// transaction, or gives writing on to a process that needs it for itself, or that is the only one that writes. A
-/// thread does it, so that an idle owner can be asked.
+/// Answers the other processes that have the store open. The owner of writing lends a turn for one transaction, or
+/// hands ownership over: to a process that needs it for itself, or to the only process that commits. A thread of its
+/// own does so, so that an owner that makes no transactions answers, too.
 struct Attendant {
-    /// So many transactions of one other process in a row, and writing is its business.
+    /// After this many consecutive transactions by one other process, the owner hands writing over to it.
     private static let timesBeforeGivingOn = 64
-    /// Microseconds after which the thread looks for itself whether there is something to do.
+    /// Microseconds after which the thread checks for requests although no bell rang.
     private static let pause = 10_000_000
 
     let store: Store
@@ -15,7 +15,7 @@ struct Attendant {
     private var commits: Commits { store.commits }
     private var monitor: any Monitor { store.commits.monitor }
 
-    /// Starts the thread, which also hears of versions of others, unless it runs. The monitor is not held.
+    /// Starts the thread, unless it runs. It also follows versions of other processes. The monitor is not held.
     func start() {
         let isFirst = monitor.withLock {
             defer { commits.state.others.hasAttendant = true }
@@ -26,7 +26,7 @@ struct Attendant {
             while !processes.isEnded {
                 let bell = processes.slots.bell
                 processes.slots.giveSign()
-                // The store lives as long as its users, not as long as this thread.
+                // A weak reference: this thread must not keep the store alive.
                 do {
                     guard let store else { return }
                     Attendant(store: store, processes: processes).attend()
@@ -34,7 +34,7 @@ struct Attendant {
                 processes.slots.waitForBell(bell, microseconds: Self.pause)
             }
         }
-        // Tried again at the next transaction. Until then other processes wait for this one to close.
+        // The next transaction tries again. Until then other processes wait until this one closes the store.
         if !hasThread { monitor.withLock { commits.state.others.hasAttendant = false } }
     }
 
@@ -42,8 +42,8 @@ struct Attendant {
         if !processes.ownership.isOwn && monitor.withLock({ commits.state.isOwner }) { restoreWord() }
         while processes.ownership.isOwn && processes.ownership.isAsked && !processes.isEnded {
             let permit = acquireGate()
-            // What cannot be given on is found by whoever waits: this process's locks go with it. Nobody waits for this
-            // thread; the next use of the store meets the cause.
+            // The error needs no report: other processes find the owner gone once its locks are released, and the next
+            // use of the store in this process throws the same error.
             do throws(StorageError) { try serve(permit) } catch { break }
             permit.giveBack()
             commits.deliverNotices()
@@ -52,13 +52,14 @@ struct Attendant {
             !commits.state.isOwner && !commits.state.isClosed && !commits.state.observers.isEmpty
         }
         if listens {
-            // A damaged version is reported to whoever reads it.
+            // Errors are dropped: a damaged version is reported to the next reader of it.
             do throws(StorageError) { _ = try store.snapshot() } catch {}
             commits.deliverNotices()
         }
     }
 
-    /// Waits for the write gate, and hears its bell meanwhile: a process in a long transaction is not stopped.
+    /// Acquires the write gate. Gives signs of life meanwhile, so that a process in a long transaction does not count
+    /// as stopped.
     private func acquireGate() -> WritePermit {
         while true {
             let deadline = store.options.scheduling.deadline(after: ProcessTable.step)
@@ -67,11 +68,11 @@ struct Attendant {
         }
     }
 
-    /// A process wrote over the owner word while this process owns writing.
+    /// Restores the owner word after another process overwrote it while this process owns writing.
     private func restoreWord() {
         store.gate.whileHeld { _ in
             guard !processes.isEnded, monitor.withLock({ commits.state.isOwner }) else { return }
-            // Where the table is gone altogether, the next use of the store says so.
+            // Errors are dropped: where the table is gone, the next use of the store throws.
             do throws(StorageError) { try processes.ownership.restoreWord() } catch {}
         }
     }
@@ -95,8 +96,8 @@ struct Attendant {
             do throws(StorageError) {
                 return try Succession(store: store, processes: processes).handOver()
             } catch {
-                // Without room for a checkpoint, and without a log, this process alone has the newest commits: it keeps
-                // writing, and goes on to lend it.
+                // A checkpoint without room and without a log: this process alone has the newest commits, so it keeps
+                // ownership and goes on lending turns.
                 if state.mustGive || !monitor.withLock({ commits.state.isOwner }) { throw error }
                 if asker.wantsOwnership { return try processes.ownership.refuse(asker.slot, error) }
             }
@@ -106,7 +107,7 @@ struct Attendant {
     }
 
     private func lend(to slot: Int) throws(StorageError) {
-        // What the guest builds on must outlive this process, also where it is not durable yet.
+        // The guest's base must survive this process, so it is written to the log, even if not yet synced.
         let base = monitor.withLock { () -> VersionState? in
             commits.state.queue.endBatch()
             commits.appendWaiting()
@@ -121,7 +122,8 @@ struct Attendant {
         case .claimed: try Succession(store: store, processes: processes).handOver(to: slot)
         case .submitted: commit(for: slot, grant, base)
         default:
-            // Who gave its turn back waits until what it has seen is durable; who committed that may wait much later.
+            // A guest that rolled back waits until its base is durable; the commit of that base may be waited for much
+            // later.
             if monitor.withLock({ commits.state.queue.durable < base.version }) { store.groupLeader.call(commits) }
         }
     }
@@ -142,7 +144,7 @@ struct Attendant {
             failure = error
         }
         let isPublished = monitor.withLock { commits.state.queue.durable > base.version }
-        // What is published later wakes the guest; what was, before the answer could be seen, did not.
+        // A publication that follows wakes the guest. One that came before the answer did not, so the answer must.
         let wakes = isPublished || processes.grants.isGuestInHurry(slot)
         processes.grants.answer(slot, grant, failure, wakes: wakes)
         if failure == nil, !isPublished {
@@ -153,7 +155,7 @@ struct Attendant {
 }
 
 extension Store {
-    /// Makes this process the one that writes. The write gate is held.
+    /// Makes this process the owner of writing. The write gate is held.
     /// - Throws: as ``Succession/awaitTurn(until:acceptsGrant:)``.
     func becomeOwner(until deadline: Deadline = .never) throws(StorageError) {
         guard let processes else { return }
@@ -161,8 +163,8 @@ extension Store {
         _ = try succession.awaitTurn(until: deadline, acceptsGrant: false)
     }
 
-    /// Makes a record of another process the next version, unsynced where others may share the sync. The write gate is
-    /// held, and kept.
+    /// Commits another process's record as the next version; the sync is left to the commit batch. The write gate is
+    /// held, and stays held.
     func commit(record: [UInt8], on base: VersionState) throws(StorageError) {
         try checkOwnSize()
         try reader.confirm()

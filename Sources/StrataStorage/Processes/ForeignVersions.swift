@@ -1,19 +1,18 @@
 internal import StrataFiles
 
-/// Versions that other processes make and read. The owner of writing keeps pages that others have pinned; all others
-/// read the newest version that the process table names, and pin it there.
+/// Versions across processes. The owner of writing keeps the pages that other processes have pinned; every other
+/// process reads the newest version that the process table names, and pins it there.
 ///
 /// Every member is called with the monitor of `commits` held. Lock order: write gate, monitor, the table's lock, the
 /// allocator's lock.
 struct ForeignVersions {
-    /// The dead are looked for once in so many publications.
+    /// Pins of dead processes are cleared once in this many publications.
     private static let announcementsPerLook = 64
 
     let commits: Commits
     let processes: ProcessTable
 
-    /// Sees that the newest version of all processes is the store's visible one, and that its pages stay. This process
-    /// does not own writing.
+    /// Makes the newest published version the store's visible one, and pins it. This process does not own writing.
     func pinNewest() throws(StorageError) {
         while true {
             try processes.confirm()
@@ -28,7 +27,7 @@ struct ForeignVersions {
                 throw .limit(.pins)
             }
             guard processes.versions.publication == newest.number else {
-                // Another version was made the newest before the pin was seen.
+                // Another version was published before the pin became visible.
                 processes.pins.unpin(place)
                 continue
             }
@@ -41,7 +40,7 @@ struct ForeignVersions {
         }
     }
 
-    /// Makes what another process published the store's visible version; it cannot go meanwhile.
+    /// Makes a published version the store's visible one. Its pages are pinned, or cannot be reused meanwhile.
     func show(_ newest: PublishedVersion) throws(StorageError) {
         if newest.number == commits.state.others.publication { return }
         commits.pages.admit(newest.file.pages)
@@ -56,8 +55,8 @@ struct ForeignVersions {
         commits.state.queue.restart(at: version)
     }
 
-    /// Tells all processes of the newest version, and keeps what they have pinned. Versions that were visible before
-    /// are still protected.
+    /// Publishes the visible version to all processes, and protects the versions that they have pinned. Versions that
+    /// were visible before are still protected when this is called.
     func announce() {
         let allocator = commits.allocator
         commits.state.others.publication = processes.versions.publish(
@@ -66,7 +65,8 @@ struct ForeignVersions {
         processes.slots.wakeWaiters()
         commits.state.others.announcements += 1
         if commits.state.others.announcements % Self.announcementsPerLook == 0 {
-            // A table that cannot be locked keeps the pins of the dead; the next writer hears of it.
+            // An error only leaves the pins of dead processes in place; the next writer meets the table's state and
+            // reports it.
             do throws(StorageError) { try processes.slots.clearDead(patience: 0) } catch {}
         }
         let changed = commits.state.pins.follow(foreign: processes.pins.foreign)

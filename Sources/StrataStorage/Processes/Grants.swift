@@ -1,46 +1,46 @@
 internal import StrataFiles
 
-// A process that does not own writing makes a transaction all the same: the owner lends it the write gate, it works on
-// the newest committed version in its own memory, and hands in the record of its changes. The owner does them again,
-// logs them with those of all others, and one sync makes them durable together. docs/decisions/0015 says why.
+// A process that does not own writing can still make a transaction. The owner lends it the write gate; it works in its
+// own memory on the newest committed version, and submits the record of its changes. The owner replays the record, logs
+// it together with all others, and one sync makes them durable. docs/decisions/0015 says why.
 //
-// One grant is open at a time. How far it has come stands in the guest's slot, in one word with its number: what
-// belongs to another grant, or was written by nobody, is never taken for an answer.
+// One grant is open at a time. Its state stands in the guest's slot, in one word with the grant's number: an answer to
+// another grant, or a stray write, is never taken for an answer to this one.
 
 /// The right to make one transaction, lent by the owner of writing.
 struct Grant: Equatable {
-    /// Counts grants of a table's life.
+    /// Counts the grants of the table since it was made.
     var number: UInt64
-    /// Slot of the process that lent it.
+    /// Slot of the lender.
     var owner: Int
-    /// How often writing had changed its owner.
+    /// The table's count of ownerships when it was lent.
     var ownerships: UInt64
-    /// How many owners had died.
+    /// The table's count of dead owners when it was lent.
     var deaths: UInt64
-    /// What the transaction is based on: committed, and perhaps not durable yet.
+    /// The version that the transaction builds on: committed, but perhaps not durable yet.
     var base: PublishedVersion
 }
 
-/// How far a grant has come.
+/// State of a grant.
 enum GrantState: UInt8 {
     case none = 0
-    /// The owner has lent its turn.
+    /// The owner offers its turn.
     case offered = 1
-    /// The guest has handed in its record.
+    /// The guest has submitted its record.
     case submitted = 2
-    /// The owner has committed it; it is durable when a version as new is published.
+    /// The owner has committed it. It is durable once this version or a later one is published.
     case applied = 3
-    /// The owner could not commit it, and says why.
+    /// The owner could not commit it; the slot holds the reason.
     case refused = 4
-    /// The guest needs to write pages: it wants to own writing for the rest of its transaction.
+    /// The guest needs to write pages, and asks to own writing for the rest of its transaction.
     case claimed = 5
     /// The guest has rolled back.
     case returned = 6
-    /// The guest makes its transaction.
+    /// The guest has accepted the turn and makes its transaction.
     case taken = 7
 }
 
-/// Number and state of a grant in one word: no state is believed without its number.
+/// Number and state of a grant in one word, so that a state is never read with another grant's number.
 struct GrantWord: Equatable {
     var number: UInt64
     var state: GrantState
@@ -55,7 +55,7 @@ struct GrantWord: Equatable {
     var bits: UInt64 { number << 8 | UInt64(state.rawValue) }
 }
 
-/// Turns that an owner of writing lends, seen from both sides.
+/// Lending of turns: the owner's side and the guest's side.
 struct Grants: Sendable {
     typealias Layout = ProcessTable.Layout
 
@@ -64,18 +64,18 @@ struct Grants: Sendable {
     private var file: ProcessTableFile { slots.file }
     private var memory: any SharedMemory { file.memory }
 
-    /// Microseconds that an offered turn is left to a process which does not take it: it is stopped, or never asked.
+    /// Microseconds after which an offer that is not accepted is withdrawn: its process is stopped, or never asked.
     private static let patience = 1_000_000
 
     private func word(_ slot: Int) -> GrantWord { GrantWord(memory[Layout.slot(slot).grant]) }
     private func set(_ slot: Int, _ word: GrantWord) { memory[Layout.slot(slot).grant] = word.bits }
 
-    /// - Returns: false where the other side was faster.
+    /// - Returns: false if the other side changed the word first.
     private func change(_ slot: Int, _ word: GrantWord, to new: GrantWord) -> Bool {
         memory.exchange64(Layout.slot(slot).grant.offset, expected: word.bits, with: new.bits)
     }
 
-    /// The process with a grant that is not answered for. The table's lock is held.
+    /// The living process whose grant the owner has not answered. The table's lock is held.
     func livingGuest() throws(StorageError) -> Int? {
         let number = memory[Layout.lastGrant]
         for other in 0..<Layout.slots where slots.isTaken(other) && number != 0 {
@@ -91,24 +91,24 @@ struct Grants: Sendable {
 
     // MARK: The owner
 
-    /// Lends the turn to a process that asks. The write gate is held until it has answered.
-    /// - Returns: nil when it does not ask any more.
+    /// Offers the turn to a process that waits for it. The caller holds the write gate until the process has answered.
+    /// - Returns: nil if it no longer waits.
     func lend(to slot: Int, _ base: PublishedVersion) throws(StorageError) -> Grant? {
         let grant = try file.withLock { () throws(StorageError) -> Grant? in
             let words = Layout.slot(slot)
             guard slots.isTaken(slot), memory[words.ticket] != 0 else { return nil }
-            // A number has 56 bits in its word, whatever stands here.
+            // Masked to the 56 bits that a grant word holds, since the word in the file may be damaged.
             let number = GrantWord((memory[Layout.lastGrant] &+ 1) << 8).number
             memory[Layout.lastGrant] = number
             var base = base
             base.number = number
             versions.put(base, Layout.base)
-            // In this order: who dies in between leaves a grant, not a waiter without a ticket.
+            // This order: a crash in between leaves a grant, not a waiter without a ticket.
             set(slot, GrantWord(number, .offered))
             memory[words.ticket] = 0
             return self.grant(number)
         }
-        // It takes the turn under the table's lock, so that is free before it is woken.
+        // Accepting takes the table's lock, so it is released before the guest is woken.
         if grant != nil { slots.wakeGuest(slot) }
         return grant
     }
@@ -120,18 +120,18 @@ struct Grants: Sendable {
             deaths: memory[Layout.deaths], base: base)
     }
 
-    /// Waits for what a guest does with its turn.
+    /// Waits for the guest's answer.
     ///
-    /// A guest that gives no sign of life is stopped, in the middle of its transaction: the turn is taken back, and it
-    /// finds that out when it hands its record in, or claims ownership, by the word that says how far the grant is.
-    /// - Returns: `submitted`, `claimed`, or `returned`, also when it has died, never took it, or is stopped.
+    /// A guest that gives no sign of life in its transaction is stopped: the turn is withdrawn. The guest finds out
+    /// when it submits its record or claims ownership, since its grant word has changed.
+    /// - Returns: `submitted`, `claimed`, or `returned`, also if the guest died, never accepted, or is stopped.
     func awaitAnswer(of slot: Int, _ grant: Grant) throws(StorageError) -> GrantState {
         var nextLook = slots.nextLook
         let limit = file.scheduling.deadline(after: Self.patience)
         var silence = SilenceWatch(slots)
         while true {
             let value = slots.bell
-            // The process that waits for its turn sees that this one is not stopped.
+            // Another process that waits for its turn must see that this one is not stopped.
             slots.giveSign()
             let word = word(slot)
             guard word.number == grant.number else { return .returned }
@@ -161,7 +161,7 @@ struct Grants: Sendable {
         }
     }
 
-    /// Says what became of a record. Whoever waits for the version to be published need not be woken for it.
+    /// Answers a submitted record. A guest that already waits for the publication of its version need not be woken.
     func answer(_ slot: Int, _ grant: Grant, _ failure: StorageError?, wakes: Bool) {
         guard word(slot).number == grant.number else { return }
         if let failure { putFailure(failure, Layout.slot(slot)) }
@@ -170,10 +170,10 @@ struct Grants: Sendable {
         if wakes || failure != nil { slots.wakeGuest(slot) }
     }
 
-    /// Whether other threads of the guest wait for its turn to end.
+    /// Whether other threads of the guest's process wait for its turn to end.
     func isGuestInHurry(_ slot: Int) -> Bool { memory[Layout.slot(slot).flags] & Layout.isInHurry != 0 }
 
-    /// The record that a guest has handed in; nil when it is not what it wrote.
+    /// The record that a guest has submitted; nil if its checksum does not match.
     func submission(of slot: Int) throws(StorageError) -> [UInt8]? {
         let words = Layout.slot(slot)
         return try file.readTail(
@@ -182,15 +182,15 @@ struct Grants: Sendable {
 
     // MARK: The guest
 
-    /// Whether this process has been lent a turn that it has not taken.
+    /// Whether this process holds an offer that it has not accepted.
     var isOffered: Bool { word(slots.own).state == .offered }
 
-    /// Takes the turn that this process has been lent; nil when there is none, any more or at all.
+    /// Accepts the turn offered to this process; nil if there is no offer, or it was withdrawn.
     func take() throws(StorageError) -> Grant? {
         guard isOffered else { return nil }
         return try file.withLock { () throws(StorageError) in
             let word = word(slots.own)
-            // Without an owner the turn is about to be this process's own.
+            // Without an owner, this process is about to become the owner itself.
             guard word.state == .offered, let grant = grant(word.number), grant.owner >= 0, grant.owner < Layout.slots
             else { return nil }
             memory[slots.ownWords.ticket] = 0
@@ -199,12 +199,12 @@ struct Grants: Sendable {
         }
     }
 
-    /// This process owns writing: nothing that was lent to it counts any more.
+    /// Drops every grant to this process, because it owns writing.
     func forgetOwn() { set(slots.own, GrantWord(0, .none)) }
 
-    /// Hands a record in.
+    /// Submits a record.
     func submit(_ grant: Grant, _ record: UnsafeRawBufferPointer, isInHurry: Bool) throws(StorageError) {
-        // Behind the table stands what another process left by now, where this one has the turn no more.
+        // If the turn was withdrawn, the space behind the table may already hold another process's bytes.
         if !has(grant) { throw .turnTakenBack(path: file.data.path) }
         try file.writeTail(record)
         memory[slots.ownWords.recordBytes] = UInt32(record.count)
@@ -213,23 +213,23 @@ struct Grants: Sendable {
         if !reply(grant, .submitted) { throw .turnTakenBack(path: file.data.path) }
     }
 
-    /// Whether this process still has the turn that it took.
+    /// Whether this process still has the turn that it accepted.
     private func has(_ grant: Grant) -> Bool { word(slots.own) == GrantWord(grant.number, .taken) }
 
     /// Ends a turn without a commit.
     func giveBack(_ grant: Grant) {
-        // A turn that was taken back, or claimed in vain, needs no answer.
+        // A turn that was withdrawn needs no answer; a claim that failed is answered here.
         if !reply(grant, .returned), word(slots.own) == GrantWord(grant.number, .claimed) {
             set(slots.own, GrantWord(grant.number, .returned))
             slots.ring(grant.owner)
         }
     }
 
-    /// Asks to own writing instead. The owner gives it to no other process.
-    /// - Returns: false where the turn was taken back.
+    /// Asks for ownership in the middle of a transaction. The owner gives it to no other process.
+    /// - Returns: false if the turn was withdrawn.
     func claim(_ grant: Grant) -> Bool { reply(grant, .claimed) }
 
-    /// - Returns: false where the turn was taken back.
+    /// - Returns: false if the turn was withdrawn.
     private func reply(_ grant: Grant, _ state: GrantState) -> Bool {
         guard change(slots.own, GrantWord(grant.number, .taken), to: GrantWord(grant.number, state)) else {
             return false
@@ -238,16 +238,16 @@ struct Grants: Sendable {
         return true
     }
 
-    /// What became of a record that was handed in.
+    /// Result of a submitted record.
     enum Outcome {
         case applied
         case refused(StorageError)
-        /// The owner died, and may have committed it or not.
+        /// The owner died; whether it committed the record is unknown.
         case ownerGone
     }
 
-    /// Waits for what the owner says of a record.
-    /// - Throws: `commitOutcomeUnknown` where the owner is stopped: it may commit the record when it goes on.
+    /// Waits for the owner's answer to a record.
+    /// - Throws: `commitOutcomeUnknown` if the owner is stopped: it may commit the record when it continues.
     func awaitOutcome(_ grant: Grant, _ ownership: WritingOwnership) throws(StorageError) -> Outcome {
         var nextLook = slots.nextLook
         let submitted = GrantWord(grant.number, .submitted)
@@ -261,7 +261,7 @@ struct Grants: Sendable {
             slots.waitAsGuest(value)
             if !slots.isTimeToLook(&nextLook, rang: slots.guestBell != value) { continue }
             let isGone = try ownership.isGone(grant)
-            // It may have answered before it died, or was stopped.
+            // The owner may have answered before it died or was stopped.
             if self.word(slots.own) != submitted { continue }
             if isGone { return .ownerGone }
             if silence.isSilent(grant.owner) { throw .commitOutcomeUnknown(TransactionID(grant.base.version + 1)) }
@@ -285,7 +285,7 @@ struct Grants: Sendable {
         memory[words.failureSecond] = second
     }
 
-    /// Says why a process cannot have what it asked for under a ticket.
+    /// Stores why this process refuses to hand ownership to the asker with this ticket.
     func putRefusal(_ error: StorageError, _ words: Layout.Slot, _ ticket: UInt64) {
         var errno: Int32 = 0
         if case .noSpace(let file) = error { errno = file.errno }
@@ -293,7 +293,7 @@ struct Grants: Sendable {
         memory[words.failureSecond] = ticket
     }
 
-    /// What ``putRefusal(_:_:_:)`` said to this process: a disk without room, by its number, or `busy`.
+    /// Decodes ``putRefusal(_:_:_:)``: `noSpace` with its errno, or `busy`.
     func refusal(of storePath: String) -> StorageError {
         let errno = Int32(truncatingIfNeeded: memory[slots.ownWords.failureFirst])
         let error = FileError(.write, path: storePath, errno: errno)

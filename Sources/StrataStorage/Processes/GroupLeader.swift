@@ -1,7 +1,7 @@
 internal import StrataFiles
 
-/// A thread that leads the syncs of what a process commits for others, so that the one that serves them goes on
-/// meanwhile. Started when it is needed.
+/// A thread that leads the syncs of commits made for other processes, so that the attendant can serve the next one
+/// meanwhile. It is started at its first call.
 final class GroupLeader: Sendable {
     private let scheduling: any Scheduling
     private let monitor: any Monitor
@@ -10,7 +10,7 @@ final class GroupLeader: Sendable {
     /// Guarded by `monitor`.
     private nonisolated(unsafe) var isCalled = false
 
-    /// Microseconds after which the thread looks whether its store is still there.
+    /// Microseconds after which the thread checks that its store still exists.
     private static let pause = 1_000_000
 
     init(_ scheduling: any Scheduling) {
@@ -18,7 +18,7 @@ final class GroupLeader: Sendable {
         monitor = scheduling.makeMonitor("group leader")
     }
 
-    /// Sees that everything that was committed is made durable.
+    /// Has every commit so far made durable by the thread.
     func call(_ commits: Commits) {
         let isFirst = monitor.withLock {
             isCalled = true
@@ -36,7 +36,7 @@ final class GroupLeader: Sendable {
             }
         }
         if hasThread { return }
-        // This group is led by whoever asked; the next call tries for a thread again.
+        // Without a thread the caller leads this sync; the next call tries again to start one.
         monitor.withLock { (isStarted, isCalled) = (false, false) }
         Self.makeDurable(commits)
     }
@@ -51,7 +51,7 @@ final class GroupLeader: Sendable {
     }
 
     private static func makeDurable(_ commits: Commits) {
-        // A failure poisons the store, which whoever waits sees.
+        // A failure poisons the store; the threads that wait for the commit see that.
         _ = commits.waitUntilDurable(commits.newest.version)
     }
 }

@@ -2,18 +2,18 @@ internal import StrataFiles
 
 /// A transaction in a process that does not own writing.
 ///
-/// It is made here, in memory, and committed by the owner: only what was done is handed over, as a record. One that has
-/// to write pages before its commit (long values, more than fits memory, a record above the limit) takes ownership
-/// instead, in the middle.
+/// The transaction runs in this process's memory, and the owner commits it: only the record of its changes is
+/// submitted. A transaction that must write pages before its commit (a long value, a spill, a record above the limit)
+/// becomes the owner in the middle instead.
 struct GuestTurn {
-    /// Bytes of a record that another process commits.
+    /// Largest record that is submitted to an owner, in bytes.
     static let recordLimit = 256 << 10
 
     let store: Store
     let processes: ProcessTable
     let grant: Grant
-    /// Where the other processes see that this one reads the version that it was lent: they keep its pages also where
-    /// the turn is taken back, because this process was stopped.
+    /// This process's pin of the base in the table. It keeps the base's pages even if the turn is withdrawn because
+    /// this process was stopped.
     private var pin: Int?
 
     init(store: Store, processes: ProcessTable, grant: Grant) {
@@ -56,29 +56,29 @@ struct GuestTurn {
 
     private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
 
-    /// Makes the process of the running transaction the owner of writing.
-    /// - Parameter canRepeat: no operation is under way, and the record holds all that was done.
-    /// - Throws: `commitOutcomeUnknown` when the owner died, and what the transaction is based on did not come back;
-    ///   `turnTakenBack` when this process was stopped meanwhile; `noSpace`, `busy` where the owner cannot give writing
-    ///   on.
+    /// Makes this process the owner of writing in the middle of its transaction.
+    /// - Parameter canRepeat: no operation is under way, and the record holds every change so far.
+    /// - Throws: `commitOutcomeUnknown` if the owner died and recovery did not bring back the transaction's base;
+    ///   `turnTakenBack` if this process was stopped meanwhile; `noSpace`, `busy` if the owner cannot hand ownership
+    ///   over.
     func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
         defer { unpin() }
         transaction.guest = nil
         transaction.nodes.beforeFirstPage = nil
         if !processes.grants.claim(grant) { throw .turnTakenBack(path: store.path) }
-        // A recovery on the way must not meet the nodes and the record of the open transaction.
+        // A recovery inside `becomeOwner` makes a transaction of its own: it must not reuse the open one's workspace.
         store.writer.workspace = nil
         defer { store.writer.workspace = transaction.workspace }
         do throws(StorageError) { try store.becomeOwner() } catch {
-            // What is refused is claimed no more: it must draw writing here at no later time.
+            // A refused claim is withdrawn: a claim left open would bring ownership here later.
             processes.grants.giveBack(grant)
             throw error
         }
         let committed = monitor.withLock { commits.state.committed }
         let isSame = committed.version == grant.base.version
         if isSame, committed.root == grant.base.root { return try store.checkpoints.loadFreeMap() }
-        // The owner died meanwhile.
+        // The owner died, and recovery made another root or version.
         guard canRepeat, isSame, isOnlyDeath(recovered: committed.version) else {
             throw .commitOutcomeUnknown(TransactionID(transaction.version))
         }
@@ -89,40 +89,41 @@ struct GuestTurn {
         try ChangeReplay(in: transaction).apply(record)
     }
 
-    /// Takes ownership before an operation that this process may not do without.
-    /// - Parameter isLong: the operation writes a value that has pages of its own.
+    /// Claims ownership before an operation that a guest cannot make.
+    /// - Parameter isLong: the operation writes a long value.
     func prepare(
         _ transaction: WriteTransaction, cells: Int, bytes: Int, isLong: Bool
     ) throws(StorageError) {
         let used = transaction.workspace.recorder.byteCount
         let isTooLarge = transaction.workspace.recorder.isTooLarge
-        // Cells without bytes, and their columns, take less than 32.
+        // An upper bound: a cell without its bytes, and its column, takes less than 32 bytes.
         if !isLong, used + bytes + 32 * (cells + 1) <= Self.recordLimit { return }
         try claim(transaction, canRepeat: !isTooLarge)
     }
 
-    /// The same for elements of a collection.
-    /// - Parameter bytes: of their cells in a record.
+    /// As ``prepare(_:cells:bytes:isLong:)``, for elements of a collection.
+    /// - Parameter bytes: of their cells in the record.
     func prepare(_ transaction: WriteTransaction, bytes: Int, isLong: Bool) throws(StorageError) {
         let used = transaction.workspace.recorder.byteCount
         let isTooLarge = transaction.workspace.recorder.isTooLarge
-        // What says where they go takes less than 96.
+        // An upper bound: the elements' place takes less than 96 bytes.
         if !isLong, used + bytes + 96 <= Self.recordLimit { return }
         try claim(transaction, canRepeat: !isTooLarge)
     }
 
-    /// Whether the owner died, this process came after it, and nothing was committed since but what the log held.
+    /// Whether exactly one owner died, and recovery of its log ended at this version, with no commit since.
     private func isOnlyDeath(recovered version: UInt64) -> Bool {
         processes.ownership.deaths == grant.deaths + 1 && processes.ownership.recovered(grant.deaths) == version
     }
 
     // MARK: The end
 
-    /// Hands the finished transaction to the owner, and waits until it is durable. Gives the write gate back.
+    /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = TransactionID(transaction.version)
         monitor.withLock { commits.state.observers.handIn(CommitNotice(of: transaction), transaction.version) }
-        // Before the record is handed in: whoever publishes its version wakes those that wait, and the answer none.
+        // Count ourselves as waiting before submitting the record: the owner wakes only counted waiters when it
+        // publishes the version; its answer alone may wake no thread.
         changeWaiters(by: 1)
         let failure = handInAndWait(transaction)
         changeWaiters(by: -1)
@@ -135,7 +136,7 @@ struct GuestTurn {
         return version
     }
 
-    /// Ends the transaction without a commit. Gives the write gate back.
+    /// Ends the transaction without a commit. Releases the write gate.
     /// - Returns: whether its base is durable.
     func rollBack(_ transaction: WriteTransaction) -> Bool {
         unpin()
@@ -144,7 +145,7 @@ struct GuestTurn {
         return waitUntilPublished(grant.base.version)
     }
 
-    /// - Returns: why the transaction is not committed.
+    /// - Returns: why the transaction is not committed; nil if it is.
     private func handInAndWait(_ transaction: WriteTransaction) -> StorageError? {
         let version = transaction.version
         defer { unpin() }
@@ -174,12 +175,12 @@ struct GuestTurn {
             return .refused(error)
         }
         do throws(StorageError) { return try processes.grants.awaitOutcome(grant, processes.ownership) } catch {
-            // The table is of no use any more, or the owner is stopped.
+            // The table is not usable any more, or the owner is stopped.
             return .refused(.commitOutcomeUnknown(TransactionID(transaction.version)))
         }
     }
 
-    /// The owner died with a record of this process. The write gate is held.
+    /// Commits the record in this process after the owner died with it. The write gate is held.
     private func commitAgain(_ transaction: WriteTransaction) throws(StorageError) {
         let version = transaction.version
         let unknown = StorageError.commitOutcomeUnknown(TransactionID(version))
@@ -187,7 +188,8 @@ struct GuestTurn {
         transaction.end(.committed)
         do throws(StorageError) { try store.becomeOwner() } catch { throw unknown }
         guard let recovered = processes.ownership.recovered(grant.deaths) else { throw unknown }
-        // Only this process could make that version: it was in the log.
+        // The grant gave this version's number to this process alone, so a recovered version this new contains the
+        // record.
         if recovered >= version { return }
         let committed = monitor.withLock { commits.state.committed }
         guard committed.version == grant.base.version, isOnlyDeath(recovered: committed.version) else { throw unknown }
@@ -197,13 +199,14 @@ struct GuestTurn {
 
     private func refreshForObservers() {
         if monitor.withLock({ commits.state.observers.isEmpty || commits.state.isOwner }) { return }
-        // A damaged version is reported to whoever reads it.
+        // Errors are dropped: a damaged version is reported to the next reader of it.
         do throws(StorageError) { _ = try store.snapshot() } catch {}
     }
 
-    /// Waits until the owner has made a version durable and visible.
-    /// - Parameter recovers: comes after an owner that died. The write gate is not held then.
-    /// - Returns: false when it may not be, or is lost with its owner.
+    /// Waits until the owner has synced and published a version.
+    /// - Parameter recovers: if the owner dies, this process takes over and recovers. It then must not hold the write
+    ///   gate.
+    /// - Returns: false if the version is lost with its owner, or may be.
     func waitUntilPublished(_ version: UInt64, recovers: Bool = true) -> Bool {
         changeWaiters(by: 1)
         defer { changeWaiters(by: -1) }
@@ -246,7 +249,7 @@ struct GuestTurn {
 }
 
 extension WriteTransaction {
-    /// Takes ownership before an operation that this process may not do without.
+    /// Claims ownership before an operation that a guest cannot make.
     func prepareAsGuest(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
         guard let guest else { return }
         var bytes = 0

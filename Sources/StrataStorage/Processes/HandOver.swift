@@ -1,12 +1,12 @@
-/// What one owner of writing leaves to the next: what it knows and the files do not say.
+/// State that one owner of writing passes to the next, and that is only in the owner's memory.
 ///
-/// Its last checkpoint says the rest. Words of 8 bytes: sequence of the slot in force, then per extent page and pages,
-/// birth, death. It never outlives the processes that share a store, so it has no version of its own: the process
-/// table's covers it.
+/// The last checkpoint has the rest. Layout: words of 8 bytes; the sequence of the header slot in force, then per
+/// extent page and pages, birth, death. It never outlives the processes that share a store, so the process table's
+/// version number covers it.
 struct HandOver {
-    /// Of the slot that was in force.
+    /// Of the header slot in force.
     var sequence: UInt64
-    /// Dead extents that older versions still need.
+    /// Freed extents that older versions still reach.
     var held: [Extent]
 
     func encode() -> [UInt8] {
@@ -22,7 +22,7 @@ struct HandOver {
         self.held = held
     }
 
-    /// Reads what ``encode()`` wrote; nil when it is anything else.
+    /// Decodes ``encode()``; nil if the bytes are not its output.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 8, (bytes.count - 8) % 24 == 0 else { return nil }
         func word(_ index: Int) -> UInt64 {

@@ -1,25 +1,25 @@
 internal import StrataFiles
 
-// The fence protocol of pins. A reader stores its pin, fences, and looks whether the version is still the newest; the
-// writer makes another version the newest, fences, and scans the pins. One of the two sees the other: either the reader
-// tries again, or the writer keeps the pages.
+// The fence protocol of pins. A reader stores its pin, fences, and checks that the version is still the newest. The
+// writer publishes another version, fences, and scans the pins. So either the reader sees the newer version and tries
+// again, or the writer sees the pin and keeps the pages.
 
-/// The versions that this process reads, as the others see them.
+/// Pins of this process, as other processes see them.
 ///
 /// Concurrency: the store's monitor guards it.
 final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
-    /// Places that were let go of. Guarded by the store's monitor.
+    /// Places whose pins were removed. Guarded by the store's monitor.
     private nonisolated(unsafe) var unused: [Int] = []
-    /// Places that were ever used. Guarded by the store's monitor.
+    /// Number of places used so far. Guarded by the store's monitor.
     private nonisolated(unsafe) var used = 0
 
     init(_ slots: ProcessSlots) { self.slots = slots }
 
-    /// Says that this process reads a version. It counts if that is the newest one still, looked at afterwards.
-    /// - Returns: its place; nil when there is none left.
+    /// Pins a version. The pin counts only if the caller then finds that the version is still the newest one.
+    /// - Returns: its place; nil if none is free.
     func pin(_ version: UInt64) -> Int? {
         let memory = slots.file.memory
         let place: Int
@@ -41,7 +41,7 @@ final class ProcessPins: Sendable {
         unused.append(place)
     }
 
-    /// Versions that other processes read. After a fence.
+    /// Versions that other processes have pinned. The caller has fenced before.
     var foreign: Set<UInt64> {
         let memory = slots.file.memory
         var found: Set<UInt64> = []

@@ -1,9 +1,9 @@
 internal import StrataFiles
 
-/// The processes of a table: which slots are taken, who lives, and how they wake one another.
+/// The processes of a table: which slots are taken, which of their processes live, and the bells that wake them.
 ///
-/// A slot belongs to whoever has the lock on its byte of the data file. A taken slot without that lock is a dead
-/// process's, and may be cleared by anyone who holds the table's lock.
+/// A slot belongs to the process that holds the lock on its byte of the data file. A taken slot without that lock is a
+/// dead process's; any holder of the table's lock may clear it.
 struct ProcessSlots: Sendable {
     typealias Layout = ProcessTable.Layout
 
@@ -24,31 +24,31 @@ struct ProcessSlots: Sendable {
         }
     }
 
-    /// All taken slots but this process's own.
+    /// Taken slots of other processes.
     var others: some Sequence<Int> { (0..<Layout.slots).lazy.filter { $0 != own && isTaken($0) } }
 
-    /// Whether other processes may be attached: looked at after a fence, and before anything is done without them.
+    /// Whether other processes may be attached. Read after a fence, before any step that assumes there are none.
     var hasOthers: Bool { memory[Layout.alone] != aloneMark }
 
-    /// Stands in the table while one process alone is attached: a number that nobody writes by accident, since pins of
-    /// others count for nothing then.
+    /// Value of the `alone` word while one process is attached. While it stands, pins of other processes are ignored,
+    /// so it is a number that a stray write is unlikely to produce.
     private var aloneMark: UInt32 { UInt32(truncatingIfNeeded: memory[Layout.session]) | 1 }
 
-    /// Says that this process alone is attached, which has made the table.
+    /// Marks this process as the only one attached. It has just made the table.
     func startAlone() {
         memory[ownWords.state] = 1
         memory[Layout.alone] = aloneMark
         memory.fence()
     }
 
-    /// Makes this process's slot a taken one. Its lock is held, and the table's.
+    /// Takes this process's slot. Its lock and the table's lock are held.
     func takeOwn() {
         clear(own)
         memory[ownWords.state] = 1
         recount()
     }
 
-    /// Forgets a process that died or goes. The table's lock is held.
+    /// Frees the slot of a process that died or leaves. The table's lock is held.
     func clear(_ slot: Int) {
         let words = Layout.slot(slot)
         if memory[Layout.owner] == UInt32(slot + 1) { memory[Layout.owner] = 0 }
@@ -62,9 +62,8 @@ struct ProcessSlots: Sendable {
         recount()
     }
 
-    /// Forgets all processes that died, with their pins.
-    /// - Parameter patience: microseconds to wait for the table's lock: none where the dead can be looked for later as
-    ///   well.
+    /// Frees the slots of all dead processes, with their pins.
+    /// - Parameter patience: microseconds to wait for the table's lock; 0 if a later call can do it as well.
     func clearDead(patience: Int = ProcessTableFile.patience) throws(StorageError) {
         try file.withLock(patience: patience) { () throws(StorageError) in
             for other in others where try !isAlive(other) { clear(other) }
@@ -78,7 +77,7 @@ struct ProcessSlots: Sendable {
 
     // MARK: Bells of attendants
 
-    /// Changes when there is something to do for this process's attendant.
+    /// Changes when this process's attendant is called.
     var bell: UInt32 { memory[ownWords.bell] }
 
     func waitForBell(_ value: UInt32, microseconds: Int) {
@@ -87,7 +86,7 @@ struct ProcessSlots: Sendable {
 
     func ring(_ slot: Int) { memory.ring(Layout.slot(slot).bell.offset) }
 
-    /// From now on this process is told of new versions.
+    /// Subscribes this process to new versions.
     func watch() { memory[ownWords.watches] = 1 }
 
     func ringWatchers() {
@@ -99,18 +98,18 @@ struct ProcessSlots: Sendable {
 
     // MARK: Signs of life
 
-    /// How many signs of life a process has given.
+    /// Signs of life that a process has given so far.
     func signs(of slot: Int) -> UInt32 { memory[Layout.slot(slot).signs] }
 
-    /// This process is not stopped: it has heard its bell.
+    /// Shows that this process is not stopped: its attendant has heard its bell.
     func giveSign() { memory.increment32(ownWords.signs.offset) }
 
-    /// The numbers of the processes that have a slot, where they can be told.
+    /// Process ids that hold a slot's lock, as far as the system tells them.
     func processes(of slot: Int) -> [Int32] { file.data.lockHolders(byte: LockByte.slot(slot)) }
 
     // MARK: Bells of guests
 
-    /// Changes when a thread that waits for a turn, an answer or a version has something to look at.
+    /// Changes when a thread of this process that waits for a turn, an answer or a version has to check.
     var guestBell: UInt32 { memory[ownWords.guestBell] }
 
     func waitAsGuest(_ value: UInt32, microseconds: Int = ProcessTable.step) {
@@ -119,17 +118,17 @@ struct ProcessSlots: Sendable {
 
     func wakeGuest(_ slot: Int) { memory.ring(Layout.slot(slot).guestBell.offset) }
 
-    /// From now on, as long as the count is not 0, this process is woken when a version is published.
+    /// While the count is not 0, this process is woken at each publication.
     func setWaiters(_ count: Int) {
         memory[ownWords.waiters] = UInt32(count)
         memory.fence()
     }
 
-    /// Wakes the processes whose commits wait to be published.
+    /// Wakes the processes with commits that wait for publication.
     func wakeWaiters() { for other in others where memory[Layout.slot(other).waiters] != 0 { wakeGuest(other) } }
 
-    /// Whether it is time to look who lives: nothing rang, or it rang for so long that this must not wait any more.
-    /// Bells are rung by living processes as long as they wait for one that died.
+    /// Whether a waiting thread must check now that processes live: either no bell rang, or bells rang for so long that
+    /// the check is due. Living processes that wait for a dead one keep ringing.
     func isTimeToLook(_ next: inout Deadline, rang: Bool) -> Bool {
         if rang && file.scheduling.remaining(until: next) > 0 { return false }
         next = nextLook

@@ -1,24 +1,24 @@
 internal import StrataFiles
 
-// What the processes that have a store open know of each other. Exclusion never depends on it: that is done by locks on
-// bytes of the data file, which go with their process. The table says who waits, which version is visible and which
-// ones are pinned.
+// The state that processes with one store open share. Exclusion never depends on it: locks on bytes of the data file
+// exclude, and they are released with their process. The table holds who waits, which version is visible, and which
+// versions are pinned.
 //
 // Invariants (10 of docs/file-format.md)
-// 1. The opener who has the data file for itself makes the table afresh; nobody attaches to one that no living process
-//    is attached to.
-// 2. A slot belongs to whoever has the lock on its byte of the data file. A taken slot without that lock is a dead
-//    process's, and may be cleared by anyone who holds the table's lock.
+// 1. An opener that has the data file for itself makes the table anew; a process attaches only to a table that a living
+//    process is attached to.
+// 2. A slot belongs to the process that holds the lock on its byte of the data file. A taken slot without that lock is
+//    a dead process's; any holder of the table's lock may clear it.
 // 3. The table's lock is held for a few loads, stores and lock calls, never while waiting or during I/O.
-// 4. Each field is one word, or is believed only under another word that is stored after it, or under a checksum: a
-//    process may die between any two stores.
-// 5. Whatever stands in the lock file, no process ends, waits for ever or writes beside the owner because of it.
+// 4. A field is a single word, or it counts only under another word stored after it, or under a checksum: a process may
+//    die between any two stores.
+// 5. Whatever bytes the lock file holds, no process crashes, waits for ever or writes beside the owner because of it.
 
-/// A process's place at the table of all processes that have a store open.
+/// This process's membership in the table of all processes that have a store open.
 ///
-/// Concurrency: every member may be called from any thread, but for the pins, which the store's monitor guards.
+/// Concurrency: every member may be called from any thread, except the pins, which the store's monitor guards.
 final class ProcessTable: Sendable {
-    /// Microseconds after which a waiting process looks up what no living process has said.
+    /// Microseconds after which a waiting process checks that the process it waits for lives.
     static let step = 100_000
 
     let slots: ProcessSlots
@@ -27,7 +27,7 @@ final class ProcessTable: Sendable {
     let grants: Grants
     let ownership: WritingOwnership
     private let file: ProcessTableFile
-    /// What the table's byte of the data file is made of.
+    /// Selects the byte of ``LockByte/table(_:)``.
     private let identity: UInt64
     private let ended = ClosedFlag()
 
@@ -41,24 +41,24 @@ final class ProcessTable: Sendable {
         ownership = WritingOwnership(slots: slots, grants: grants, isMaker: isMaker)
     }
 
-    /// Of the lock file of a store.
+    /// Path of a store's lock file.
     static func path(_ storePath: String) -> String { storePath + ".lock" }
 
-    /// Of the lock file.
+    /// Path of the lock file.
     var path: String { file.path }
     private var data: any File { file.data }
     private var memory: any SharedMemory { file.memory }
 
     // MARK: Joining
 
-    /// Makes the table afresh, whatever an earlier life left in its file. Nobody else has the store open.
-    /// - Throws: `noSpace`, `file`; nothing is left behind then.
+    /// Makes the table anew, whatever its file held. No other process has the store open.
+    /// - Throws: `noSpace`, `file`; the lock file is removed then.
     static func make(_ data: any File, _ options: StoreOptions, path: String) throws(StorageError) -> ProcessTable {
         let lockPath = Self.path(path)
         do throws(FileError) {
             let lockFile = try makeFile(lockPath, beside: path, options.fileSystem)
-            // A hole would be filled when it is stored to, and a full disk would then be a signal.
-            // The records of guests stand behind the table: on a disk that fills up they, too, can still delete.
+            // Preallocated: a store to a hole of a mapped file raises a signal when the disk is full. The space for
+            // guests' records is included, so that guests can delete on a full disk.
             try lockFile.preallocate(to: Int64(Layout.bytes + GuestTurn.recordLimit))
             let file = try ProcessTableFile(lockFile, data: data, options: options)
             let memory = file.memory
@@ -77,21 +77,21 @@ final class ProcessTable: Sendable {
             }
             let table = ProcessTable(file, slot: 0, isMaker: true, identity: identity)
             try table.lockShared()
-            // Known without a look at all slots, each of which is a page to be fetched.
+            // Set without reading all slots, each of which would fault in a page.
             table.slots.startAlone()
             return table
         } catch {
-            // Half of it helps nobody. What failed first is what has to be said.
+            // A half-made table is of no use. The first error is the one to report.
             do throws(FileError) { try options.fileSystem.remove(lockPath) } catch {}
             throw StorageError(error)
         }
     }
 
-    /// A lock file that holds nothing of an earlier life.
+    /// Makes a lock file that holds no earlier contents.
     ///
-    /// One that stands there is replaced and not written over: processes may still map it that have a data file open
-    /// which this one has replaced. Where this process may not remove it, because another user's process left it in a
-    /// directory with the sticky bit, it is emptied: who maps it still finds its own slot free then, and refuses.
+    /// An existing file is replaced, not overwritten: processes may still map it that have open a data file which this
+    /// one replaced. If this process may not remove it (another user's file in a directory with the sticky bit), the
+    /// file is zeroed: a process that maps it then finds its own slot free, and refuses.
     private static func makeFile(
         _ lockPath: String, beside path: String, _ fileSystem: any FileSystem
     ) throws(FileError) -> any File {
@@ -111,29 +111,29 @@ final class ProcessTable: Sendable {
         return try fileSystem.open(lockPath, .createBeside(path))
     }
 
-    /// As ``make(_:_:path:)``; nil where the disk has no room for it. A store that is open alone needs no table, and
-    /// what fills the disk can be deleted. Others learn why they are kept out.
+    /// As ``make(_:_:path:)``; nil if the disk has no room for the table. A store open in one process works without, so
+    /// that data can be deleted from a full disk. Other processes get an error that names the cause.
     static func makeIfThereIsRoom(
         _ data: any File, _ options: StoreOptions, path: String
     ) throws(StorageError) -> ProcessTable? {
         do throws(StorageError) { return try make(data, options, path: path) } catch {
             guard case .noSpace = error else { throw error }
             mark(.noSpaceForProcesses)
-            // What it is for is a message.
+            // An error is dropped: the lock only tells other processes why they are kept out.
             do throws(FileError) { _ = try data.tryLock(byte: LockByte.unshared, exclusive: true) } catch {}
             return nil
         }
     }
 
-    /// Takes a place at the table of those who have the store open. This process has the shared lock on
-    /// ``LockByte/open``, and somebody is attached.
-    /// - Throws: `lockFile` when the file beside the store is not theirs; `limit(.processes)`; `settingsDiffer`.
+    /// Attaches to the table of the processes that have the store open. This process has the shared lock on
+    /// ``LockByte/open``, and another process is attached.
+    /// - Throws: `lockFile` if the file beside the store is not their table; `limit(.processes)`; `settingsDiffer`.
     static func attach(_ data: any File, _ options: StoreOptions, path: String) throws(StorageError) -> ProcessTable {
         let file = try open(data, options, path: path)
         let identity: UInt64
         do throws(FileError) {
             identity = try file.identity()
-            // Only those who map this very file have this lock.
+            // Only processes that map this very file hold this lock.
             guard try data.isLocked(byte: LockByte.table(identity)) else {
                 throw FileError.keptOut(path: path)
             }
@@ -157,7 +157,7 @@ final class ProcessTable: Sendable {
         }
     }
 
-    /// Opens a table that others made, and believes nothing of it yet but that it is one, of this data file.
+    /// Opens a table that another process made. Checks only that it is a table, and of this data file.
     private static func open(
         _ data: any File, _ options: StoreOptions, path: String
     ) throws(StorageError) -> ProcessTableFile {
@@ -189,21 +189,21 @@ final class ProcessTable: Sendable {
         _ = try data.tryLock(byte: LockByte.attached, exclusive: false)
     }
 
-    // MARK: Looking at it
+    // MARK: State
 
-    /// Whether the file is what this process has joined: somebody may have cut it, or written over it.
+    /// Whether the file still is the table that this process joined: it may have been truncated or overwritten.
     private var isIntact: Bool {
         memory[Layout.magic] == Layout.magicNumber && memory[slots.ownWords.state] == 1 && memory.isIntact
     }
 
-    /// Asked before pages are given up or pinned: what stands in the table is what keeps them.
+    /// Checks the table. Called before pages are freed or pinned, since the table's pins are what protects them.
     /// - Throws: `lockFile`.
     func confirm() throws(StorageError) { if !isIntact { throw .lockFile(path: path) } }
 
-    /// Orders what was stored to the table before what is loaded from it.
+    /// Orders stores to the table before loads from it.
     func fence() { memory.fence() }
 
-    /// A write or sync failed in some process: nobody writes any more until an opener is alone.
+    /// A write or sync failed in some process: no process writes until one opens the store alone.
     var isPoisoned: Bool { memory[Layout.poison] != 0 }
 
     func poison() {
@@ -212,10 +212,10 @@ final class ProcessTable: Sendable {
         slots.wakeWaiters()
     }
 
-    /// How often some process changed the record of damage beside the store; 0 where none did.
+    /// Counts changes of the damage record beside the store, by any process; 0 if there was none.
     var damageChanges: UInt32 { memory[Layout.damageChanges] }
 
-    /// All processes read the record of damage again before they next ask.
+    /// Has all processes read the damage record again before they next use it.
     func damageDidChange() {
         memory.increment32(Layout.damageChanges.offset)
     }
@@ -225,22 +225,22 @@ final class ProcessTable: Sendable {
     /// Whether this process has left the table.
     var isEnded: Bool { ended.isSet }
 
-    /// Whether this process is the only one that has the store open; keeps all others out from then on.
+    /// Whether this process is the only one that has the store open. If so, all others are kept out from then on.
     func becomeAlone() throws(StorageError) -> Bool {
         do throws(FileError) { return try data.tryLock(byte: LockByte.open, exclusive: true) } catch {
             throw StorageError(error)
         }
     }
 
-    /// Lets others in again.
+    /// Lets other processes open the store again.
     func admitOthers() throws(StorageError) {
         do throws(FileError) { _ = try data.tryLock(byte: LockByte.open, exclusive: false) } catch {
             throw StorageError(error)
         }
     }
 
-    /// Gives the place up, unless this process is the last one.
-    /// - Returns: false when it is: all others are kept out then.
+    /// Leaves the table, unless this process is the last one.
+    /// - Returns: false if it is the last one: all others are kept out then.
     func leave() throws(StorageError) -> Bool {
         try file.withLock { () throws(StorageError) in
             if try becomeAlone() { return false }
@@ -250,13 +250,13 @@ final class ProcessTable: Sendable {
         }
     }
 
-    /// The last process goes: the file goes with it. All others are kept out.
+    /// Removes the lock file, as the last process. All others are kept out.
     func remove() {
         file.remove()
         unlockAll()
     }
 
-    /// Gives everything up without a word, as a process that dies.
+    /// Releases all locks without clearing the slot, as a dying process would.
     func abandon() { unlockAll() }
 
     private func unlockAll() {
@@ -265,10 +265,10 @@ final class ProcessTable: Sendable {
             LockByte.writer, LockByte.slot(slots.own), LockByte.table(identity), LockByte.attached, LockByte.open,
         ]
         for byte in bytes {
-            // A lock that cannot be given back goes with the descriptor.
+            // A lock that cannot be released is released with the descriptor.
             do throws(FileError) { try data.unlock(byte: byte) } catch { continue }
         }
-        // Whoever waits for this process in this process looks up.
+        // Threads of this process that wait in the table wake and see that it has left.
         slots.ring(slots.own)
         slots.wakeGuest(slots.own)
     }

@@ -1,31 +1,30 @@
 import CXXHash
 internal import StrataFiles
 
-/// The lock file as one process has it: shared words, what stands behind them, and the lock that guards changes.
+/// The lock file in one process: shared words, the tail behind them, and the lock that guards changes.
 ///
-/// That lock is a byte of the data file, not bytes of the lock file: it goes with a process that dies, and nobody can
-/// write over it. Concurrency: every member may be called from any thread.
+/// That lock is a byte of the data file, not of the lock file: it is released with a process that dies, and no process
+/// can overwrite it. Concurrency: every member may be called from any thread.
 final class ProcessTableFile: Sendable {
     typealias Layout = ProcessTable.Layout
 
     /// Of the lock file.
     let path: String
     let memory: any SharedMemory
-    /// The data file, whose locks count.
+    /// The data file, whose bytes are locked.
     let data: any File
     let scheduling: any Scheduling
-    /// Microseconds without a sign of life after which a process is taken for stopped.
+    /// Microseconds without a sign of life after which a process counts as stopped.
     let silenceLimit: Int
     private let fileSystem: any FileSystem
     private let file: any File
-    /// Before the lock on the byte, which all threads of a process have at once.
+    /// Excludes the threads of this process, which share the lock on the byte.
     private let threads: any Monitor
 
-    /// How long the lock is waited for, in microseconds: it is held for less than one thousandth of that, unless its
-    /// holder is stopped.
+    /// Microseconds to wait for the lock. It is held for less than a thousandth of that, unless its holder is stopped.
     static let patience = 10_000_000
-    /// The lock is asked for so many times in a row before this thread sleeps: that takes some 30 microseconds, longer
-    /// than it is held by a process that runs, and less than the shortest sleep.
+    /// Attempts to take the lock before the thread sleeps. They take some 30 microseconds: longer than a running
+    /// process holds the lock, and less than the shortest sleep.
     private static let attemptsInARow = 60
 
     /// - Parameter file: of at least ``ProcessTable/Layout/bytes`` bytes.
@@ -41,16 +40,17 @@ final class ProcessTableFile: Sendable {
         threads = options.scheduling.makeMonitor("process table")
     }
 
-    /// Runs `body` while no other thread of any process changes the table. Never while waiting or during I/O.
+    /// Runs `body` under the table's lock: no other thread of any process changes the table. `body` must not wait or do
+    /// I/O.
     /// - Parameter patience: microseconds to wait for the lock.
-    /// - Throws: `lockFile` when the file is no table any more, or the lock's holder is stopped within it.
+    /// - Throws: `lockFile` if the file is no table any more, or the lock's holder is stopped.
     func withLock<Value>(patience: Int = patience, _ body: () throws(StorageError) -> Value) throws(StorageError)
         -> Value
     {
         threads.lock()
         defer { threads.unlock() }
         try lock(patience)
-        // A lock that cannot be given back goes with the descriptor.
+        // A lock that cannot be released is released with the descriptor.
         defer { do throws(FileError) { try data.unlock(byte: LockByte.change) } catch {} }
         guard memory[Layout.magic] == Layout.magicNumber, memory.isIntact else { throw .lockFile(path: path) }
         return try body()
@@ -71,15 +71,15 @@ final class ProcessTableFile: Sendable {
         }
     }
 
-    /// What this very file is called among all that were ever at this path.
+    /// Identity of this file among all files that ever stood at its path.
     func identity() throws(FileError) -> UInt64 {
         let words = [memory[Layout.session], try file.status().inode]
         return words.withUnsafeBytes(Self.checksum)
     }
 
-    /// Takes the file away, unless another one stands there.
+    /// Removes the file, unless another file stands at its path.
     func remove() {
-        // Who finds it left behind does not believe it.
+        // Errors are dropped: an opener ignores a lock file that no living process is attached to.
         do throws(FileError) {
             if try fileSystem.status(path)?.inode == file.status().inode { try fileSystem.remove(path) }
         } catch {}
@@ -99,8 +99,8 @@ final class ProcessTableFile: Sendable {
         do throws(FileError) { try file.write(bytes, at: Int64(Layout.bytes)) } catch { throw StorageError(error) }
     }
 
-    /// Bytes from behind the table; nil when they are not there, are not those of the checksum, or are said to be more
-    /// than `limit`: what says how many stands in the file.
+    /// Reads bytes from behind the table; nil if the file is too short, the checksum differs, or `count` exceeds
+    /// `limit` (`count` comes from the file, so it is not trusted).
     func readTail(_ count: Int, checksum: UInt64, atMost limit: Int) throws(StorageError) -> [UInt8]? {
         if count > limit { return nil }
         do throws(FileError) {

@@ -25,7 +25,7 @@ extension SharedMemory {
 }
 
 extension ProcessTable {
-    /// Where the words of the table are. docs/file-format.md lists them.
+    /// Offsets of the table's words. docs/file-format.md lists them.
     enum Layout {
         static let magicNumber: UInt64 = 0x314B_434C_5453_5453
         static let versionNumber: UInt32 = 4
@@ -38,35 +38,35 @@ extension ProcessTable {
         static let session = Word64(96)
         static let poison = Word32(120)
         static let usesLog = Word32(124)
-        /// Whether one process alone is attached.
+        /// ``ProcessSlots`` keeps a mark here while a single process is attached.
         static let alone = Word32(128)
-        /// 0 while the owner before has left a hand-over block.
+        /// 0 while the tail holds a hand-over block of the previous owner.
         static let phase = Word32(132)
         /// Slot of the owner, plus 1.
         static let owner = Word32(136)
         static let lastTicket = Word64(144)
-        /// How often a process began to own writing.
+        /// Counts how often a process became the owner of writing.
         static let ownerships = Word64(152)
         static let blockBytes = Word64(160)
         static let blockChecksum = Word64(168)
         static let publication = Word64(192)
-        /// How many owners have died.
+        /// Counts owners that died.
         static let deaths = Word64(768)
         static let lastGrant = Word64(840)
         /// ``Durability`` of the owner, plus 1.
         static let durability = Word32(848)
-        /// How often a process changed the record of damage beside the store.
+        /// Counts changes of the damage record beside the store.
         static let damageChanges = Word32(852)
-        /// What the open grant is based on.
+        /// Base version of the open grant.
         static let base = Version(base: 896)
 
-        /// Of publications: the newest one is in the record of its number, modulo this.
+        /// Records of publications: number `n` stands in record `n` modulo this.
         static let versions: UInt64 = 8
-        /// So many deaths are remembered.
+        /// Recovered versions of this many dead owners are kept.
         static let deathsKept: UInt64 = 8
         static let slots = 32
         static let pinsPerSlot = (slotBytes - Slot.pinsOffset) / 8
-        /// Behind it stands what one owner leaves to the next, or a guest's record.
+        /// Size of the table. Behind it stands a hand-over block or a guest's record.
         static let bytes = slotsOffset + slots * slotBytes
 
         private static let slotsOffset = 4096
@@ -74,10 +74,10 @@ extension ProcessTable {
 
         static func slot(_ index: Int) -> Slot { Slot(base: slotsOffset + index * slotBytes) }
         static func version(_ number: UInt64) -> Version { Version(base: 256 + Int(number % versions) * 64) }
-        /// Up to which version the work of the owner came back that died as number so and so.
+        /// The version to which the log of dead owner number `number` was recovered.
         static func recovered(_ number: UInt64) -> Word64 { Word64(776 + 8 * Int(number % deathsKept)) }
 
-        /// A version, as the table says it.
+        /// A published version.
         struct Version {
             let base: Int
             var version: Word64 { Word64(base) }
@@ -87,11 +87,11 @@ extension ProcessTable {
             var birth: Word64 { Word64(base + 24) }
             /// ``FileExtent``: pages of the file, and of the contents.
             var filePages: Word64 { Word64(base + 32) }
-            /// Of the words before, and of the number that names the record.
+            /// Checksum of the words before and of the record's number.
             var checksum: Word64 { Word64(base + 40) }
         }
 
-        /// A process.
+        /// A process slot.
         struct Slot {
             static let pinsOffset = 128
             let base: Int
@@ -99,23 +99,23 @@ extension ProcessTable {
             var state: Word32 { Word32(base) }
             /// Wakes the attendant.
             var bell: Word32 { Word32(base + 4) }
-            /// When it asked for its turn; 0 when it does not.
+            /// Number of its request for a turn; 0 if there is none.
             var ticket: Word64 { Word64(base + 8) }
-            /// Whether it is told of new versions.
+            /// Whether the process is rung at new versions.
             var watches: Word32 { Word32(base + 16) }
             var pinsUsed: Word32 { Word32(base + 20) }
             /// Wakes threads that wait for a turn, an answer, or a version.
             var guestBell: Word32 { Word32(base + 24) }
-            /// How many of its threads wait for a version to be published.
+            /// Threads of the process that wait for a publication.
             var waiters: Word32 { Word32(base + 28) }
-            /// Number of its grant and how far that has come: ``GrantWord``.
+            /// Number and state of its grant: ``GrantWord``.
             var grant: Word64 { Word64(base + 32) }
-            /// Counts signs of life: its attendant has heard a bell.
+            /// Counts signs of life: the attendant has heard a bell.
             var signs: Word32 { Word32(base + 40) }
             var flags: Word32 { Word32(base + 44) }
             var recordBytes: Word32 { Word32(base + 48) }
             var recordChecksum: Word64 { Word64(base + 56) }
-            /// Why its record was refused; or ownership, with the ticket as the second word.
+            /// Why its record, or its request for ownership, was refused; for the latter the second word is the ticket.
             var failure: Word32 { Word32(base + 64) }
             var failureFirst: Word64 { Word64(base + 72) }
             var failureSecond: Word64 { Word64(base + 80) }
@@ -123,11 +123,11 @@ extension ProcessTable {
             func pin(_ index: Int) -> Word64 { Word64(base + Self.pinsOffset + 8 * index) }
         }
 
-        /// Flag of an asking process: a grant will not do.
+        /// Flag of a waiting process: it needs ownership, a grant is not enough.
         static let wantsOwnership: UInt32 = 1
         /// Flag of a guest: other threads of its process wait for its turn to end.
         static let isInHurry: UInt32 = 2
-        /// Flag of an asking process: the owner cannot give writing on, and says why.
+        /// Flag of a waiting process: the owner cannot hand ownership over; the slot holds the reason.
         static let isRefused: UInt32 = 4
     }
 }

@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// What all processes may read from now on.
+/// The version that readers of all processes pin from now on.
 struct PublishedVersion: Equatable {
     /// Counts publications.
     var number: UInt64
@@ -9,17 +9,17 @@ struct PublishedVersion: Equatable {
     var file: FileExtent
 }
 
-/// Which version is the newest that readers of all processes may pin.
+/// The newest version that readers of all processes may pin.
 struct PublishedVersions: Sendable {
     typealias Layout = ProcessTable.Layout
 
     let file: ProcessTableFile
     private var memory: any SharedMemory { file.memory }
 
-    /// Counts publications: says without reading it whether there is another newest version.
+    /// Counts publications, so that a change is seen without reading the version.
     var publication: UInt64 { memory[Layout.publication] }
 
-    /// Makes a version the newest one. The owner of writing calls it, under its store's monitor.
+    /// Publishes a version as the newest. The owner of writing calls it, under its store's monitor.
     /// - Returns: the number of this publication.
     @discardableResult
     func publish(_ version: UInt64, _ root: NodeReference, _ file: FileExtent) -> UInt64 {
@@ -30,8 +30,8 @@ struct PublishedVersions: Sendable {
         return number
     }
 
-    /// The newest version. A record stays for seven publications, so one that was torn is read again.
-    /// - Throws: `lockFile` when somebody wrote over it.
+    /// The newest version. A record stays for seven publications, so a torn read is retried.
+    /// - Throws: `lockFile` if the record was overwritten.
     func newest() throws(StorageError) -> PublishedVersion {
         while true {
             let number = publication
@@ -43,7 +43,7 @@ struct PublishedVersions: Sendable {
         }
     }
 
-    /// Stores a version with its number's checksum.
+    /// Stores a version under a checksum that includes its number.
     func put(_ version: PublishedVersion, _ words: Layout.Version) {
         let root = version.root
         let place = UInt64(root.page) | UInt64(root.pages) << 32 | UInt64(root.kindCode) << 48
@@ -57,8 +57,7 @@ struct PublishedVersions: Sendable {
             (version.number, version.version, place, root.checksum, root.birth, pages))
     }
 
-    /// Behind the last page of every version that the owner of writing has published or lent; nil when that is not to
-    /// be read.
+    /// End of the pages of every version that the owner of writing has published or lent; nil if a record is damaged.
     var endOfContents: Int? {
         let (published, lent) = (publication, memory[Layout.lastGrant])
         guard let newest = get(published, Layout.version(published)) else { return nil }
@@ -66,7 +65,7 @@ struct PublishedVersions: Sendable {
         return max(newest.file.contents, base.file.contents)
     }
 
-    /// What ``put(_:_:)`` stored under that number; nil when it is anything else.
+    /// Loads what ``put(_:_:)`` stored under this number; nil if its checksum differs.
     func get(_ number: UInt64, _ words: Layout.Version) -> PublishedVersion? {
         let place = memory[words.place]
         let version = memory[words.version]

@@ -1,10 +1,10 @@
 internal import StrataFiles
 
-/// Whether a process that others wait for gives signs of life.
+/// Tells a stopped process from a busy one.
 ///
-/// Its attendant counts each time that it hears its bell, also while a long transaction of its process has the write
-/// gate. So one that is busy is told from one that is stopped: by a signal, by a debugger, with its container.
-/// A value of the thread that waits; it is asked at each look, ``ProcessTable/step`` apart.
+/// An attendant counts each bell that it hears, also while a long transaction of its process holds the write gate. So a
+/// busy process gives signs of life; one stopped by a signal, by a debugger or with its container does not. The waiting
+/// thread owns this value and calls it at each check, ``ProcessTable/step`` apart.
 struct SilenceWatch {
     private let slots: ProcessSlots
     private var slot: Int?
@@ -13,10 +13,10 @@ struct SilenceWatch {
 
     init(_ slots: ProcessSlots) { self.slots = slots }
 
-    /// Rings the process of a slot.
-    /// - Parameter slot: of the process that is waited for now; nil for none.
-    /// - Returns: whether it has given no sign of life for as long as ``ProcessTableFile/silenceLimit``, though it was
-    ///   rung at each look.
+    /// Rings the process, and checks whether it has answered earlier bells.
+    /// - Parameter slot: of the process that the thread now waits for; nil for none.
+    /// - Returns: whether it has given no sign of life for ``ProcessTableFile/silenceLimit``, though it was rung at
+    ///   each check.
     mutating func isSilent(_ slot: Int?) -> Bool {
         guard let slot else {
             self.slot = nil
@@ -33,6 +33,6 @@ struct SilenceWatch {
         return false
     }
 
-    /// What is thrown then: the error names the process where its number can be told.
+    /// The error for a silent process; it names the process ids that the system tells.
     func error(path: String) -> StorageError { .silent(path: path, slot.map(slots.processes(of:)) ?? []) }
 }

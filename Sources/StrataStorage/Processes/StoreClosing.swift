@@ -1,7 +1,7 @@
 internal import StrataFiles
 
 extension Store {
-    /// Lets other processes in: the store is open, and what it holds is durable.
+    /// Admits other processes: the store is open, and its contents are durable.
     func share(_ processes: ProcessTable) throws(StorageError) {
         commits.monitor.withLock {
             commits.state.others.publication = processes.versions.publish(
@@ -10,32 +10,33 @@ extension Store {
         try processes.admitOthers()
     }
 
-    /// Ends all use of the store; the last process that does so makes the data file alone hold everything.
+    /// Ends all use of the store in this process. The last process to close it writes a checkpoint, so that the data
+    /// file alone holds everything.
     ///
-    /// Snapshots stay readable until they are released; this process keeps its place as long. Waits for the open
-    /// transaction, if there is one. Calling it twice is harmless, and so it is in a process that was forked off since;
-    /// a second call returns when the first is done.
+    /// Snapshots stay readable until they are released; until then this process keeps its slot in the process table.
+    /// Waits for the open transaction, if there is one. A second call waits for the first one and does no more. In a
+    /// process that was forked off since, the call has no effect.
     /// - Throws: what kept the checkpoint from being written. The log then stays and is replayed at the next open.
-    ///   Without a log (``Durability/none``) nothing but the open store has the newest commits: where nothing is lost
-    ///   yet, as on a full disk, it stays open and can be used, and closed again.
+    ///   Without a log (``Durability/none``) the newest commits are in memory alone: where they are not lost yet, as on
+    ///   a full disk, the store stays open, can be used, and can be closed again.
     package func close() throws(StorageError) { try close { () throws(FileError) in } }
 
-    /// Whether it was not closed: after a ``close()`` that threw, it can be used, and closed again.
+    /// Whether the store is open. It is still open after a ``close()`` that threw and can be repeated.
     package var isOpen: Bool { commits.monitor.withLock { !commits.state.isClosed } }
 
     /// - Parameters:
-    ///   - mayStayOpen: false for a store that nobody goes on with, whatever it loses.
-    ///   - last: done when the file is complete and still locked.
+    /// - mayStayOpen: false if the caller drops the store in any case, even with commits that are not on disk.
+    /// - last: runs when the file is complete and still locked.
     func close(mayStayOpen: Bool = true, _ last: () throws(FileError) -> Void) throws(StorageError) {
-        // The parent's, which goes on with it.
+        // A forked child must not close the parent's store.
         if isForked { return }
         try StoreClosing(of: self, mayStayOpen: mayStayOpen).run(last)
     }
 
-    /// Puts the closed store at `other` in the place of this one, which was opened alone, and closes this one.
+    /// Replaces this store, which was opened alone, by the closed store at `other`, and closes this one.
     ///
-    /// By a rename and a sync of the directory, while the old file is still locked: a change of everything, a migration
-    /// of several steps or a repair, is made on a copy beside the store, and at any moment the path leads to the old
+    /// Does so by a rename and a sync of the directory while the old file is still locked. A change of the whole store
+    /// (a migration of several steps, a repair) is made on a copy beside it; at any moment the path leads to the old
     /// contents or to the new ones.
     package func replace(by other: String) throws(StorageError) {
         try close { () throws(FileError) in
@@ -44,13 +45,14 @@ extension Store {
         }
     }
 
-    /// A pin is gone; the last one of a closed store lets the file go.
+    /// Releases a pin. Releasing the last pin of a closed store closes the file.
     func unpin(_ version: UInt64) {
         if isForked { return }
         if commits.unpin(version) { releaseFile() }
     }
 
-    /// The map keeps the file open after its descriptor is closed, so locks do not go by themselves.
+    /// Leaves the table before the file is closed: a mapping keeps the file open after its descriptor is closed, so its
+    /// locks would stay.
     fileprivate func releaseFile() {
         if let processes {
             do throws(StorageError) {
@@ -63,8 +65,8 @@ extension Store {
     }
 }
 
-/// The end of a store's use in this process: alone it makes the data file hold everything, beside others it lets
-/// another one write.
+/// Closing of a store in this process: alone it completes the data file, beside other processes it hands ownership
+/// over.
 struct StoreClosing {
     private let store: Store
     private let mayStayOpen: Bool
@@ -78,7 +80,7 @@ struct StoreClosing {
     }
 
     /// Waits for the write gate.
-    /// - Parameter last: done when the file is complete and still locked.
+    /// - Parameter last: runs when the file is complete and still locked.
     func run(_ last: () throws(FileError) -> Void) throws(StorageError) {
         guard let permit = begin() else { return }
         var failure: StorageError?
@@ -103,12 +105,12 @@ struct StoreClosing {
         if let failure { throw failure }
     }
 
-    /// The write gate, when nobody who has begun anything needs it any more.
-    /// - Returns: nil when the store was closed already.
+    /// Acquires the write gate when no thread with a commit under way needs it any more.
+    /// - Returns: nil if the store was closed already.
     private func begin() -> WritePermit? {
         guard var permit = enter() else { return nil }
         while monitor.withLock({ commits.state.others.waiters > 0 }) {
-            // Commits of this process by another one. Should that one die, they need the gate.
+            // Commits of this process wait for another process's sync. If that one dies, they need the gate to recover.
             permit.giveBack()
             monitor.withLock { while commits.state.others.waiters > 0 { monitor.wait() } }
             permit = store.gate.acquire()
@@ -116,7 +118,7 @@ struct StoreClosing {
         return permit
     }
 
-    /// The write gate of a store that nobody else closes or has closed; whoever does is waited for. Nil when it is
+    /// Acquires the write gate and marks the store as closing; waits while another thread closes it. Nil if it is
     /// closed.
     private func enter() -> WritePermit? {
         while true {
@@ -132,8 +134,8 @@ struct StoreClosing {
         }
     }
 
-    /// Whether a close that did not come to its end leaves the store as it was before: letting go of it would lose
-    /// commits that nothing else has, and nothing is in doubt. The write gate is held.
+    /// Whether the store reopens after a failed close: closing the file would lose commits that exist in memory alone,
+    /// and no commit's outcome is in doubt. The write gate is held.
     private func stayOpen(after error: StorageError) -> Bool {
         let (committed, isWriting) = monitor.withLock {
             (commits.state.committed.version, commits.state.isOwner && !commits.state.isPoisoned)
@@ -142,7 +144,7 @@ struct StoreClosing {
         let mayWrite = !store.options.readOnly && store.fileSystem.isPersistent
         guard error.mayBeTriedAgain, isWriting, !isAllOnDisk, mayWrite else { return false }
         if let processes = store.processes {
-            // Without others let in again it is as good as closed.
+            // If other processes cannot be admitted again, the store is as good as closed.
             do throws(StorageError) { try processes.admitOthers() } catch { return false }
         }
         monitor.withLock {
@@ -153,12 +155,12 @@ struct StoreClosing {
     }
 
     private func end(hasFailed: Bool) {
-        // A checkpoint or a leader that goes on after a failure still uses the files.
+        // A checkpoint or a commit leader may still use the files after a failure.
         checkpoints.writing.waitUntilDone()
         let isPinned = monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
-            // Whoever still waits for a commit must not write to a log that is closed: its descriptor may be a number
-            // of somebody else's file then.
+            // Threads that still wait for a commit must not write to the closed log: its descriptor may by then be
+            // another file's number.
             if hasFailed { commits.state.queue.fail() }
             commits.state.log = nil
             commits.state.use = .closed
@@ -169,14 +171,14 @@ struct StoreClosing {
         if !isPinned { store.releaseFile() }
     }
 
-    /// Completes the file when no other process has it open, else lets another one write. The write gate is held.
+    /// Completes the file if no other process has it open, else hands ownership over. The write gate is held.
     private func leave(_ processes: ProcessTable) throws(StorageError) {
         while true {
             let isPinned = monitor.withLock { !commits.state.pins.isEmpty }
             if try processes.becomeAlone() {
                 try completeAlone(processes)
                 guard isPinned else { return }
-                // Others may come while this process still reads.
+                // Other processes may open the store while this one still reads.
                 try handOver(processes)
                 return try processes.admitOthers()
             }
@@ -195,10 +197,10 @@ struct StoreClosing {
     private func completeAlone(_ processes: ProcessTable) throws(StorageError) {
         if store.options.readOnly { return }
         if !isOwner {
-            // Nothing was written since the first opener had it alone, or nobody may write any more.
+            // No process has written since the first opener had the store alone, or the store is poisoned.
             if !processes.ownership.wasTaken || processes.isPoisoned { return }
             if try store.isStale { return }
-            // Whoever left last may have the table's lock for a moment more.
+            // The process that left last may still hold the table's lock, and its slot.
             try processes.slots.clearDead()
             try store.becomeOwner()
         }
@@ -209,7 +211,7 @@ struct StoreClosing {
         if store.options.readOnly || !store.fileSystem.isPersistent { return }
         let hasCommitted = store.writer.hasCommitted
         if try store.isStale {
-            // What stands at the path, and the log beside it, are another store's.
+            // The path leads to another store by now, and the log beside it is that store's.
             let stale = checkpoints.leaveName(of: store.path)
             if hasCommitted { throw stale }
             return
@@ -217,7 +219,7 @@ struct StoreClosing {
         let committed = commits.newest
         if !commits.waitUntilDurable(committed.version) { throw .poisoned }
         try checkpoints.waitUntilDone()
-        // Both slots say the same version and no log; the log goes.
+        // Both header slots name the same version and no log; the log is removed.
         if hasCommitted { try checkpoints.dropTail(committed) }
         try checkpoints.makeFinal(committed)
         if hasCommitted { try checkpoints.cutFile() }

@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// How writing passes from one process to the next. The write gate is held throughout.
+/// Takes ownership of writing, and hands it over. The write gate is held throughout.
 struct Succession {
     let store: Store
     let processes: ProcessTable
@@ -17,21 +17,21 @@ struct Succession {
     func guestTurn(until deadline: Deadline) throws(StorageError) -> GuestTurn? {
         guard let grant = try awaitTurn(until: deadline, acceptsGrant: acceptsGrants) else { return nil }
         if acceptsGrants { return GuestTurn(store: store, processes: processes, grant: grant) }
-        // Another owner, of another durability, came in between.
+        // An owner of another durability class took over in between.
         processes.grants.giveBack(grant)
         _ = try awaitTurn(until: deadline, acceptsGrant: false)
         return nil
     }
 
-    /// Whether this process may work under another one's turn. A record would stand unsealed beside an encrypted store.
+    /// Whether this process may be a guest. Beside an encrypted store it may not: a record would stand in plain text.
     private var acceptsGrants: Bool {
         store.options.cipher == nil && processes.ownership.durability == store.options.durability.code
     }
 
     /// Waits until this process may make a transaction.
-    /// - Parameter acceptsGrant: the turn of another process will do.
-    /// - Returns: nil when this process owns writing, else what the owner lent it.
-    /// - Throws: `busy`, `poisoned`, `lockFile`; what recovery throws after another writer died.
+    /// - Parameter acceptsGrant: one transaction under another owner's turn is enough.
+    /// - Returns: nil if this process owns writing, else the grant.
+    /// - Throws: `busy`, `poisoned`, `lockFile`; the errors of a recovery after another writer died.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool) throws(StorageError) -> Grant? {
         Attendant(store: store, processes: processes).start()
         if monitor.withLock({ commits.state.isOwner }) { return nil }
@@ -67,9 +67,9 @@ struct Succession {
         }
     }
 
-    /// Whether the files still are what this process has opened: what the table says of that is not enough.
+    /// Whether the files are still as this process opened them. The table's word alone is not trusted.
     private func isAsOpened() throws(StorageError) -> Bool {
-        // A file that was cut meanwhile is told as such, not by what is left of its header.
+        // A file that was truncated meanwhile gets an error of its own, not one about the rest of its header.
         let size: Int64
         do { size = try store.file.size() } catch { throw StorageError(error) }
         if size < Int64(store.pages.limit.pages.load(ordering: .acquiring)) * Int64(Format.pageSize) {
@@ -79,8 +79,8 @@ struct Succession {
         return slot.sequence == store.checkpoints.slot.sequence && !slot.logRequired
     }
 
-    /// Pages are given out by this process from now on.
-    /// - Parameter restart: of the allocator, with what is protected; nil when it knows everything already.
+    /// Makes this process the owner: from now on it allocates pages.
+    /// - Parameter restart: restarts the allocator with these versions protected; nil if its state is current.
     private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
         monitor.withLock {
             processes.fence()
@@ -98,7 +98,7 @@ struct Succession {
         processes.ownership.durability = store.options.durability.code
     }
 
-    /// Goes on from a checkpoint that this process did not make.
+    /// Continues from a checkpoint that another process made.
     private func resume(from choice: HeaderSlot.Choice, filePages: Int) throws(StorageError) {
         store.pages.admit(filePages)
         let slot = choice.slot
@@ -109,7 +109,7 @@ struct Succession {
         next.workspace = store.writer.workspace
         store.writer = next
         becomeOwner { [self] versions in
-            // One protection for being visible, one for being the last checkpoint.
+            // One protection as the visible version, one as the last checkpoint.
             allocator.restart(
                 pageCount: Int(slot.pageCount), fileCapacity: filePages,
                 protecting: versions + [commits.state.visible.version, slot.checkpoint.rawValue])
@@ -117,7 +117,7 @@ struct Succession {
         try store.checkpoints.loadFreeMap()
     }
 
-    /// Goes on from what the owner before left.
+    /// Continues from the previous owner's hand-over block.
     private func resume(from block: HandOver) throws(StorageError) {
         let start = try StartingSlot(store.file, store.path, store.options)
         let choice = start.choice
@@ -129,34 +129,36 @@ struct Succession {
         try allocator.hold(block.held)
     }
 
-    /// Replays the log while other processes read: what the dead writer made is thrown away, and written again where
-    /// nobody can be reading.
+    /// Replays the log while other processes read. Pages of the dead writer's versions are dropped, and its changes are
+    /// written again to pages that no reader can have pinned.
     private func recover() throws(StorageError) {
         let start = try StartingSlot(store.file, store.path, store.options)
         let choice = start.choice
         let slot = choice.slot
-        // The dead writer may have made the file longer than it ever said.
+        // The dead writer may have grown the file beyond any size that it published.
         let filePages = Int(start.size) / Format.pageSize
         store.pages.admit(filePages)
         let base = try StartingSlot.version(slot, store.reader)
         let visible = monitor.withLock { commits.state.visible }
         if !slot.logRequired && base.version < visible.version {
-            // What others have seen is gone with the process that made it: it wrote without a log.
+            // Versions that readers have seen are lost with the process that made them, which wrote without a log.
             commits.poison()
             throw .poisoned
         }
         try resume(from: choice, filePages: filePages)
-        // Pages that the checkpoint does not reach may be read by a process that has pinned one of the dead writer's
-        // versions. What the dead writer had reserved behind them belongs to no version.
+        // Pages outside the checkpoint may belong to a version of the dead writer that another process has pinned, so
+        // they are held. Pages behind the end of all published and lent versions belong to none.
         let end = processes.versions.endOfContents.map { min($0, filePages) } ?? filePages
         try allocator.holdAll(upTo: max(end, Int(slot.pageCount)), freed: visible.version + 1)
         do throws(StorageError) {
             let newest = try LogRecovery(of: store).run(on: base, isClean: choice.isClean, visible: visible.version)
-            // Before any later version is shown: whoever waits for one of the dead writer's must not mistake it.
+            // Noted before a later version is published: a process that waits for a version of the dead writer must not
+            // take a later one for it.
             processes.ownership.noteDeath(recovered: newest.version)
             show(newest, over: visible)
         } catch {
-            // On a full disk nothing is in doubt: the log has everything, and whoever writes next begins from it again.
+            // On a full disk no outcome is in doubt: the log has every commit, and the next writer recovers from it
+            // again.
             if !error.mayBeTriedAgain { commits.poison() }
             throw error
         }
@@ -167,17 +169,17 @@ struct Succession {
             monitor.withLock { commits.state.queue.restart(at: visible) }
             return
         }
-        // A replayed version has this protection already, a checkpoint only the one of being the last.
+        // A replayed version has its protection as visible already; a checkpoint only has that of the last checkpoint.
         if newest.version == store.checkpoints.slot.checkpoint.rawValue { allocator.protect(newest.version) }
         commits.show(newest)
     }
 
-    // MARK: Giving writing on
+    // MARK: Handing over
 
-    /// Lets the next process write; nobody in this process does.
-    /// - Parameter claimant: a process that has a grant, and needs writing for itself.
-    /// - Throws: what kept the newest version from becoming the checkpoint, where nothing else has it: without a log
-    ///   this process goes on owning writing then.
+    /// Hands ownership to the next process. No thread of this process writes meanwhile.
+    /// - Parameter claimant: a guest that needs to own writing.
+    /// - Throws: what kept the newest version from becoming the checkpoint, if this process alone has it: without a log
+    ///   it then stays the owner.
     func handOver(to claimant: Int? = nil) throws(StorageError) {
         let block = try makeBlock()
         store.checkpoints.writing.waitUntilDone()
@@ -189,13 +191,14 @@ struct Succession {
             commits.state.others.publication = processes.versions.publication
         }
         store.checkpoints.log.close()
-        // Without a block the next owner goes by the log, as after a death.
+        // An error is dropped: without a block the next owner replays the log, as after a crash.
         if let block { do throws(StorageError) { try processes.ownership.leaveBlock(block) } catch {} }
         try processes.ownership.release(to: claimant)
     }
 
     /// Makes the newest version the checkpoint.
-    /// - Returns: nil where the next owner has to go by the log, or by what the failure left: slower, and as right.
+    /// - Returns: nil if the next owner has to recover from the log, or from the state that the failure left: slower,
+    ///   but correct.
     private func makeBlock() throws(StorageError) -> HandOver? {
         let committed = monitor.withLock { commits.state.committed }
         guard commits.waitUntilDurable(committed.version) else { return nil }
@@ -209,7 +212,7 @@ struct Succession {
         }
         let held = allocator.held
         let slot = store.checkpoints.slot
-        // What a recovery keeps behind the checkpoint's end is not the checkpoint's map's.
+        // Extents that a recovery holds behind the checkpoint's end are not in the checkpoint's free map.
         guard held.allSatisfy({ UInt64($0.page) + UInt64($0.pages) <= slot.pageCount }) else { return nil }
         return HandOver(sequence: slot.sequence, held: held)
     }

@@ -1,28 +1,28 @@
 internal import StrataFiles
 
-// Writing belongs to one process at a time: the owner. It keeps everything that a writer needs (free pages, the log's
-// position) in its own memory, and gives it on in one piece when another process asks. So a process that is alone pays
-// nothing for others. The owner word says whose turn it is; the lock on `LockByte.writer` is what excludes. Where the
-// word is wrong, whoever has the lock puts it right.
+// One process at a time owns writing. The owner keeps a writer's state (free pages, position in the log) in its own
+// memory, and hands it over in one piece when another process asks, so a process that is alone pays nothing for
+// sharing. The owner word says which process has the turn; the lock on `LockByte.writer` excludes. If the word is
+// wrong, the holder of the lock restores it.
 
-/// What an owner of writing starts from.
+/// State from which an owner of writing starts.
 enum Inheritance {
-    /// Nobody has owned it since this process opened the store.
+    /// No process has owned writing since this one opened the store.
     case own
-    /// The owner before left a block.
+    /// The previous owner left a hand-over block.
     case block
-    /// The owner before died, or there was none: the log has to be replayed.
+    /// The previous owner died, or there was none: the log has to be replayed.
     case none
 }
 
-/// What a process that wants to write is given.
+/// Answer to a process that asks for a turn.
 enum Turn {
     case ownership(Inheritance)
-    /// The turn of another process, for one transaction.
+    /// One transaction under another process's ownership.
     case grant(Grant)
 }
 
-/// Who writes, who asks for it, and what one owner leaves to the next.
+/// Which process owns writing, which ones wait for it, and the hand-over from one to the next.
 struct WritingOwnership: Sendable {
     typealias Layout = ProcessTable.Layout
 
@@ -34,26 +34,27 @@ struct WritingOwnership: Sendable {
     private var memory: any SharedMemory { file.memory }
     private var scheduling: any Scheduling { file.scheduling }
 
-    /// After so many looks in a row at an owner without the lock that owners have, its turn is somebody else's.
+    /// After this many consecutive checks in which the process named by the owner word did not hold the writer lock,
+    /// another owner is chosen.
     private static let looksAtIdleOwner = 10
-    /// How often the lock of owners is tried, a millisecond apart, before this table is believed by nobody else.
+    /// Attempts to take the writer lock, a millisecond apart, before the table counts as wrong.
     private static let attemptsToLock = 5000
-    /// Bytes of what one owner leaves for the next, at most; where it would be more, the next one goes by the log.
+    /// Bytes of the longest hand-over block. Instead of a longer one, none is left, and the next owner replays the log.
     private static let longestBlock = 64 << 20
 
-    /// Whether it is this process's turn.
+    /// Whether the owner word names this process.
     var isOwn: Bool { memory[Layout.owner] == UInt32(slots.own + 1) }
 
-    /// How often a process began to own writing.
+    /// Counts how often a process became the owner of writing.
     var count: UInt64 { memory[Layout.ownerships] }
 
-    /// Whether anybody has written since the table was made.
+    /// Whether any process has owned writing since the table was made.
     var wasTaken: Bool { count != 0 }
 
     /// Whether another process waits for its turn.
     var isAsked: Bool { slots.others.contains { memory[Layout.slot($0).ticket] != 0 } }
 
-    /// How the owner makes its commits durable: a guest has to agree.
+    /// Durability class of the owner: a guest must have the same one.
     var durability: UInt32 {
         get { memory[Layout.durability] }
         nonmutating set { memory[Layout.durability] = newValue }
@@ -61,10 +62,10 @@ struct WritingOwnership: Sendable {
 
     // MARK: Asking
 
-    /// Waits for the turn of this process, in the order in which processes asked.
-    /// - Parameter acceptsGrant: one transaction under the owner's write gate will do.
-    /// - Throws: `busy` after the deadline, and where the owner cannot give writing on; `noSpace` where it has no room
-    ///   for that; `silent` where the process that has the turn is stopped; `poisoned`; `lockFile`.
+    /// Waits for this process's turn; processes get it in the order in which they asked.
+    /// - Parameter acceptsGrant: one transaction under the owner's write gate is enough.
+    /// - Throws: `busy` after the deadline, and if the owner cannot hand ownership over; `noSpace` if it lacks the room
+    ///   for that; `silent` if the process that has the turn is stopped; `poisoned`; `lockFile`.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool, storePath: String) throws(StorageError) -> Turn {
         while true {
             let ticket = try ask(acceptsGrant)
@@ -88,7 +89,7 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// - Returns: a grant; nil when the owner word says this process.
+    /// - Returns: a grant; nil if the owner word names this process.
     private func awaitWord(
         _ ticket: UInt64, until deadline: Deadline, storePath: String
     ) throws(StorageError) -> Grant? {
@@ -112,24 +113,24 @@ struct WritingOwnership: Sendable {
                 isStopped = silence.isSilent(owner)
                 if left == 0 || isStopped {
                     memory[slots.ownWords.ticket] = 0
-                    // Lent by an owner that died, if at all.
+                    // A grant that is still there was made by an owner that died.
                     grants.forgetOwn()
                     return true
                 }
-                // It may have been lent the turn, and have missed it.
+                // The ticket is stored again: this process may have had an offer that was withdrawn before it saw it.
                 memory[slots.ownWords.ticket] = ticket
                 try callOwner(&idle)
                 return false
             }
             if isOver { throw isStopped ? silence.error(path: storePath) : .busy(path: storePath) }
-            // Nobody finds a process whose own slot was written over.
+            // A process whose own slot was overwritten is never chosen.
             guard memory[slots.ownWords.state] == 1 else { throw .lockFile(path: file.path) }
         }
         return nil
     }
 
-    /// Asks a living owner to give writing on, or chooses the next one. The table's lock is held.
-    /// - Parameter idle: how often in a row nobody had the lock of owners.
+    /// Rings a living owner, or chooses the next one. The table's lock is held.
+    /// - Parameter idle: consecutive checks in which no process held the writer lock.
     private func callOwner(_ idle: inout Int) throws(StorageError) {
         let owner = Int(memory[Layout.owner]) - 1
         if owner >= 0, owner < Layout.slots {
@@ -146,13 +147,13 @@ struct WritingOwnership: Sendable {
         try chooseOwner()
     }
 
-    /// The slot of the process that owns writing, as the table says; nil where there is none, or it is this one.
+    /// Slot of the owner named by the table; nil if there is none, or it is this process.
     var owner: Int? {
         let owner = Int(memory[Layout.owner]) - 1
         return (0..<Layout.slots).contains(owner) && owner != slots.own ? owner : nil
     }
 
-    /// Everybody is rung, not only the process that the word names: the word may be wrong.
+    /// Rings every process, the named owner first: the owner word may be wrong.
     private func ringAll(first owner: Int) {
         slots.ring(owner)
         for other in slots.others where other != owner { slots.ring(other) }
@@ -164,10 +165,10 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// The turn goes to the living process that asked first. The table's lock is held.
+    /// Gives the turn to the living process that asked first. The table's lock is held.
     private func chooseOwner() throws(StorageError) {
         memory[Layout.owner] = 0
-        // Whoever was lent the turn of an owner that died has it still.
+        // A guest of an owner that died keeps its turn.
         if let guest = try grants.livingGuest() { return give(to: guest) }
         while let first = firstTicket() {
             if try slots.isAlive(first) { return give(to: first) }
@@ -175,16 +176,16 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Makes a process the owner. The table's lock is held.
+    /// Makes a process the owner, and wakes it. The table's lock is held.
     private func give(to first: Int) {
-        // In this order: who dies in between leaves a turn that is given back, not a waiter without a ticket.
+        // This order: a crash in between leaves a turn that is released again, not a waiter without a ticket.
         memory[Layout.owner] = UInt32(first + 1)
         memory[Layout.slot(first).ticket] = 0
         slots.ring(first)
         slots.wakeGuest(first)
     }
 
-    /// Who asked first, dead or alive. The table's lock is held.
+    /// Slot of the process that asked first, dead or alive. The table's lock is held.
     private func firstTicket() -> Int? {
         var first: (slot: Int, ticket: UInt64)?
         for other in 0..<Layout.slots where slots.isTaken(other) {
@@ -194,7 +195,7 @@ struct WritingOwnership: Sendable {
         return first?.slot
     }
 
-    /// The first process that waits for its turn and lives, and whether it has to own writing.
+    /// The first living process that waits for its turn, and whether it needs ownership.
     func firstAsker() throws(StorageError) -> (slot: Int, wantsOwnership: Bool)? {
         try file.withLock { () throws(StorageError) in
             while let slot = firstTicket() {
@@ -207,13 +208,13 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Whether the owner has refused what this process asked for under this ticket.
+    /// Whether the owner has refused this process's request under this ticket.
     private func isRefused(_ ticket: UInt64) -> Bool {
         let words = slots.ownWords
         return memory[words.flags] & Layout.isRefused != 0 && memory[words.failureSecond] == ticket
     }
 
-    /// Says to a process that asks for ownership that this one cannot give it, and why.
+    /// Refuses a request for ownership, with the reason.
     func refuse(_ slot: Int, _ error: StorageError) throws(StorageError) {
         try file.withLock { () throws(StorageError) in
             let words = Layout.slot(slot)
@@ -221,7 +222,7 @@ struct WritingOwnership: Sendable {
             guard slots.isTaken(slot), ticket != 0, memory[words.flags] == Layout.wantsOwnership else { return }
             mark(.refusedOwnership)
             grants.putRefusal(error, words, ticket)
-            // In this order: who dies in between leaves a process that goes on asking.
+            // This order: a crash in between leaves a process that keeps asking.
             memory[words.flags] = Layout.wantsOwnership | Layout.isRefused
             memory[words.ticket] = 0
             slots.wakeGuest(slot)
@@ -230,16 +231,16 @@ struct WritingOwnership: Sendable {
 
     // MARK: Owning
 
-    /// It is this process's turn: the lock that excludes, and what the owner before left.
-    /// - Returns: nil when the turn is not this process's after all.
+    /// Takes the writer lock after the owner word named this process, and reads what the previous owner left.
+    /// - Returns: nil if the turn is not this process's after all.
     private func becomeOwner(until deadline: Deadline, storePath: String) throws(StorageError) -> Inheritance? {
-        // What an owner that died had lent is this process's own now. Left open, it would draw writing here again.
+        // Grants of an owner that died are void: one left open would bring ownership here again.
         grants.forgetOwn()
         do throws(StorageError) {
             if memory[Layout.poison] != 0 { throw .poisoned }
             var attempts = 0
-            // A process that dies may keep its locks for a moment after its slot was seen free; one that lives and owns
-            // writing says so by the owner word; anybody else does not go by this table.
+            // The locks of a dying process may outlive its slot for a moment; a living owner shows in the owner word;
+            // any other holder of the lock does not use this table.
             while try !lockWriter() {
                 attempts += 1
                 if !isOwn { return nil }
@@ -274,7 +275,7 @@ struct WritingOwnership: Sendable {
         do throws(FileError) { try file.data.unlock(byte: LockByte.writer) } catch { throw StorageError(error) }
     }
 
-    /// Writing is this process's, and the owner word says something else. Its store's write gate is held.
+    /// Restores the owner word of this process, which owns writing. Its store's write gate is held.
     func restoreWord() throws(StorageError) {
         try file.withLock { () throws(StorageError) in
             if isOwn { return }
@@ -283,19 +284,19 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Gives writing on: to whoever has asked first, or to a process that has a grant and needs more.
+    /// Releases ownership: to the process that asked first, or to a guest that claims it.
     func release(to claimant: Int? = nil) throws(StorageError) {
         try unlockWriter()
         try file.withLock { () throws(StorageError) in
             guard isOwn else { return }
-            // Given up under an owner that died, or never looked at.
+            // Drops a grant that this process returned under a dead owner, or never saw.
             grants.forgetOwn()
             if let claimant, slots.isTaken(claimant), try slots.isAlive(claimant) { return give(to: claimant) }
             try chooseOwner()
         }
     }
 
-    /// Whether the process that lent a turn owns writing no more.
+    /// Whether the process that lent the turn no longer owns writing.
     func isGone(_ grant: Grant) throws(StorageError) -> Bool {
         try file.withLock { () throws(StorageError) in
             guard count == grant.ownerships, memory[Layout.owner] == UInt32(grant.owner + 1),
@@ -307,7 +308,7 @@ struct WritingOwnership: Sendable {
 
     // MARK: The block
 
-    /// Leaves what the next owner starts from. Without it, the next one replays the log.
+    /// Leaves a hand-over block. Without one, the next owner replays the log.
     func leaveBlock(_ block: HandOver) throws(StorageError) {
         let bytes = block.encode()
         if bytes.count > Self.longestBlock { return }
@@ -317,7 +318,7 @@ struct WritingOwnership: Sendable {
         memory[Layout.phase] = 0
     }
 
-    /// What the owner before left; nil when it is not what it wrote.
+    /// The previous owner's block; nil if it is damaged.
     func readBlock() throws(StorageError) -> HandOver? {
         let count = Int(clamping: memory[Layout.blockBytes])
         let bytes = try file.readTail(count, checksum: memory[Layout.blockChecksum], atMost: Self.longestBlock)
@@ -326,10 +327,10 @@ struct WritingOwnership: Sendable {
 
     // MARK: Dead owners
 
-    /// Owners whose work was recovered from the log.
+    /// Counts dead owners whose log was recovered.
     var deaths: UInt64 { memory[Layout.deaths] }
 
-    /// Says up to which version a dead owner's work came back; before any later version is published.
+    /// Records the version to which a dead owner's log was recovered. Called before a later version is published.
     func noteDeath(recovered version: UInt64) {
         let number = deaths
         memory[Layout.recovered(number)] = version
@@ -337,8 +338,8 @@ struct WritingOwnership: Sendable {
         memory.fence()
     }
 
-    /// Up to which version came back what was committed when `number` owners had died; nil when none has died since, or
-    /// it is forgotten.
+    /// The version to which the log was recovered after `number` deaths; nil if no owner died since, or the entry was
+    /// overwritten.
     func recovered(_ number: UInt64) -> UInt64? {
         let version = memory[Layout.recovered(number)]
         memory.fence()

@@ -1,23 +1,23 @@
 internal import StrataFiles
 
-/// Which part a process has in writing to a store.
+/// A process's part in writing to a store.
 enum WritingRole {
-    /// It keeps the store for itself: there is no process table.
+    /// The process keeps the store for itself: there is no process table.
     case alone
-    /// It gives out pages and makes versions, for all that have the store open.
+    /// The process allocates pages and makes versions, for all processes that have the store open.
     case owner
-    /// Another process does, or none yet.
+    /// Another process is the owner, or none is yet.
     case beside
 }
 
-/// What a store knows of the other processes that have it open. The store's monitor guards it.
+/// What a store knows of other processes that have it open. Guarded by the store's monitor.
 struct OtherProcesses {
-    /// Which publication the visible version is.
+    /// Number of the publication that is the visible version.
     var publication: UInt64 = 0
-    /// Versions that this process has announced.
+    /// Count of versions that this process has announced.
     var announcements = 0
-    /// Threads of this process whose transactions wait for another one's sync.
+    /// Threads of this process whose commits wait for another process's sync.
     var waiters = 0
-    /// Whether a thread answers other processes.
+    /// Whether the attendant's thread runs.
     var hasAttendant = false
 }

@@ -1,4 +1,4 @@
-/// A value ready for a column: a cell, or the place of one that is too long to stand among others.
+/// A value ready for a column: a cell, or the descriptor of a long value.
 struct CellValue {
     var cell: Cell
     var long: LongValue?

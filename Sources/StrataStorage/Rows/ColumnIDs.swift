@@ -1,12 +1,12 @@
-/// The column ids of all tables at fixed addresses, so that a read follows two pointers and retains nothing.
+/// The column ids of all tables at fixed addresses, so that a read follows two pointers and retains no object.
 final class ColumnIDs: Sendable {
-    /// Of a table: its ids, the two system columns first.
+    /// Ids of a table's columns, the two system columns first.
     struct Table {
         let ids: UnsafeMutablePointer<UInt16>
         let count: Int
     }
 
-    /// Written in init alone.
+    /// Written only in the initializer.
     nonisolated(unsafe) let tables: UnsafeMutablePointer<Table>
     let count: Int
 

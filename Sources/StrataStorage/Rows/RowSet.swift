@@ -1,4 +1,4 @@
-/// Rows, decoded column by column and ordered by key.
+/// Rows, decoded by column and ordered by key.
 ///
 /// Columns 0 and 1 are the key and the version that created the row; the table's own columns follow in schema order.
 package final class RowSet {
@@ -7,7 +7,7 @@ package final class RowSet {
     package static let firstUserColumn = 2
 
     let columns: [ColumnBuffer]
-    /// The same columns, without ownership: a loop over `columns` would retain and release each one per appended row.
+    /// The same columns, unowned: a loop over `columns` would retain and release each one per appended row.
     private let appending: UnsafeMutableBufferPointer<Unmanaged<ColumnBuffer>>
 
     init(_ layout: TableLayout, capacity: Int = 64) {
@@ -25,7 +25,7 @@ package final class RowSet {
 
     func removeAll() { for column in columns { column.removeAll() } }
 
-    /// Appends a row; `cells` has one for each of the table's own columns.
+    /// Appends a row; `cells` are those of the table's own columns.
     @inline(__always)
     func append(key: Int64, created: UInt64, _ cells: UnsafeBufferPointer<Cell>) {
         appending[Self.keyColumn]._withUnsafeGuaranteedRef { $0.append(word: UInt64(bitPattern: key)) }
@@ -35,7 +35,7 @@ package final class RowSet {
         }
     }
 
-    /// Puts a row of another set before the one at `row`.
+    /// Inserts a row of another set before `row`.
     func insert(at row: Int, _ other: RowSet, _ from: Int) {
         for (column, source) in zip(columns, other.columns) { source.cellValue(from).insert(column, row) }
     }
@@ -46,7 +46,7 @@ package final class RowSet {
 
     func removeRows(marked bits: UnsafePointer<UInt64>) { for column in columns { column.removeRows(marked: bits) } }
 
-    /// The first row whose key is not below `key`.
+    /// The first row whose key is not less than `key`.
     func lowerBound(_ key: Int64) -> Int {
         let keys = columns[Self.keyColumn]
         var low = 0
@@ -63,7 +63,7 @@ package final class RowSet {
         return low
     }
 
-    /// Whether keys of the rows are consecutive.
+    /// Whether the keys of the rows are consecutive.
     func isDense(_ range: Range<Int>) -> Bool {
         guard let first = range.first, let last = range.last else { return false }
         return key(last) &- key(first) == Int64(last - first)

@@ -1,4 +1,4 @@
-/// What a table's rows look like in memory: a segment kind for each column, the two system columns first.
+/// Layout of a table's rows in memory: a segment kind for each column, the two system columns first.
 package final class TableLayout: Sendable {
     static let keyID: UInt16 = 0xFFFF
     package static let createdID: UInt16 = 0xFFFE
@@ -6,9 +6,9 @@ package final class TableLayout: Sendable {
     package let table: UInt32
     package let kinds: [SegmentKind]
     package let ids: [UInt16]
-    /// Whose values are collections: a long one may be a tree of elements.
+    /// Columns of collections: a long value may be a tree of elements.
     let isCollection: [Bool]
-    /// Optional columns that a group lacks read null, others their default.
+    /// Values of columns that a group lacks: null for optional ones, the default for others.
     package nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes
 
     package init(_ definition: TableDefinition) {
@@ -21,7 +21,7 @@ package final class TableLayout: Sendable {
 }
 
 extension ColumnDefinition {
-    /// What a row that lacks the column reads.
+    /// The value of a row that lacks the column.
     package var missingCell: Cell {
         switch type {
         case .link: return .null

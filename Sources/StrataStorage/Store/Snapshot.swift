@@ -1,10 +1,10 @@
-/// A pinned version. The pin goes with the view.
+/// A pinned version. Releasing the view ends the pin.
 package struct Snapshot: Sendable {
     package let view: ReadView
-    /// The number under which processes were told of the version as the newest one; nil where nobody is told.
+    /// Number of the publication that made it the newest version; nil without a process table.
     let publication: UInt64?
 
-    /// The version is pinned for this snapshot already.
+    /// - Precondition: the version is pinned for this snapshot.
     init(_ store: Store, _ version: VersionState, _ publication: UInt64? = nil) {
         view = ReadView(version, store.reader, pinnedIn: store)
         self.publication = publication

@@ -1,12 +1,12 @@
 internal import StrataFiles
 
 // Invariants (numbers of docs/file-format.md)
-// 3. Versions become durable, acknowledged and visible in order; outside the open transaction nobody sees one earlier.
+// 3. Versions become durable, acknowledged and visible in order; before that only the open transaction reads them.
 // 6. After a failed write or sync no later version is ever reported durable by this store.
 // 8. A half of the log is written over only after a later header is durable.
 //
-// Lock order: write gate, the monitor of `commits`, the allocator's lock. No lock but the write gate is held across a
-// sync; docs/storage.md says where.
+// Lock order: write gate, the monitor of `commits`, the allocator's lock. Only the write gate is held across a sync;
+// docs/storage.md says where.
 
 /// An open store.
 ///
@@ -17,21 +17,20 @@ package final class Store: Sendable {
     package let options: StoreOptions
     let file: any File
     let opened: OpenedPath
-    /// Nothing can be written: it was opened so, or there was no space to recover in.
+    /// The store cannot be written: it was opened read-only, or the disk had no space for recovery.
     package var isReadOnly: Bool { options.readOnly }
-    /// A log that a process left behind was replayed in memory, and neither file was changed. True of read-only stores
-    /// alone.
+    /// The log that a process left behind was replayed in memory alone. Only in read-only stores.
     package let isReplayedInMemory: Bool
     let pages: PageMap
     let reader: PageReader
     /// Guarded by its own lock.
     nonisolated(unsafe) let allocator: PageAllocator
     let fileSystem: any FileSystem
-    /// The other processes that have the store open; nil while this one keeps it for itself.
+    /// The process table; nil while this process keeps the store for itself.
     var processes: ProcessTable? { commits.processes }
-    /// Leads the syncs of what this process commits for others.
+    /// Leads the syncs of commits made for other processes.
     let groupLeader: GroupLeader
-    /// The store's monitor, and what it guards.
+    /// The store's monitor, and the state under it.
     let commits: Commits
     let gate: WriteGate
     let checkpoints: Checkpoints
@@ -64,17 +63,17 @@ package final class Store: Sendable {
         damage = DamageRegister(path: path, storeID: checkpointer.slot.storeID, options: options, processes: processes)
     }
 
-    /// Until a checkpoint in progress has ended, others wait for what this process holds: nobody else hurries it.
+    /// A running checkpoint keeps the process's locks, and other processes wait for them: it must go on without pauses.
     deinit { if !isForked { checkpoints.writing.hurry() } }
 
-    /// Whether the store is the parent's of this process, which was forked off since. Its threads are not here, and its
-    /// locks count for both: nothing of it may be used.
+    /// Whether this process was forked off after the store was opened. The store's threads do not exist in the child,
+    /// and its locks count for both: the child must not use it.
     var isForked: Bool { commits.origin.isForked }
 
     /// - Throws: `forked`.
     func checkOrigin() throws(StorageError) { if isForked { throw .forked } }
 
-    /// Where the log of a store stands.
+    /// Path of a store's log.
     package static func logPath(_ path: String) -> String { path + ".log" }
 
     var hasLog: Bool { fileSystem.isPersistent && options.durability != .none }
@@ -85,7 +84,7 @@ package final class Store: Sendable {
     /// - Throws: `closed`, `forked`; `limit(.pins)`; `corrupt` with `fileTooShort` when the file was cut while open.
     package func snapshot() throws(StorageError) -> Snapshot { try snapshot(reserved: false) }
 
-    /// - Parameter reserved: by a pin that was kept for it, and is used up, also where this throws.
+    /// - Parameter reserved: uses up a reserved pin, also if this throws.
     func snapshot(reserved: Bool) throws(StorageError) -> Snapshot {
         try checkOrigin()
         let commits = commits
@@ -98,14 +97,14 @@ package final class Store: Sendable {
             guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
             return (Snapshot(self, commits.state.visible, commits.publication), commits.state.isOwner)
         }
-        // The pin keeps the file open. Beside another process that has written, the limit here may be older than the
-        // end that it gave back.
+        // The snapshot's pin keeps the file open. If another process has written, the limit known here may lie behind
+        // the end to which that process truncated the file, so the size is not checked.
         if isOwner || processes?.ownership.wasTaken != true { try checkOwnSize() }
         return snapshot
     }
 
-    /// Whether the file is as long as its pages need: where it was cut within a page, what is missing reads as zeros
-    /// without a signal. Only the owner of writing knows.
+    /// Checks that the file is as long as its pages need. Where it was truncated within a page, the rest of that page
+    /// reads as zeros without a signal. Only the owner of writing knows the size.
     func checkOwnSize() throws(StorageError) {
         guard fileSystem.isPersistent else { return }
         while true {
@@ -114,10 +113,10 @@ package final class Store: Sendable {
             let size: Int64
             do { size = try file.size() } catch { throw StorageError(error) }
             if size >= Int64(expected) * Int64(Format.pageSize) { return }
-            // The tail is given back after the limit was lowered.
+            // The limit is lowered before the file is truncated.
             if pages.limit.pages.load(ordering: .acquiring) < expected { continue }
             if let processes {
-                // Writing may have gone to a process that gave a tail back; the limit follows when it comes here again.
+                // A new owner may have truncated the file; the limit follows when this process owns writing again.
                 if processes.ownership.wasTaken, !commits.monitor.withLock({ commits.state.isOwner }) { return }
                 if processes.ownership.count != ownerships { continue }
             }
@@ -125,7 +124,7 @@ package final class Store: Sendable {
         }
     }
 
-    /// What is wrong with a file of `size` bytes that was longer.
+    /// The error for a file of `size` bytes that was longer.
     func cutWhileOpen(to size: Int64) -> StorageError {
         mark(.cutWhileOpen)
         return .corrupt(
@@ -142,11 +141,11 @@ package final class Store: Sendable {
     /// The newest version that readers may pin.
     package var newestVersion: TransactionID { commits.newestVersion }
 
-    /// How many versions are kept: the newest, and those that somebody has pinned, in this process or in another.
+    /// Versions that are kept: the newest one, and those pinned in this process or in another.
     /// - Complexity: O(pins).
     package var activeVersions: Int { commits.activeVersions }
 
-    /// Calls `body` after each version became visible, in order, on the thread that published it, without locks held.
+    /// Calls `body` after each version has become visible, in order, on the thread that published it, without locks.
     package func addObserver(_ body: @escaping @Sendable (CommitNotice) -> Void) -> ObserverToken {
         if isForked { return ObserverToken {} }
         if let processes {
@@ -171,15 +170,15 @@ package final class Store: Sendable {
         }
     }
 
-    /// Refuses to write to a file that the next open would not find. The write gate is held.
+    /// Refuses to write to a file that the next open would not find at the path. The write gate is held.
     ///
-    /// Before each commit that waits for a disk anyway, else before every 64th: the call costs half a microsecond.
+    /// Checked before commits that wait for the disk anyway, else before every 64th: it takes half a microsecond.
     func checkPath() throws(StorageError) {
         if options.durability == .none && writer.commits & 63 != 0 { return }
         if try isStale { throw checkpoints.leaveName(of: path) }
     }
 
-    /// Waits for the write lock and starts a transaction on the newest committed version.
+    /// Waits for the write gate and starts a transaction on the newest committed version.
     /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`, `damaged`; `busy` after ``StoreOptions/writeTimeout``;
     ///   `stale` when the file was replaced or removed; `corrupt` when the free map cannot be read.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
@@ -202,8 +201,8 @@ package final class Store: Sendable {
         return try makeTransaction(base, permit)
     }
 
-    /// The newest committed version, and whether this process may write on top of it at once: an owner that has nobody
-    /// to answer other processes tries for a thread first.
+    /// The newest committed version, and whether this process may write on top of it at once. An owner without an
+    /// attendant tries to start one first.
     private func writableBase() throws(StorageError) -> (VersionState, isOwner: Bool) {
         commits.monitor.lock()
         defer { commits.monitor.unlock() }
@@ -213,7 +212,7 @@ package final class Store: Sendable {
         return (commits.state.committed, commits.state.isOwner && answers)
     }
 
-    /// - Parameter permit: the transaction's from now on; nil where whoever makes it keeps the write gate.
+    /// - Parameter permit: passes to the transaction; nil if the caller keeps the write gate.
     func makeTransaction(
         _ base: VersionState, _ permit: consuming WritePermit?, isReplay: Bool = false
     ) throws(StorageError) -> WriteTransaction {
@@ -235,9 +234,9 @@ package final class Store: Sendable {
         return workspace
     }
 
-    /// Largest record that may go to the log.
+    /// Largest record that may go to the log, in bytes.
     private var recordLimit: Int {
-        // The record is held in memory.
+        // The record is built in memory.
         let budget = max(options.limits.memoryBudget / 4, 1 << 16)
         if let log = checkpoints.log.file { return min(log.maxPayloadBytes, budget) }
         if !writer.wantsLog { return 0 }
@@ -246,8 +245,8 @@ package final class Store: Sendable {
 
     // MARK: Committing
 
-    /// Makes a finished transaction a version, and ends it. It keeps its permit in a batch that goes on.
-    /// - Throws: `noSpace` when nothing has happened; `commitOutcomeUnknown`, `poisoned`.
+    /// Commits a finished transaction, and ends it. In an open commit batch it keeps its permit.
+    /// - Throws: `noSpace`: nothing was committed; `commitOutcomeUnknown`, `poisoned`.
     @discardableResult
     func commit(
         _ transaction: WriteTransaction, ending: CommitEnding = .durable
@@ -296,7 +295,7 @@ package final class Store: Sendable {
         return PendingCommit(self, TransactionID(state.version))
     }
 
-    /// Commits what the log cannot hold, by a checkpoint of its own.
+    /// Commits a transaction that is too large for the log, by a checkpoint of its own.
     private func commit(
         _ transaction: WriteTransaction, _ state: VersionState, _ plan: CheckpointPlan
     ) throws(StorageError) {
@@ -317,7 +316,7 @@ package final class Store: Sendable {
         transaction.giveGateBack()
     }
 
-    /// Writes the record at once and syncs every now and then.
+    /// Writes the record at once; syncs follow periodically.
     private func commitPeriodically(_ transaction: WriteTransaction, _ state: VersionState) throws(StorageError) {
         appendWithRecord(transaction, state, isHeldBack: false)
         compaction.beginIfDue(self)
@@ -325,15 +324,15 @@ package final class Store: Sendable {
         try periodicSync.write(state.version, checkpoints.log.file)
     }
 
-    /// Commits by the log, as the leader of a sync or as one that waits for it.
-    /// - Returns: what was committed, when it is not waited for.
+    /// Commits by the log, as the leader of a sync or as a follower.
+    /// - Returns: the committed version, if the caller does not wait for it.
     private func commit(
         _ transaction: WriteTransaction, _ state: VersionState, _ ending: CommitEnding
     ) throws(StorageError) -> Snapshot? {
         appendWithRecord(transaction, state, isHeldBack: ending == .grouped)
         let pinned = ending == .pending || ending == .grouped ? transaction.resultPin.pin(state) : nil
         compaction.beginIfDue(self)
-        // Where too many versions are pinned a batch ends here: it is waited for.
+        // Too many versions are pinned: the commit batch ends here, and is waited for.
         if ending != .grouped || pinned == nil { transaction.giveGateBack() }
         if pinned != nil || ending == .handedIn { return pinned }
         if !commits.waitUntilDurable(state.version) { throw .commitOutcomeUnknown(TransactionID(state.version)) }
@@ -341,7 +340,7 @@ package final class Store: Sendable {
     }
 
     /// Writes the pages of a transaction, unsynced.
-    /// - Returns: the version to be, and the checkpoint that it has to be when the log cannot hold its record.
+    /// - Returns: the new version, and its checkpoint if the log cannot hold its record.
     private func place(_ transaction: WriteTransaction) throws(StorageError) -> (VersionState, CheckpointPlan?) {
         if hasLog { try checkPath() }
         try processes?.confirm()
@@ -355,20 +354,20 @@ package final class Store: Sendable {
         return (made, isLarge ? try checkpoints.prepareOwn(transaction.nodes, made) : nil)
     }
 
-    /// Counts what the transaction has written, for the next checkpoint.
+    /// Counts the transaction's pages as dirty for the next checkpoint.
     private func noteWritten(_ transaction: WriteTransaction) {
         writer.commits += 1
         checkpoints.noteWrittenEarly(transaction.nodes.placed)
     }
 
-    /// Lets a version follow the last committed one, with a record for the log, and ends its transaction.
+    /// Commits a version with a record for the log, and ends its transaction.
     private func appendWithRecord(_ transaction: WriteTransaction, _ state: VersionState, isHeldBack: Bool) {
         checkpoints.noteRecord(transaction.workspace.recorder.byteCount)
         let record = transaction.workspace.recorder.finish(lsn: state.version)
         append(transaction, state, isDurable: false, record: record, isHeldBack: isHeldBack)
     }
 
-    /// Lets a version follow the last committed one, and ends its transaction.
+    /// Commits a version, and ends its transaction.
     private func append(
         _ transaction: WriteTransaction, _ state: VersionState, isDurable: Bool,
         record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
@@ -377,8 +376,8 @@ package final class Store: Sendable {
         transaction.end(.committed)
     }
 
-    /// Begins the next transaction of a batch.
-    /// - Returns: nil when the store is closed, or has failed.
+    /// Begins the next transaction of a commit batch.
+    /// - Returns: nil if the store is closed or poisoned.
     func continueBatch(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction? {
         let base = commits.monitor.withLock { commits.state.isUsable ? commits.state.committed : nil }
         guard let base else { return nil }

@@ -1,11 +1,11 @@
-/// What a store's lock guards.
+/// State that the store's monitor guards.
 struct StoreState {
-    /// What may still be done with a store.
+    /// Stages of a store's life.
     enum Use {
         case open
-        /// Somebody closes it. Whoever closes it too waits for the end of that.
+        /// A thread closes it; further calls of close wait for that thread.
         case closing
-        /// Over; the last pin lets the file go.
+        /// Closed; the last pin closes the file.
         case closed
     }
 
@@ -13,26 +13,26 @@ struct StoreState {
     var use = Use.open
     var observers = CommitObservers()
     var pins: VersionPins
-    /// The writer's log, for whoever leads a group.
+    /// The writer's log, for the leader of a commit.
     var log: LogFile?
     var logBytes = 0
 
     // With other processes
-    /// Changes with the write gate held too.
+    /// Changes only with the write gate held, too.
     var role: WritingRole
     var others = OtherProcesses()
-    /// Whether this process gives out pages and makes versions.
+    /// Whether this process allocates pages and makes versions.
     var isOwner: Bool { role != .beside }
 
-    /// - Parameter isShared: there is a process table.
+    /// - Parameter isShared: whether there is a process table.
     init(_ version: VersionState, isShared: Bool) {
         role = isShared ? .beside : .alone
         queue = CommitQueue(version)
-        // Other processes have room for so many of this one's.
+        // A process slot has room for a limited number of pins.
         pins = isShared ? VersionPins(mostVersions: ProcessTable.Layout.pinsPerSlot) : VersionPins()
     }
 
-    /// Nothing is begun any more.
+    /// No new snapshot or transaction is begun.
     var isClosed: Bool { use != .open }
     /// The newest version that readers pin.
     var visible: VersionState { queue.visible }
@@ -40,10 +40,10 @@ struct StoreState {
     var committed: VersionState { queue.committed }
     /// The last version that may be acknowledged.
     var durable: UInt64 { queue.durable }
-    /// A write or a sync failed: nothing is written any more, by this process or by another.
+    /// A write or sync failed: no process writes any more.
     var isPoisoned: Bool { queue.hasFailed }
 
     var isUsable: Bool { !isClosed && !isPoisoned }
-    /// Nothing will ever be begun again.
+    /// The store is closed or poisoned for good.
     var isOver: Bool { use == .closed || isPoisoned }
 }

@@ -1,4 +1,4 @@
-/// What the backlinks of a link column have of some rows, in pieces.
+/// Reads the backlinks of some rows by one link column, in pieces.
 struct BacklinkSearch {
     private let view: ReadView
     private let table: Int
@@ -8,8 +8,8 @@ struct BacklinkSearch {
     private var next = 0
 
     /// - Parameters:
-    ///   - keys: rows that the column leads to, ascending.
-    ///   - table: whose column it is.
+    /// - keys: of the linked rows, ascending.
+    /// - table: of the column.
     init(_ keys: [Int64], of table: Int, _ column: Int, _ view: ReadView) {
         self.keys = keys
         self.table = table
@@ -17,10 +17,10 @@ struct BacklinkSearch {
         self.view = view
     }
 
-    /// The entries of the keys that follow: `high` is the key, and row `low` leads there `delta` times.
-    /// - Parameter limit: of entries, after which no further key is looked for.
-    /// - Returns: which of the keys were looked for, and what was found of them; nil at the end.
-    /// - Complexity: O(keys log links), or O(links) where there are few to a key.
+    /// The entries of the next keys: `high` is the key, and row `low` links to it `delta` times.
+    /// - Parameter limit: number of entries after which no further key is read.
+    /// - Returns: the range of keys that were read, and their entries; nil at the end.
+    /// - Complexity: O(keys log links); O(links) if each key has few.
     mutating func next(
         atMost limit: Int
     ) throws(StorageError) -> (keys: Range<Int>, links: [EntryOperation])? {
@@ -45,7 +45,7 @@ struct BacklinkSearch {
         return (first..<next, found)
     }
 
-    /// Goes along the tree and the keys at once.
+    /// Walks the tree and the keys together.
     private mutating func walk(
         _ root: NodeReference, _ limit: Int, _ found: inout [EntryOperation]
     ) throws(StorageError) {
@@ -56,7 +56,7 @@ struct BacklinkSearch {
         ) { (high, low, count) throws(StorageError) in
             while place < keys.count, keys[place] < high {
                 place += 1
-                // All of a key's links are there.
+                // All links of the key were read.
                 if found.count >= limit { return false }
             }
             if place < keys.count, keys[place] == high {

@@ -1,11 +1,11 @@
-/// Compares collections of two versions by what they hold. One that was written anew, or moved by a compaction, is the
-/// same as before.
+/// Compares collections of two versions by their contents. A collection that was written anew, or moved by a
+/// compaction, is unchanged.
 struct CollectionComparison {
     let earlier: CollectionReader
     let later: CollectionReader
 
     /// Whether both hold the same elements in the same order.
-    /// - Complexity: O(1) for one tree; the nodes that one of two trees has alone; else O(elements), up to the first
+    /// - Complexity: O(1) for one tree; for two trees the nodes that are not shared; else O(elements), up to the first
     ///   difference.
     func isEqual() throws(StorageError) -> Bool {
         if let root = earlier.root, root == later.root { return true }
@@ -18,7 +18,7 @@ struct CollectionComparison {
         return try isEqual(place..<later.count)
     }
 
-    /// So many elements are decoded at once, and those of the leaves that they are in.
+    /// Number of elements that are decoded at once, besides those of their leaves.
     private static let step = 1024
 
     private func isEqual(_ range: Range<Int>) throws(StorageError) -> Bool {

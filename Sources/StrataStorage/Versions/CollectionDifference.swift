@@ -1,29 +1,28 @@
-/// How a collection of one version became that of another, in places.
+/// The difference between a collection in two versions, in places.
 ///
-/// It follows from the two versions alone, so it does not matter what commits, or whose, lie between. Elements that a
-/// commit has taken out and put in again as they were, a tree that was written anew, moved or repeated by a replay are
-/// no change. A value that stands in another's place is both a deletion and an insertion, in a map a modification. So
-/// is what was moved.
+/// It depends on the two versions alone, not on the commits between them. Elements that a commit removed and inserted
+/// again, and a tree that was written anew, moved or repeated by a replay, are no change. A replaced value is a
+/// deletion and an insertion, in a map a modification. A moved element is a deletion and an insertion, too.
 ///
-/// Whoever takes the elements at ``deletions`` out of the old collection, from the back, and puts those at
-/// ``insertions`` of the new one in, from the front, has the new one (a map's values at ``modifications`` set). It is
-/// as small as the changes where they stand apart; of maps, and of sets whose order storage knows, never larger than it
-/// must be.
+/// Removing the elements at ``deletions`` from the old collection, from the back, and inserting those at ``insertions``
+/// of the new one, from the front, gives the new collection (for a map after setting the values at ``modifications``).
+/// Changes that are far apart give no larger difference than they are; for maps, and for sets whose order storage
+/// knows, the difference is minimal.
 package struct CollectionDifference: Equatable, Sendable {
-    /// A key that both versions have, with another value in each.
+    /// A key of both versions whose value differs.
     package struct Modification: Equatable, Sendable {
         package var old: Int
         package var new: Int
     }
 
-    /// Old places; ascending, no two ranges touch.
+    /// Old places; ascending, no two ranges adjoin.
     package private(set) var deletions: [Range<Int>] = []
-    /// New places; ascending, no two ranges touch.
+    /// New places; ascending, no two ranges adjoin.
     package private(set) var insertions: [Range<Int>] = []
-    /// Of a map: where keys stand whose values differ. Ascending.
+    /// In a map: places of keys whose values differ. Ascending.
     package private(set) var modifications: [Modification] = []
 
-    /// For each range, how many places the ones before it have.
+    /// For each range, the number of places in the ranges before it.
     private var goneBefore: [Int] = []
     private var comeBefore: [Int] = []
 
@@ -31,10 +30,10 @@ package struct CollectionDifference: Equatable, Sendable {
 
     /// - Parameters:
     ///   - earlier: the collection of a row and column in one version.
-    ///   - later: the same row's in another. Versions may be of different openings of one store.
+    /// - later: that of the same row in another version. The versions may be of different openings of one store.
     /// - Throws: `corrupt`.
-    /// - Complexity: the leaves that one of both has alone, the elements in them, and the nodes above them; nothing of
-    ///   two equal references. Lists that were rewritten cost O(count log count).
+    /// - Complexity: the leaves that only one of both has, their elements, and the nodes above them; O(1) for equal
+    ///   references. Lists that were rewritten take O(count log count).
     package init(from earlier: CollectionReader, to later: CollectionReader) throws(StorageError) {
         if earlier.stands(where: later) { return }
         if earlier.shape.kind == later.shape.kind && earlier.shape.form == later.shape.form {
@@ -57,7 +56,7 @@ package struct CollectionDifference: Equatable, Sendable {
         try later.reader.confirm()
     }
 
-    /// Where an element stands in the later version that stood at a place of the earlier one; nil when it is gone.
+    /// The place in the later version of an element of the earlier one; nil if it was deleted.
     /// - Complexity: O(log changes).
     package func newPlace(of old: Int) -> Int? {
         let gone = Self.last(of: deletions, goneBefore, atMost: old) { range, _ in range.lowerBound }
@@ -67,7 +66,7 @@ package struct CollectionDifference: Equatable, Sendable {
         return come < 0 ? kept : kept + comeBefore[come] + insertions[come].count
     }
 
-    /// The last range that begins no later, as `begin` counts; -1 when there is none.
+    /// The last range that begins at or before `place`, by `begin`; -1 if there is none.
     private static func last(
         of ranges: [Range<Int>], _ counts: [Int], atMost place: Int, begin: (Range<Int>, Int) -> Int
     ) -> Int {
@@ -102,7 +101,7 @@ package struct CollectionDifference: Equatable, Sendable {
         }
     }
 
-    // MARK: Between what both share
+    // MARK: Between shared runs
 
     private mutating func compare(
         _ earlier: CollectionReader, _ old: Range<Int>, _ later: CollectionReader, _ new: Range<Int>
@@ -122,7 +121,7 @@ package struct CollectionDifference: Equatable, Sendable {
         }
     }
 
-    /// Of sets and maps, which ascend.
+    /// For sets and maps, which ascend.
     private mutating func merge(
         _ before: ElementStretch, _ old: Int, _ after: ElementStretch, _ new: Int, isMap: Bool
     ) throws(StorageError) {
@@ -148,7 +147,7 @@ package struct CollectionDifference: Equatable, Sendable {
 }
 
 extension CollectionReader {
-    /// Whether two are one tree, or the same bytes.
+    /// Whether both are the same tree, or the same bytes.
     fileprivate func stands(where other: CollectionReader) -> Bool {
         switch (cell, other.cell) {
         case (.empty, .empty): true

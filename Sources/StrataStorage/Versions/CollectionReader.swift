@@ -1,6 +1,6 @@
-/// Elements that stand side by side: a leaf's, or all of a collection that stands in its row.
+/// Adjacent elements: those of a leaf, or all of a collection that is stored in its row.
 ///
-/// Borrowed from the version, or from the open transaction until it changes something.
+/// Borrowed from the version, or from the open transaction until its next change.
 package struct CollectionPart {
     enum Source {
         case leaf(CollectionLeaf, PageReader)
@@ -14,13 +14,13 @@ package struct CollectionPart {
 
     @inline(__always) package var end: Int { first + count }
 
-    /// Whether values can lie in a range, as far as their encoding says.
+    /// Whether values may lie in a range, judged by their encoding.
     func mayHaveIntegers(_ range: ClosedRange<Int64>) -> Bool {
         guard case .leaf(let leaf, _) = source else { return true }
         return leaf.values.mayHave(range)
     }
 
-    /// Hands out the values that are integers, with their places.
+    /// Calls `body` with the values that are integers, and their places.
     @inline(__always)
     func forEachInteger(_ body: (_ place: Int, _ value: Int64) -> Void) {
         switch source {
@@ -36,7 +36,7 @@ package struct CollectionPart {
         }
     }
 
-    /// What leads to the root of a collection that stands in an element and is a tree; nil for any other value.
+    /// The descriptor of an inner collection that is a tree; nil for any other value.
     func tree(at place: Int) -> LongValue? {
         precondition(place >= first && place < end, "no such place")
         guard case .leaf(let leaf, _) = source, leaf.flags & CollectionLeaf.hasTrees != 0,
@@ -45,12 +45,12 @@ package struct CollectionPart {
         return long
     }
 
-    /// Whether a collection stands there that is a tree: ``CollectionReader/nested(at:)`` reads it.
+    /// Whether the element is an inner collection with a tree, which ``CollectionReader/nested(at:)`` reads.
     package func isTree(at place: Int) -> Bool { tree(at: place) != nil }
 
     /// The element at a place, or a map's value.
-    /// - Throws: `corrupt` when it stands in a node of its own that does not verify; `misuse(.wrongType)` when it is a
-    ///   collection that is a tree.
+    /// - Throws: `corrupt` if its own node does not verify; `misuse(.wrongType)` if it is an inner collection with a
+    ///   tree.
     package func value(at place: Int) throws(StorageError) -> Cell {
         precondition(place >= first && place < end, "no such place")
         switch source {
@@ -59,7 +59,7 @@ package struct CollectionPart {
         }
     }
 
-    /// The key at a place of a map; null in others.
+    /// The key at a place of a map; null for others.
     package func key(at place: Int) throws(StorageError) -> Cell {
         precondition(place >= first && place < end, "no such place")
         switch source {
@@ -74,21 +74,21 @@ package struct CollectionPart {
 
 /// Reads one collection: a value of its owner's row, or a tree of elements.
 ///
-/// In a transaction's view it is of its moment: the next change of the collection voids it.
+/// In a transaction's view it is a snapshot: the next change of the collection invalidates it.
 package struct CollectionReader {
     package let cell: CollectionCell
-    /// What stands in it.
+    /// Type of the elements.
     package let column: CollectionColumn
     let shape: CollectionShape
     let reader: PageReader
-    /// A map, or a set whose order storage knows: elements, or keys, ascend by ``CollectionOrder``.
+    /// Whether it is a map, or a set whose order storage knows: elements, or keys, ascend by ``CollectionOrder``.
     let isOrdered: Bool
-    /// What stands in the row.
+    /// The collection's bytes, if it is stored in the row.
     let payload: CollectionPayload?
     package let count: Int
 
-    /// - Throws: `misuse` with `noSuchColumn`, `wrongType` when the column has no collections, or `noSuchRow`;
-    ///   `corrupt` when the value is not of the layout that its column says.
+    /// - Throws: `misuse` with `noSuchColumn`, `wrongType` if the column has no collections, or `noSuchRow`; `corrupt`
+    ///   if the value does not have the column's layout.
     package init(_ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
         let shape = try view.collectionShape(table, key, column)
         let cell = try view.collectionCell(table, key, column)
@@ -103,7 +103,7 @@ package struct CollectionReader {
         try self.init(cell, shape, view.state.schema.tables[table].columns[column], view.reader)
     }
 
-    /// - Throws: `corrupt` when the value is not of the layout that its column says.
+    /// - Throws: `corrupt` if the value does not have the column's layout.
     init(
         _ cell: CollectionCell, _ shape: CollectionShape, _ definition: ColumnDefinition, _ reader: PageReader
     ) throws(StorageError) {
@@ -111,12 +111,12 @@ package struct CollectionReader {
         try self.init(cell, shape, column, isLinks: definition.type == .links, reader)
     }
 
-    /// Of a row that was located.
+    /// Of a located row.
     /// - Parameters:
     ///   - key: the row's.
-    ///   - collection: what the column's collections are, for one of which no version has said so.
+    /// - collection: the column's kind of collection, for a column that no version has declared.
     ///   - isLinks: whether elements are keys of rows.
-    /// - Throws: `corrupt` when the value is not of that layout.
+    /// - Throws: `corrupt` if the value does not have that layout.
     package init(
         _ view: ReadView, _ row: RowLocation, _ key: RowKey, _ column: Int, as collection: CollectionColumn,
         isLinks: Bool
@@ -148,8 +148,8 @@ package struct CollectionReader {
         }
     }
 
-    /// - Parameter path: of a collection that stands in the element at the first place, then at the second of that one.
-    /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` where an element is no collection.
+    /// - Parameter path: places of the elements that the collection is nested in, from the outside.
+    /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` if an element is no collection.
     package init(
         _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int, path: [Int]
     ) throws(StorageError) {
@@ -161,9 +161,9 @@ package struct CollectionReader {
         self = reader
     }
 
-    /// Of a list or a map that a value of any type is; nil for a value of another type.
-    /// - Parameter value: a row's own, borrowed from the version.
-    /// - Throws: `corrupt` when it is not of the layout.
+    /// Of a value of any type that is a list or a map; nil for another value.
+    /// - Parameter value: of a row, borrowed from the version.
+    /// - Throws: `corrupt` if it does not have the layout.
     package init?(_ view: ReadView, value: UnsafeRawBufferPointer) throws(StorageError) {
         guard let (isKeyed, encoded) = NestedCollection.parse(value) else { return nil }
         let column = CollectionColumn.nested(isKeyed: isKeyed)
@@ -171,7 +171,7 @@ package struct CollectionReader {
         try self.init(encoded.isEmpty ? .empty : .encoded(encoded), shape, column, isLinks: false, view.reader)
     }
 
-    /// The collection that stands in an element; nil where another value does.
+    /// The inner collection at a place; nil for another value.
     /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
     /// - Complexity: O(log count).
     package func nested(at place: Int) throws(StorageError) -> CollectionReader? {
@@ -182,7 +182,7 @@ package struct CollectionReader {
         return value.kind == .bytes ? try nested(value.bytesValue) : nil
     }
 
-    /// - Parameter tree: what leads to the root of a collection that stands in an element.
+    /// - Parameter tree: descriptor of an inner collection's tree.
     func nested(_ tree: LongValue) throws(StorageError) -> CollectionReader {
         guard column.takesNested else { throw .structure(tree.reference) }
         try tree.checkCount(reader)
@@ -200,7 +200,7 @@ package struct CollectionReader {
             isLinks: false, reader)
     }
 
-    /// The root of its tree; nil when it has none.
+    /// The root of its tree; nil if it has none.
     var root: NodeReference? {
         guard case .tree(let root, _) = cell else { return nil }
         return root
@@ -216,7 +216,7 @@ package struct CollectionReader {
         return part(try CollectionTree.run(at: place, in: root, shape, of: count, reading: reader))
     }
 
-    /// Hands out all elements from a place on, in order, until `body` returns false. It must not change the collection.
+    /// Calls `body`, which must not change the collection, with all elements from a place on, until it returns false.
     package func forEachPart(
         from place: Int = 0, _ body: (CollectionPart) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -230,8 +230,8 @@ package struct CollectionReader {
         }
     }
 
-    /// The place of the first element of a set, or key of a map, that does not stand before what is looked for.
-    /// - Parameter precedes: whether an element stands before it.
+    /// The place of the first element of a set, or key of a map, that does not precede the one sought.
+    /// - Parameter precedes: whether an element precedes the one sought.
     /// - Complexity: O(log count).
     package func find(
         _ wanted: Cell, precedes: (Cell) throws(StorageError) -> Bool
@@ -251,7 +251,7 @@ package struct CollectionReader {
         return low
     }
 
-    /// Copies of all elements, to be put into another collection of the kind.
+    /// Copies of all elements, for another collection of the kind.
     /// - Complexity: O(elements and their bytes).
     package func elements() throws(StorageError) -> CollectionElements {
         let made = CollectionElements(shape)
@@ -278,7 +278,7 @@ package struct CollectionReader {
 }
 
 extension AscendingCheck {
-    /// Whether a collection ascends still when elements come in the place of some of its own.
+    /// Whether a collection still ascends if the elements of a range are replaced.
     func ascends(
         _ reader: CollectionReader, replacing range: Range<Int>, with elements: CollectionElements
     ) throws(StorageError) -> Bool {
@@ -297,7 +297,7 @@ extension AscendingCheck {
 }
 
 extension ReadView {
-    /// - Throws: `misuse` with `noSuchTable`, `noSuchColumn`, or `wrongType` when the column has no collections.
+    /// - Throws: `misuse` with `noSuchTable`, `noSuchColumn`, or `wrongType` if the column has no collections.
     func collectionShape(
         _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> CollectionShape {
@@ -311,7 +311,7 @@ extension ReadView {
         return shape
     }
 
-    /// What a row's collection is now: in a transaction what it made of it.
+    /// The current collection of a row, with the open transaction's changes.
     /// - Throws: `misuse(.noSuchRow)`.
     func collectionCell(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) -> CollectionCell {
         if let open = writer?.openCollection(table, key, column) { return open }
@@ -319,21 +319,21 @@ extension ReadView {
         return try collectionCell(row, column)
     }
 
-    /// What a row's collection is now; of a row that was located.
+    /// As ``collectionCell(_:_:_:)``, for a located row.
     @inline(__always)
     func collectionCell(
         _ row: RowLocation, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> CollectionCell {
         let cell = try collectionCell(row, column)
-        // Of one that is open, the cell has a handle.
+        // The cell of an open collection holds a handle.
         guard case .tree = cell, let open = writer?.openCollection(Int(row.table), key, column) else { return cell }
         return open
     }
 
-    /// Whether the transaction has collections open: filters cannot look into them.
+    /// Whether the transaction has open collections, which filters cannot read.
     package var hasOpenCollections: Bool { writer?.hasOpenCollections ?? false }
 
-    /// Links of one row to another by a link column of `table`, the first one's.
+    /// Number of links from one row to another by a link column of `table`, to which the first row belongs.
     /// - Complexity: O(log links).
     package func linkCount(
         from origin: RowKey, to key: RowKey, of table: Int, _ column: Int
@@ -351,7 +351,7 @@ extension ReadView {
         return total
     }
 
-    /// What the cell of a row holds. In a transaction's view a collection that was changed has a handle there.
+    /// The content of a row's cell. In a transaction's view a changed collection has a handle there.
     func collectionCell(_ row: RowLocation, _ column: Int) throws(StorageError) -> CollectionCell {
         guard let position = try position(row, column) else {
             try confirm()
@@ -366,15 +366,15 @@ extension ReadView {
 
 extension CollectionMatcher {
     /// - Parameters:
-    ///   - collection: what the column's collections are.
+    /// - collection: the column's kind of collection.
     ///   - isLinks: whether elements are keys of rows.
-    ///   - holds: says of a collection whether it is wanted.
+    /// - holds: whether a collection matches.
     package convenience init(
         _ collection: CollectionColumn, isLinks: Bool,
         _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool
     ) {
         self.init { (bytes, isLong, column, reader) throws(StorageError) in
-            // Whose it is, the filter does not know.
+            // A filter does not know the owner.
             var shape = CollectionShape(collection, table: 0, column: column, owner: 0)
             shape.isAnyones = true
             let cell: CollectionCell =
@@ -385,8 +385,8 @@ extension CollectionMatcher {
 }
 
 extension CollectionReader {
-    /// Hands out the elements that can be read, a part at a time and in order, past the nodes that cannot.
-    /// - Parameter failed: told why, once for each node.
+    /// Calls `body` with the readable elements, part by part and in order, and skips nodes that cannot be read.
+    /// - Parameter failed: called once for each unreadable node.
     package func forEachReadablePart(
         from place: Int = 0, _ body: (CollectionPart) -> Void, failed: (StorageError) -> Void
     ) {

@@ -1,23 +1,23 @@
 import CStrataShim
 
-/// Elements of a collection that stand side by side, decoded: a leaf's, or all of a collection that stands in its row.
+/// Decoded adjacent elements: those of a leaf, or all of a collection that is stored in its row.
 ///
-/// Valid during the call that hands it out.
+/// Valid during the call of the body.
 package struct ElementBatch {
     fileprivate let elements: CollectionElements
     fileprivate let reader: PageReader
-    /// The index of the first element that was asked for.
+    /// Index of the first requested element in the buffer.
     fileprivate let start: Int
     /// The place of the first element.
     package let first: Int
     package let count: Int
 
-    /// Elements of a column of integers, or the keys of rows; null ones hold anything.
+    /// Elements of a column of integers, or keys of rows; undefined for nulls.
     package var integers: UnsafePointer<Int64> {
         UnsafeRawPointer(elements.values.words + start).assumingMemoryBound(to: Int64.self)
     }
 
-    /// Elements of a column of doubles; null ones hold anything.
+    /// Elements of a column of doubles; undefined for nulls.
     package var doubles: UnsafePointer<Double> {
         UnsafeRawPointer(elements.values.words + start).assumingMemoryBound(to: Double.self)
     }
@@ -27,13 +27,13 @@ package struct ElementBatch {
     @inline(__always)
     package func isNull(_ index: Int) -> Bool { elements.values.isNull(start + index) }
 
-    /// Text or data; of a null element none.
-    /// - Throws: `corrupt` when they stand in a node of their own that does not verify.
+    /// Text or data; empty for null.
+    /// - Throws: `corrupt` if a long element's node does not verify.
     package func bytes(_ index: Int) throws(StorageError) -> UnsafeRawBufferPointer {
         try bytes(elements.values, start + index)
     }
 
-    /// A map's key; no bytes in others.
+    /// A map's key; empty for others.
     /// - Throws: as ``bytes(_:)``.
     package func key(_ index: Int) throws(StorageError) -> UnsafeRawBufferPointer {
         guard let keys = elements.keys else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -46,10 +46,10 @@ package struct ElementBatch {
 }
 
 extension CollectionReader {
-    /// Hands out all elements from a place on, in order and decoded, until `body` returns false. It must not change the
-    /// collection.
-    /// - Throws: `corrupt`; what `body` throws.
-    /// - Complexity: O(count), by the kernels that decode rows.
+    /// Calls `body` with all elements from a place on, in order and decoded, until it returns false. It must not change
+    /// the collection.
+    /// - Throws: `corrupt`; errors of `body`.
+    /// - Complexity: O(count), with the kernels for rows.
     package func forEachBatch(
         from place: Int = 0, _ body: (ElementBatch) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -66,7 +66,7 @@ extension CollectionReader {
         }
     }
 
-    /// Sum, number and extremes of the elements of a column of integers that are not null.
+    /// Sum, count and extremes of the non-null elements of a column of integers.
     /// - Throws: `misuse(.wrongType)`; `corrupt`.
     /// - Complexity: O(count), over packed values.
     package func integerTotals() throws(StorageError) -> IntegerTotals {
@@ -79,7 +79,7 @@ extension CollectionReader {
         return sums
     }
 
-    /// The same of a column of doubles; extremes skip NaN.
+    /// As ``integerTotals()``, for a column of doubles; extremes skip NaN.
     package func doubleTotals() throws(StorageError) -> DoubleTotals {
         guard shape.kind == .double else { throw .misuse(.wrongType) }
         var (sums, extremes) = (DoubleTotals(), DoubleTotals())
@@ -111,10 +111,10 @@ extension CollectionReader {
         totals = sums
     }
 
-    /// The first place from one on with an element that equals a value, null included; doubles as numbers, text and
-    /// data by their bytes.
+    /// The first place at or after `place` with an element equal to a value, which may be null; doubles compare as
+    /// numbers, text and data bytewise.
     /// - Throws: `corrupt`.
-    /// - Complexity: O(count), over packed values; leaves whose frame excludes an integer are passed over.
+    /// - Complexity: O(count), on packed values; leaves whose frame excludes an integer are skipped.
     package func firstPlace(of wanted: Cell, from place: Int = 0) throws(StorageError) -> Int? {
         guard let test = ColumnTest(equalTo: wanted, shape.kind) else { return nil }
         var found: Int?
@@ -142,7 +142,7 @@ extension CollectionReader {
         return found
     }
 
-    /// A bit for each element of a leaf, and a word more.
+    /// A bitmap for the elements of a leaf, with a spare word.
     private func withBits(
         _ body: (UnsafeMutablePointer<UInt64>) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -153,7 +153,7 @@ extension CollectionReader {
 }
 
 extension ColumnTest {
-    /// Nil when no value of the kind can be equal.
+    /// Nil if no value of the kind can be equal.
     fileprivate init?(equalTo cell: Cell, _ kind: SegmentKind) {
         switch (cell.kind, kind) {
         case (.null, _): self = .null

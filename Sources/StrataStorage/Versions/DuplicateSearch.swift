@@ -1,24 +1,24 @@
 /// Values that several rows of an indexed column share.
 package struct DuplicateValues: Sendable, Equatable {
-    /// How many different values occur more than once.
+    /// Number of values that occur more than once.
     package var values = 0
-    /// How many rows hold one of them.
+    /// Number of rows with such a value.
     package var rows = 0
-    /// A row of each of the first few.
+    /// One row for each of the first few values.
     package var examples: [RowKey] = []
 }
 
-/// Goes along the index of a column and finds the values that several rows share.
+/// Finds the values that several rows share, by a walk of the column's index.
 struct DuplicateSearch {
     private let view: ReadView
     private let column: Int
     private let type: ColumnType
     private let index: IndexReader
-    /// How many examples are wanted.
+    /// Number of wanted examples.
     private let limit: Int
     private var duplicates = DuplicateValues()
 
-    /// - Throws: `misuse` when the column has no index.
+    /// - Throws: `misuse` if the column has no index.
     init(_ view: ReadView, _ table: Int, _ column: Int, limit: Int) throws(StorageError) {
         self.view = view
         self.column = column
@@ -28,7 +28,7 @@ struct DuplicateSearch {
     }
 
     consuming func found() throws(StorageError) -> DuplicateValues {
-        // Neighbours in the index that it cannot tell apart.
+        // Rows with one entry key, which the index cannot distinguish.
         var run: (high: Int64, rows: [RowKey]) = (0, [])
         try index.forEach { (high, key) throws(StorageError) in
             if high != run.high {
@@ -41,10 +41,11 @@ struct DuplicateSearch {
         return duplicates
     }
 
-    /// Tells rows apart that stand under one entry of the index, and counts what is equal.
+    /// Compares the values of rows under one entry key, and counts equal ones.
     private mutating func count(_ rows: [RowKey]) throws(StorageError) {
         if rows.count < 2 { return }
-        // Bytes that share a hash, and null, which shares the smallest value's entry, are few: one group for each.
+        // Bytes with equal hashes are few, and so is null, which shares the smallest value's key: a linear search
+        // suffices.
         var groups: [(row: RowKey, value: ComparedValue, count: Int)] = []
         for row in rows {
             let value = try comparedValue(row)
@@ -72,7 +73,7 @@ struct DuplicateSearch {
         switch type {
         case .integer, .link: return try view.integer(row, column).map { .word(UInt64(bitPattern: $0)) } ?? .null
         case .double:
-            // Both zeros are one value.
+            // Both zeros are equal.
             return try view.double(row, column).map { .word(($0 == 0 ? 0 : $0).bitPattern) } ?? .null
         case .bytes, .links: return try view.bytes(row, column).map { .bytes(Array($0)) } ?? .null
         }

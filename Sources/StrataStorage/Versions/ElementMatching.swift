@@ -1,23 +1,23 @@
-/// Finds which elements of two stretches of a list stay, by value.
+/// Finds the unchanged elements of two runs of a list, by value.
 ///
-/// 1. What is equal at the start goes by. At a mismatch up to 32 elements that went, came or were replaced are taken
-///    for the difference when 16 agree again behind them: what single changes leave costs no more than the stretch.
-/// 2. Where that fails, elements that stand once on each side are found, and the longest chain of them that ascends is
-///    kept; the same between those.
-/// 3. Where there are none, as little as possible is taken for changed, as long as that costs no more than a bound;
-///    beyond it the rest counts as replaced.
+/// 1. Equal elements at the start are skipped. At a mismatch, up to 32 deleted, inserted or replaced elements are taken
+///    for the change if the 16 elements behind them agree: single changes take time linear in the run.
+/// 2. Otherwise elements that are unique on each side are found, and the longest ascending chain of them is kept; the
+///    parts between them are matched in the same way.
+/// 3. Without unique elements, the shortest edit script is searched, up to a bound of the work; beyond it the rest
+///    counts as replaced.
 struct ElementMatching {
-    /// Indices of elements that went, and of those that came, in no order.
+    /// Indices of deleted elements, and of inserted ones, unordered.
     private(set) var gone: [Range<Int>] = []
     private(set) var come: [Range<Int>] = []
     private let old: ElementStretch
     private let new: ElementStretch
-    /// Steps that are left for what is not linear.
+    /// Steps left for searches that are not linear.
     private var budget: Int
 
     private static let mostSkipped = 32
     private static let agreement = 16
-    /// Shorter ones are not searched for elements that stand once.
+    /// Shorter runs are not searched for unique elements.
     private static let short = 64
     private static let mostChanges = 1023
 
@@ -29,11 +29,11 @@ struct ElementMatching {
         try run()
     }
 
-    /// A part of both stretches.
+    /// A part of both runs.
     private struct Part {
         var old: Range<Int>
         var new: Range<Int>
-        /// How many searches for elements that stand once it is within.
+        /// Depth of searches for unique elements around it.
         var depth = 0
 
         var isOneSided: Bool { old.isEmpty || new.isEmpty }
@@ -97,7 +97,7 @@ struct ElementMatching {
 
     // MARK: Single changes
 
-    /// How many elements went and came where two differ, when that is easily seen.
+    /// The number of deleted and inserted elements at a mismatch, if it is a single change.
     private func change(at a: Int, _ b: Int) throws(StorageError) -> (gone: Int, come: Int)? {
         for count in 1...Self.mostSkipped {
             if try agree(a + count, b) { return (count, 0) }
@@ -107,7 +107,7 @@ struct ElementMatching {
         return nil
     }
 
-    /// Whether some elements from there on are the same, or all that are left.
+    /// Whether some elements from there on agree, or all that are left.
     private func agree(_ a: Int, _ b: Int) throws(StorageError) -> Bool {
         let left = min(old.count - a, new.count - b)
         if left < Self.agreement && (left < 0 || old.count - a != new.count - b) { return false }
@@ -115,16 +115,16 @@ struct ElementMatching {
         return true
     }
 
-    // MARK: Elements that stand once
+    // MARK: Unique elements
 
-    /// Elements that stand once on each side, as many as ascend on both; nil when there are none, or when that was
-    /// asked too often.
+    /// Elements that are unique on each side, as many as ascend on both; nil if there are none, or the depth is
+    /// exceeded.
     private mutating func unique(_ part: Part) throws(StorageError) -> [(old: Int, new: Int)]? {
         if part.depth > 0 {
             guard budget >= part.size else { return nil }
             budget -= part.size
         }
-        /// Where an element stands; below 0 when it does not, or does more than once.
+        /// Index of an element on each side; negative if it is missing or repeated.
         struct Places {
             var old = -1
             var new = -1
@@ -154,7 +154,7 @@ struct ElementMatching {
         return AscendingChain.longest(pairs.map(\.new)).map { pairs[$0] }
     }
 
-    /// What stands between pairs that stay.
+    /// The parts between pairs of unchanged elements.
     private static func between(_ pairs: [(old: Int, new: Int)], _ part: Part) -> [Part] {
         var parts: [Part] = []
         var (a, b) = (part.old.lowerBound, part.new.lowerBound)
@@ -165,10 +165,9 @@ struct ElementMatching {
         return parts
     }
 
-    // MARK: As few as possible
+    // MARK: Shortest edit script
 
-    /// Finds the fewest changes that lead from one part to the other: of those that need d of them, how far each way
-    /// comes, for every difference between what was taken out and put in.
+    /// Finds a shortest edit script: for d changes, how far each diagonal (deletions minus insertions) reaches.
     private mutating func matchShortest(_ part: Part) throws(StorageError) {
         if part.isOneSided || part.old.count == 1 && part.new.count == 1 { return replace(part) }
         let (a, b) = (part.old.lowerBound, part.new.lowerBound)
@@ -196,7 +195,7 @@ struct ElementMatching {
         replace(part)
     }
 
-    /// Takes the shortest way back; `history` has how far each way came with fewer changes.
+    /// Follows the shortest script back; `history` holds how far each diagonal reached with fewer changes.
     private mutating func walkBack(_ history: [[Int]], _ part: Part) {
         var (x, y) = (part.old.count, part.new.count)
         let (a, b) = (part.old.lowerBound, part.new.lowerBound)

@@ -4,16 +4,16 @@
     import Glibc
 #endif
 
-/// Elements that stand side by side in a version of a collection, decoded. Bytes stay where they are.
+/// Adjacent elements of a collection in one version, decoded. Bytes are borrowed.
 struct ElementStretch {
     private let elements: CollectionElements
     private let collection: CollectionReader
     private var reader: PageReader { collection.reader }
-    /// The index of the first element among those that were decoded.
+    /// Index of the first element in the buffer.
     private let start: Int
     let count: Int
 
-    /// - Complexity: O(elements of the leaves that have any of them).
+    /// - Complexity: O(elements of the leaves involved).
     init(_ collection: CollectionReader, _ range: Range<Int>) throws(StorageError) {
         let elements = CollectionElements(collection.shape)
         var first: Int?
@@ -30,10 +30,10 @@ struct ElementStretch {
         count = range.count
     }
 
-    /// What the elements of a set, or of a map, are in the order of.
+    /// The column that orders a set or a map.
     private var ordering: ColumnBuffer { elements.keys ?? elements.values }
 
-    /// Whether an element, or a map's value, is the same as one of another stretch.
+    /// Whether an element, or a map's value, equals one of another run.
     @inline(__always)
     func hasSameValue(_ index: Int, as other: ElementStretch, _ place: Int) throws(StorageError) -> Bool {
         let (mine, others) = (elements.values, other.elements.values)
@@ -62,7 +62,7 @@ struct ElementStretch {
         column.isLong(row) && column.bytes(row).baseAddress.map { LongValue($0).isTree } ?? false
     }
 
-    /// The collection that stands in an element; nil where another value does.
+    /// The inner collection in an element; nil for another value.
     private func nested(_ row: Int) throws(StorageError) -> CollectionReader? {
         let values = elements.values
         if Self.isTree(values, row), let base = values.bytes(row).baseAddress {
@@ -95,7 +95,7 @@ struct ElementStretch {
         return true
     }
 
-    /// What a set's element, or a map's key, is ordered by.
+    /// A set's element, or a map's key.
     func ordered(_ index: Int) throws(StorageError) -> Cell {
         let row = start + index
         if ordering.isNull(row) { return .null }
@@ -108,13 +108,13 @@ struct ElementStretch {
 
     private static let nullToken: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// A number that is equal for equal elements, and hardly ever for others.
+    /// A hash that is equal for equal elements, and rarely for others.
     func token(_ index: Int) throws(StorageError) -> UInt64 {
         let row = start + index
         let values = elements.values
         if values.isNull(row) { return Self.nullToken }
         if values.kind != .bytes { return values.words[row] }
-        // Equal ones need not be equal bytes.
+        // Equal inner collections may have different bytes.
         if collection.column.takesNested, try nested(row) != nil { return 2 }
         let bytes = try bytes(values, row)
         return bytes.baseAddress.map { NodeHash.make($0, bytes.count) } ?? 1
@@ -122,7 +122,7 @@ struct ElementStretch {
 }
 
 extension CollectionElements {
-    /// Appends what a part has; bytes stay where they are.
+    /// Appends the elements of a part; their bytes are borrowed.
     func append(borrowing part: CollectionPart) {
         switch part.source {
         case .leaf(let leaf, _): append(leaf)

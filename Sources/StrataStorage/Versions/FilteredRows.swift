@@ -1,17 +1,17 @@
 import CStrataShim
 
-/// The rows of a table that pass a filter, found over the packed values of the columns that the filter names.
+/// The rows of a table that pass a filter, evaluated on the packed values of the filter's columns.
 package struct FilteredRows {
     private let view: ReadView
     private let table: Int
     private let filter: RowFilter
     private let selector: GroupSelector
 
-    /// - Throws: `misuse` when the filter does not suit the table.
+    /// - Throws: `misuse` if the filter does not fit the table.
     package init(_ view: ReadView, _ table: Int, _ filter: RowFilter) throws(StorageError) {
         try view.prepareRows(table)
         try filter.check(view.state.schema.tables[table].columns)
-        // Their cells lead nowhere.
+        // The cells of open collections hold handles.
         if view.hasOpenCollections, filter.asksCollections { throw .misuse(.wrongType) }
         self.view = view
         self.table = table
@@ -19,7 +19,7 @@ package struct FilteredRows {
         selector = GroupSelector(filter, view.state.layouts[table], view.reader)
     }
 
-    /// Hands out each group with the rows of it that pass, in key order.
+    /// Calls `body` with each group and its passing rows, in key order.
     private func forEach(_ body: (Group, Selection) throws(StorageError) -> Void) throws(StorageError) {
         guard let bounds = filter.keyBounds else { return }
         try view.forEachGroup(table, from: bounds.lowerBound) { (group) throws(StorageError) in
@@ -51,34 +51,34 @@ package struct FilteredRows {
 
     // MARK: Aggregates
 
-    /// Sum and number of an integer column's values.
-    /// - Throws: `misuse` when the column does not suit.
+    /// Sum and count of an integer column's values.
+    /// - Throws: `misuse` if the column does not fit.
     package func integers(_ column: Int) throws(StorageError) -> IntegerTotals {
         try totals(column, .sum, IntegerTotals())
     }
 
-    /// Sum and number of a double column's values.
-    /// - Throws: `misuse` when the column does not suit.
+    /// Sum and count of a double column's values.
+    /// - Throws: `misuse` if the column does not fit.
     package func doubles(_ column: Int) throws(StorageError) -> DoubleTotals {
         try totals(column, .sum, DoubleTotals())
     }
 
-    /// The least and the greatest value of an integer column; nil when every value is null.
-    /// - Throws: `misuse` when the column does not suit.
+    /// The least and the greatest value of an integer column; nil if every value is null.
+    /// - Throws: `misuse` if the column does not fit.
     package func integerExtremes(_ column: Int) throws(StorageError) -> ClosedRange<Int64>? {
         let totals = try totals(column, .extremes, IntegerTotals())
         return totals.count == 0 ? nil : totals.least...totals.most
     }
 
-    /// The least and the greatest value of a double column; NaN is skipped: nil also when there is nothing else.
-    /// - Throws: `misuse` when the column does not suit.
+    /// The least and the greatest value of a double column, NaN excluded; nil if there is none.
+    /// - Throws: `misuse` if the column does not fit.
     package func doubleExtremes(_ column: Int) throws(StorageError) -> ClosedRange<Double>? {
         let totals = try totals(column, .extremes, DoubleTotals())
         return totals.least <= totals.most ? totals.least...totals.most : nil
     }
 
-    /// What the values of a column come to.
-    /// - Throws: `misuse` when the column is not there, or of another type.
+    /// Totals of a column's values.
+    /// - Throws: `misuse` if the column does not exist, or is of another type.
     private func totals<Totals: ColumnTotals>(
         _ column: Int, _ part: AggregatePart, _ start: Totals
     ) throws(StorageError) -> Totals {
@@ -92,8 +92,8 @@ package struct FilteredRows {
         return totals
     }
 
-    /// The sum of an integer column, wrapping, and how many values were not null. The filter lets every row pass, so
-    /// that groups without nulls and exceptions are summed up without a selection.
+    /// The wrapping sum of an integer column, and the number of non-null values. The filter must let every row pass, so
+    /// that groups without nulls and exceptions are summed without a selection.
     func plainSum(_ column: Int) throws(StorageError) -> (sum: Int64, count: Int) {
         let wanted = try place(of: column, .integer)
         let layout = selector.layout
@@ -114,7 +114,7 @@ package struct FilteredRows {
         return (totals.sum &+ Int64(bitPattern: plain), totals.count + count)
     }
 
-    /// Where a column stands among those of a row set.
+    /// The index of a column in a row set.
     private func place(of column: Int, _ kind: SegmentKind) throws(StorageError) -> Int {
         let wanted = column + RowSet.firstUserColumn
         guard column >= 0, wanted < selector.layout.kinds.count else { throw .misuse(.noSuchColumn) }
@@ -123,7 +123,7 @@ package struct FilteredRows {
     }
 }
 
-/// Turns selections into keys, group by group.
+/// Converts selections to keys, group by group.
 private struct KeyCollector {
     var keys: [Int64] = []
     private var slots: [Int64] = []

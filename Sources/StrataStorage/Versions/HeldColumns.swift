@@ -1,9 +1,10 @@
 extension ReadView {
-    /// The ids that row groups hold values under, table by table, when those of the store come to an end: a column that
-    /// is gone leaves its values in its groups until they are rebuilt, and a new column of that id would read them.
-    /// - Returns: nothing while there are many ids that no column ever had.
-    /// - Throws: what reading throws.
-    /// - Complexity: O(1), and then O(row groups).
+    /// The column ids under which row groups hold values, by table, once the store's ids are nearly exhausted. The
+    /// values of a removed column stay in its groups until they are rebuilt, and a new column with the same id would
+    /// read them.
+    /// - Returns: no ids while there are many unused ones.
+    /// - Throws: errors of reading.
+    /// - Complexity: O(1); O(row groups) once ids are nearly exhausted.
     package func heldColumnIDs() throws(StorageError) -> [TableID: Set<ColumnID>] {
         guard schema.mayGiveEveryColumnID else { return [:] }
         var held: [TableID: Set<ColumnID>] = [:]

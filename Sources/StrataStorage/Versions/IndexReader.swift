@@ -1,6 +1,6 @@
 import CStrataShim
 
-/// Answers what the index of one column knows: which rows have a value, and how many.
+/// Queries of one column's index: which rows have a value, and how many.
 struct IndexReader {
     private let view: ReadView
     private let table: Int
@@ -8,8 +8,8 @@ struct IndexReader {
     private let definition: ColumnDefinition
     private let root: NodeReference
 
-    /// - Parameter kind: which index is needed; nil for whatever there is.
-    /// - Throws: `misuse` when the column has no such index.
+    /// - Parameter kind: the required kind of index; nil for any.
+    /// - Throws: `misuse` if the column has no such index.
     init(_ view: ReadView, _ table: Int, _ column: Int, _ kind: IndexKind? = nil) throws(StorageError) {
         let definition = view.state.schema.tables[table].columns[column]
         if let kind, definition.index != kind { throw .misuse(.noSuchColumn) }
@@ -25,7 +25,7 @@ struct IndexReader {
         self.root = root
     }
 
-    /// Every row with what stands for its value in the index, ascending by both.
+    /// Calls `body` with every row and its value's key in the index, ascending by both.
     func forEach(_ body: (_ high: Int64, RowKey) throws(StorageError) -> Void) throws(StorageError) {
         try EntryTree.forEach(in: root, reading: view.reader) { (high, low, _) throws(StorageError) in
             try body(high, RowKey(low))
@@ -34,7 +34,7 @@ struct IndexReader {
         try view.reader.confirm()
     }
 
-    /// Rows that the index names between two values, ends included.
+    /// Number of index entries between two values, both included.
     func count(from low: Cell, through high: Cell) throws(StorageError) -> Int {
         let first = IndexKey.high(low, definition)
         let last = IndexKey.high(high, definition)
@@ -44,7 +44,7 @@ struct IndexReader {
         return Int(clamping: count)
     }
 
-    /// Rows whose column equals a value, in key order; nil when the index names more than `limit` rows for it.
+    /// Rows whose column equals a value, in key order; nil if the index has more than `limit` entries for it.
     func rows(equalTo cell: Cell, limit: Int = .max) throws(StorageError) -> [RowKey]? {
         let high = IndexKey.high(cell, definition)
         var candidates: [RowKey] = []
@@ -70,7 +70,7 @@ struct IndexReader {
         return found
     }
 
-    /// Rows whose column lies between two values, ends included, in the order of the index, which is ordered.
+    /// Rows whose column lies between two values, both included, in the order of the index, which is an ordered one.
     func rows(from low: Cell, through high: Cell) throws(StorageError) -> [RowKey] {
         let first = IndexKey.high(low, definition)
         let last = IndexKey.high(high, definition)
@@ -85,7 +85,7 @@ struct IndexReader {
         try EntryTree.forEach(
             in: root, from: (first, .min), through: end, reading: view.reader
         ) { (entry, key, _) throws(StorageError) in
-            // Null shares its entry with the smallest value, and bytes with all that start alike.
+            // Null shares its entry with the smallest value, and so do bytes with an equal prefix.
             if entry == .min || isPrefix && (entry == first || entry == last) { doubtful.append(found.count) }
             found.append(RowKey(key))
             return true
@@ -108,7 +108,7 @@ struct IndexReader {
         return kept
     }
 
-    /// A row that the index names.
+    /// Locates a row of an index entry.
     func locate(_ key: RowKey) throws(StorageError) -> RowLocation {
         guard let row = try view.locate(table, key) else { throw .structure(root) }
         return row

@@ -3,22 +3,23 @@ import CStrataShim
 /// Reads one version of the store, or a write transaction's own state.
 ///
 /// Tables and columns are named by their position in ``schema``.
-/// Concurrency: a version's view may be used from any thread as long as the version is pinned; a transaction's view
-/// belongs to whoever has the transaction.
+/// Concurrency: a version's view may be used from any thread while the version is pinned; a transaction's view by the
+/// thread that has the transaction.
 package final class ReadView: Sendable {
-    /// Immutable in a version's view; guarded by the write lock in a transaction's.
+    /// Immutable in a version's view; guarded by the write gate in a transaction's.
     @exclusivity(unchecked) nonisolated(unsafe) var state: VersionState
-    /// Of `state`, which keeps them alive.
+    /// Owned by `state`.
     @exclusivity(unchecked) private nonisolated(unsafe) var columnIDs: UnsafeMutablePointer<ColumnIDs.Table>
     @exclusivity(unchecked) private nonisolated(unsafe) var tableCount: Int
     let reader: PageReader
-    /// Set while a transaction is open, which takes itself out before it goes; flushes what it holds back before
-    /// something is read. Guarded by the write lock.
+    /// The open transaction, which resets this before it is deallocated. Its pending operations are applied before a
+    /// read. Guarded by the write gate.
     nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
     private let isWriter: Bool
-    /// Whose pages the view keeps from being used again, by a pin that goes with it. Nil in a transaction's view.
+    /// The store in which the view's version is pinned; the view's deinit releases the pin. Nil in a transaction's
+    /// view.
     private let pinnedIn: Store?
-    /// Counts the writes of a transaction. Row locations from before the last one are void.
+    /// Counts the writes of a transaction. Row locations from before the last write are invalid.
     @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
 
     init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pinnedIn: Store? = nil) {
@@ -32,7 +33,7 @@ package final class ReadView: Sendable {
 
     deinit { pinnedIn?.unpin(state.version) }
 
-    /// The transaction has another schema from now on.
+    /// Adopts the transaction's new schema.
     func layoutsChanged() {
         columnIDs = state.definitions.columnIDs.tables
         tableCount = state.definitions.columnIDs.count
@@ -50,13 +51,13 @@ package final class ReadView: Sendable {
         if isWriter { try openWriter().flushEntries(table) }
     }
 
-    /// The transaction that this view is of. Its nodes go with it: the next one has others in their place.
+    /// The transaction of this view. After its end its nodes are gone, and the next one's take their place.
     private func openWriter() throws(StorageError) -> WriteTransaction {
         guard let writer else { throw .misuse(.transactionEnded) }
         return writer
     }
 
-    /// Rows of a table. O(1): the root knows.
+    /// Number of rows of a table. O(1): the root has the count.
     package func rowCount(_ table: Int) throws(StorageError) -> Int {
         try prepareRows(table)
         return try RowOrder(state.tables[table].tree, reader).count()
@@ -64,7 +65,7 @@ package final class ReadView: Sendable {
 
     // MARK: Finding rows
 
-    /// The group that a key belongs to, or nil in an empty table.
+    /// The group of a key; nil in an empty table.
     @inline(__always)
     func group(_ table: Int, _ key: Int64) throws(StorageError) -> Group? {
         var reference = state.tables[table].tree
@@ -77,7 +78,7 @@ package final class ReadView: Sendable {
         return Group(try reader.node(reference, .group))
     }
 
-    /// Where a row stands; nil when there is none with this key.
+    /// The location of a row; nil if there is none with this key.
     /// - Complexity: O(log rows), without allocation.
     @inline(__always)
     package func locate(_ table: Int, _ key: RowKey) throws(StorageError) -> RowLocation? {
@@ -95,13 +96,13 @@ package final class ReadView: Sendable {
         return try RowOrder(state.tables[table].tree, reader).key(at: ordinal).map(RowKey.init)
     }
 
-    /// How many rows come before a key. O(log rows).
+    /// Number of rows before a key. O(log rows).
     package func rank(of key: RowKey, in table: Int) throws(StorageError) -> Int {
         try prepareRows(table)
         return try RowOrder(state.tables[table].tree, reader).rank(of: key.rawValue)
     }
 
-    /// The place of a row in key order, or nil when it is not there. O(log rows).
+    /// The position of a row in key order; nil if there is no such row. O(log rows).
     package func ordinal(of key: RowKey, in table: Int) throws(StorageError) -> Int? {
         try locate(table, key) == nil ? nil : try rank(of: key, in: table)
     }
@@ -117,9 +118,9 @@ package final class ReadView: Sendable {
         return Group(row.group).position(of: columnIDs[table].ids[wanted], near: wanted)
     }
 
-    /// Values around a row that are read without asking the view again; nil where they do not stand plainly side by
-    /// side: a null, a change or an exception is near, or the row was inserted later.
-    /// - Complexity: O(patched columns); makes sense for a row that is read more than once.
+    /// A window of values around a row, which is read without the view; nil if they are not plain: a null, a patch or
+    /// an exception is near, or the row was inserted later.
+    /// - Complexity: O(patched columns); worthwhile if a row is read more than once.
     package func window(
         _ row: RowLocation, _ column: Int, _ kind: SegmentKind
     ) throws(StorageError) -> ColumnWindow? {
@@ -131,7 +132,7 @@ package final class ReadView: Sendable {
         return ColumnWindow(row.group, try group.segment(number, reader), kind, firstSlot: first, reader.damage)
     }
 
-    // A group that was lost reads zeros: it has no column at all. Whoever finds none asks first whether all is there.
+    // A lost group reads as zeros and has no columns. So if a column is missing, the mapping is checked first.
 
     /// An integer, or the key that a link leads to; nil for null.
     @inline(__always)
@@ -160,9 +161,9 @@ package final class ReadView: Sendable {
         return value
     }
 
-    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` says whether all
-    /// of it was there.
-    /// - Throws: `misuse(.wrongType)` when it is a collection that is a tree: a ``CollectionReader`` reads it.
+    /// Text, data or a payload; nil for null. Borrowed from the version: after a copy, ``confirm()`` tells whether all
+    /// pages were readable.
+    /// - Throws: `misuse(.wrongType)` if it is a collection with a tree, which a ``CollectionReader`` reads.
     @inline(__always)
     package func bytes(
         _ row: RowLocation, _ column: Int
@@ -182,23 +183,23 @@ package final class ReadView: Sendable {
         return isCollection ? try CollectionCell.bytes(value, reader) : try reader.long(value)
     }
 
-    /// Asked after borrowed bytes were used, before what was made of them is believed.
-    /// - Throws: `corrupt` with `unreadable` when any page of the file could not be read; what was lost read as zeros.
+    /// Called after borrowed bytes were read, and before the result is used.
+    /// - Throws: `corrupt` with `unreadable` if any page of the file could not be read; lost pages read as zeros.
     @inline(__always)
     package func confirm() throws(StorageError) { try reader.confirm() }
 
-    /// A value of a row, or the row, is not built as its table says.
+    /// Error for a row or value that is malformed for its table.
     package func damage(at row: RowLocation) -> StorageError { reader.damage(at: row.group) }
 
-    /// A row that an index, a link or another row leads to is not there: the place of the table's root.
+    /// Error for a missing row that an index, a link or another row references; it names the table's root.
     package func missingRow(in table: Int) -> StorageError { .structure(state.tables[table].tree) }
 
-    /// Follows the descriptor of a value that is a node of its own.
+    /// Reads a long value by its descriptor.
     func long(_ descriptor: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
         try reader.long(descriptor)
     }
 
-    /// The descriptor of a value that is a node of its own, or nil.
+    /// The descriptor of a long value; nil for another value.
     func longValue(_ row: RowLocation, _ column: Int) throws(StorageError) -> LongValue? {
         guard let position = try position(row, column) else {
             try confirm()
@@ -209,7 +210,7 @@ package final class ReadView: Sendable {
         return LongValue(base)
     }
 
-    /// The version that made the row: with table and key, its identity.
+    /// The version that created the row: with table and key, its identity.
     package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
         if isWriter { _ = try openWriter() }
         let (segment, index) = try Group(row.group).value(RowSet.createdColumn, row.slot, .integer, reader)
@@ -220,7 +221,7 @@ package final class ReadView: Sendable {
 
     // MARK: Scans
 
-    /// Visits the groups of a table in key order, from the one that `key` belongs to, until `body` returns false.
+    /// Visits the groups of a table in key order, from that of `key` on, until `body` returns false.
     func forEachGroup(
         _ table: Int, from key: Int64, _ body: (Group) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -230,8 +231,8 @@ package final class ReadView: Sendable {
         }
     }
 
-    /// Hands out all rows from `from` on, in key order, until `body` returns false; it must not write to the table.
-    /// - Parameter met: of a walk over the whole version, which meets each group once.
+    /// Calls `body` with all rows from `from` on, in key order, until it returns false; it must not write to the table.
+    /// - Parameter met: for a walk over the whole version, in which each group is visited once.
     package func scan(
         _ table: Int, columns: [Int], from: RowKey? = nil, meeting met: MetNodes? = nil,
         _ body: (RowBatch) throws(StorageError) -> Bool
@@ -257,8 +258,8 @@ package final class ReadView: Sendable {
         return all
     }
 
-    /// The first keys of a table from a key on, ascending; fewer than `count` when there are no more, and a batch more
-    /// than asked at most.
+    /// The first keys of a table from a key on, ascending; fewer than `count` if there are no more, and at most a batch
+    /// more.
     func keys(_ table: Int, from key: Int64, atMost count: Int) throws(StorageError) -> [Int64] {
         var first: [Int64] = []
         try scan(table, columns: [], from: RowKey(key)) { (batch) throws(StorageError) in
@@ -270,33 +271,33 @@ package final class ReadView: Sendable {
 
     // MARK: Filters
 
-    /// How many rows pass.
-    /// - Throws: `misuse` when the filter does not suit the table.
-    /// - Complexity: O(rows), over the packed values of the columns that the filter names.
+    /// Number of rows that pass.
+    /// - Throws: `misuse` if the filter does not fit the table.
+    /// - Complexity: O(rows), on the packed values of the filter's columns.
     package func count(_ table: Int, where filter: RowFilter) throws(StorageError) -> Int {
         try FilteredRows(self, table, filter).count()
     }
 
     /// The keys of the rows that pass, ascending.
-    /// - Throws: `misuse` when the filter does not suit the table.
+    /// - Throws: `misuse` if the filter does not fit the table.
     package func keys(_ table: Int, where filter: RowFilter) throws(StorageError) -> [Int64] {
         try FilteredRows(self, table, filter).keys()
     }
 
-    /// The sum of an integer column, wrapping, and how many values were not null.
-    /// - Throws: `misuse` when the column does not suit.
-    /// - Complexity: O(rows), over the packed values of the column.
+    /// The wrapping sum of an integer column, and the number of non-null values.
+    /// - Throws: `misuse` if the column does not fit.
+    /// - Complexity: O(rows), on the packed values of the column.
     package func sum(_ table: Int, _ column: Int) throws(StorageError) -> (sum: Int64, count: Int) {
         try FilteredRows(self, table, .everything).plainSum(column)
     }
 
-    /// The rows of a table that are not what they were in `old`, an earlier version of the same store: deleted and
-    /// inserted keys ascend, a row that was deleted and made again under its key is both.
+    /// The rows of a table that differ from those in `old`, an earlier version of the same store. Deleted and inserted
+    /// keys ascend; a row that was deleted and created again under its key is both.
     ///
-    /// Columns that one of the versions lacks count as unchanged. `isComplete` is always true.
-    /// - Throws: `misuse(.transactionOpen)` when one of them is a transaction's own view: what that has made is no
-    ///   version yet, and its collections stand where rows do not lead.
-    /// - Complexity: O(groups), and the rows of the groups that the versions do not share.
+    /// Columns that only one version has count as unchanged. `isComplete` is always true.
+    /// - Throws: `misuse(.transactionOpen)` for a transaction's view: it is no version yet, and rows do not reference
+    ///   its open collections.
+    /// - Complexity: O(groups), and the rows of groups that are not shared.
     package func changes(of table: TableID, since old: ReadView) throws(StorageError) -> TableChanges {
         if isWriter || old.isWriter { throw .misuse(.transactionOpen) }
         return try VersionComparison(earlier: old, later: self).changes(of: table)
@@ -304,7 +305,8 @@ package final class ReadView: Sendable {
 
     // MARK: Indexes and backlinks
 
-    /// Rows that link to `key` by a link column of `table`, with the number of links of each, in key order.
+    /// Calls `body` with the rows that link to `key` by a link column of `table`, and the number of links of each, in
+    /// key order.
     package func backlinks(
         to key: RowKey, of table: Int, _ column: Int,
         _ body: (_ origin: RowKey, _ count: Int) throws(StorageError) -> Bool
@@ -320,7 +322,7 @@ package final class ReadView: Sendable {
         try reader.confirm()
     }
 
-    /// Links to `key` by a link column of `table`.
+    /// Number of links to `key` by a link column of `table`.
     package func backlinkCount(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
         var total = 0
         try backlinks(to: key, of: table, column) { (_, count) throws(StorageError) in
@@ -330,7 +332,7 @@ package final class ReadView: Sendable {
         return total
     }
 
-    /// Rows that link to `key` by a link column of `table`, each counted once.
+    /// Number of rows that link to `key` by a link column of `table`.
     /// - Complexity: O(log links).
     package func backlinkOrigins(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
         try prepareEntries(table)
@@ -342,38 +344,38 @@ package final class ReadView: Sendable {
     }
 
     /// Rows whose indexed column equals a value, in key order.
-    /// - Throws: `misuse` when the column has no index.
+    /// - Throws: `misuse` if the column has no index.
     package func rows(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> [RowKey] {
         try IndexReader(self, table, column).rows(equalTo: cell) ?? []
     }
 
-    /// The same, or nil when the index names more than `limit` rows for the value.
+    /// As ``rows(_:_:equalTo:)``; nil if the index has more than `limit` entries for the value.
     package func rows(
         _ table: Int, _ column: Int, equalTo cell: Cell, limit: Int
     ) throws(StorageError) -> [RowKey]? {
         try IndexReader(self, table, column).rows(equalTo: cell, limit: limit)
     }
 
-    /// Rows whose column lies between two values, ends included. Null comes before all values.
+    /// Rows whose column lies between two values, both included. Null comes before all values.
     ///
     /// In the order of the index: by value, then by key; text and data by their first eight bytes, then by key.
-    /// - Throws: `misuse` when the column has no ordered index.
+    /// - Throws: `misuse` if the column has no ordered index.
     package func rows(
         _ table: Int, _ column: Int, from low: Cell, through high: Cell
     ) throws(StorageError) -> [RowKey] {
         try IndexReader(self, table, column, .ordered).rows(from: low, through: high)
     }
 
-    /// Rows that the index of a column names for a value. Text and data are counted by their hash, doubles and integers
-    /// exactly, but for null, which shares its place with the smallest integer.
-    /// - Throws: `misuse` when the column has no index.
+    /// Number of index entries for a value. Text and data are counted by their hash; doubles and integers exactly,
+    /// except for null, which shares its key with the smallest integer.
+    /// - Throws: `misuse` if the column has no index.
     /// - Complexity: O(log rows).
     package func indexedCount(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> Int {
         try IndexReader(self, table, column).count(from: cell, through: cell)
     }
 
-    /// Rows that the ordered index of a column names between two values, ends included.
-    /// - Throws: `misuse` when the column has no ordered index.
+    /// Number of entries of an ordered index between two values, both included.
+    /// - Throws: `misuse` if the column has no ordered index.
     /// - Complexity: O(log rows).
     package func indexedCount(
         _ table: Int, _ column: Int, from low: Cell, through high: Cell
@@ -382,10 +384,10 @@ package final class ReadView: Sendable {
     }
 
     /// Finds values of an indexed column that occur more than once; null counts as a value.
-    /// - Parameter limit: how many examples are wanted.
-    /// - Throws: `misuse` when the column has no index.
-    /// - Complexity: O(rows), along the index, so without memory for the rows. Rows that an entry of the index cannot
-    ///   tell apart are compared with each other.
+    /// - Parameter limit: number of wanted examples.
+    /// - Throws: `misuse` if the column has no index.
+    /// - Complexity: O(rows), along the index, without memory for the rows. Rows with the same entry key are compared
+    ///   with each other.
     package func duplicates(_ table: Int, _ column: Int, limit: Int) throws(StorageError) -> DuplicateValues {
         try DuplicateSearch(self, table, column, limit: limit).found()
     }

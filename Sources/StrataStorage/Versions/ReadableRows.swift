@@ -1,7 +1,7 @@
-/// The rows of one table that a version can read, and what it has lost of the table.
+/// The readable rows of one table in a version, and what is lost of the table.
 ///
-/// A row is readable when its group verifies and so does every segment that holds one of its cells. A long value, or a
-/// collection in nodes of its own, is not looked at: without it the row is still there.
+/// A row is readable if its group verifies, and every segment with one of its cells. Long values, and trees of
+/// collections, are not checked: without them the row is still readable.
 package struct ReadableRows: Sendable {
     /// Ascending.
     package fileprivate(set) var keys: [Int64] = []
@@ -20,20 +20,20 @@ package struct ReadableRows: Sendable {
 }
 
 extension ReadView {
-    /// Surveys the rows of a table, and its indexes and backlinks, past whatever cannot be read.
-    /// - Throws: what is no damage, `limit` and `misuse` among it.
-    /// - Complexity: reads the row tree and the entry trees of the table whole.
+    /// Surveys the rows of a table, and its indexes and backlinks, and skips nodes that cannot be read.
+    /// - Throws: errors other than damage, such as `limit` and `misuse`.
+    /// - Complexity: reads the whole row tree and entry trees of the table.
     package func readableRows(_ table: Int) throws(StorageError) -> ReadableRows {
         try prepareRows(table)
         try prepareEntries(table)
         return try RowSurvey(self, table).run()
     }
 
-    /// The node that a table's rows hang on: as long as it is the same, so are the rows.
+    /// The root of a table's row tree: while it is the same, so are the rows.
     package func rowTree(_ table: Int) -> NodeReference { state.tables[table].tree }
 }
 
-/// One walk over a table that goes on where a node does not verify.
+/// A walk over a table that continues past nodes that do not verify.
 private struct RowSurvey {
     private let view: ReadView
     private let table: Int
@@ -48,7 +48,7 @@ private struct RowSurvey {
         rows = RowSet(view.state.layouts[table])
     }
 
-    /// The keys that the branches above allow below a node, and how many rows they count there.
+    /// Bounds of the keys below a node, and the number of its rows, from the branches above.
     private struct Bounds {
         var low = Int64.min
         var high = Int64.max
@@ -60,14 +60,14 @@ private struct RowSurvey {
         if !state.tree.isNull { try walk(state.tree, below: Branch.maxLevel + 1, Bounds()) }
         for entry in state.entries { try survey(entry) }
         do throws(StorageError) { try view.reader.confirm() } catch {
-            // A page of the map is lost, and which nodes it stood in is not known: none of them is believed.
+            // A page of the mapping was lost. Which nodes were on it is unknown, so no row counts as readable.
             found.keys = []
             try lose(Bounds(), error)
         }
         return found
     }
 
-    /// - Throws: an error that is no damage.
+    /// - Throws: an error other than damage.
     private mutating func lose(_ bounds: Bounds, _ error: StorageError) throws(StorageError) {
         let loss = DamagedPlace.Loss.rows(bounds.low...max(bounds.low, bounds.high), count: bounds.rows)
         guard let place = DamagedPlace(error, table: id, loss: loss) else { throw error }
@@ -125,11 +125,11 @@ private struct RowSurvey {
         try survey(group, broken, bounds)
     }
 
-    /// A group some of whose segments are lost: the rows that have no cell there are readable.
+    /// Surveys a group with lost segments: rows without a cell in them are readable.
     private mutating func survey(
         _ group: Group, _ broken: [Int: StorageError], _ bounds: Bounds
     ) throws(StorageError) {
-        // Per slot of the main rows the node that it has lost a cell with, or -1.
+        // For each slot of the main rows the node of a lost cell, or -1.
         var lostWith = [Int](repeating: -1, count: group.rows)
         for column in 0..<group.columns {
             let first = group.firstSegment(column)
@@ -153,7 +153,7 @@ private struct RowSurvey {
         }
     }
 
-    /// The keys of the main rows that lost nothing, and of the inserted ones, which stand in the group's own node.
+    /// The keys of the main rows without lost cells, and of the inserted rows, which are in the group's own node.
     private func readableKeys(of group: Group, _ lostWith: [Int]) throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         for slot in 0..<group.rows where lostWith[slot] < 0 && !group.isDeleted(slot) {

@@ -1,6 +1,6 @@
-/// Rows handed out by a scan: some thousand at a time, decoded column by column, in key order.
+/// Rows of a scan: some thousand at a time, decoded by column, in key order.
 ///
-/// Valid during the call that hands it out.
+/// Valid during the call of the body.
 package struct RowBatch {
     let rows: RowSet
     let wanted: [Int]
@@ -14,7 +14,7 @@ package struct RowBatch {
         UnsafeRawPointer(rows.columns[RowSet.keyColumn].words).assumingMemoryBound(to: Int64.self)
     }
 
-    /// Values of the `index`-th wanted column. Null rows hold anything.
+    /// Values of the `index`-th wanted column; undefined for nulls.
     package func integers(_ index: Int) -> UnsafePointer<Int64> {
         UnsafeRawPointer(rows.columns[wanted[index]].words).assumingMemoryBound(to: Int64.self)
     }
@@ -26,7 +26,7 @@ package struct RowBatch {
     @inline(__always)
     package func isNull(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isNull(row) }
 
-    /// Whether a collection is a tree of elements, for a ``CollectionReader``: its bytes lead there and say nothing.
+    /// Whether a collection is a tree, for a ``CollectionReader``: its bytes are a descriptor.
     package func isTree(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isTree(row) }
 
     @inline(__always)

@@ -1,7 +1,7 @@
-/// Rows with neighbouring keys that stand side by side in a group, all of them there: the place and the creation of
-/// each follow from its key.
+/// Rows with consecutive keys in consecutive slots of a group, without gaps: location and creation version of each
+/// follow from its key.
 ///
-/// Void when its version is let go; in a transaction after its next write.
+/// Invalid once its version is released; in a transaction after its next write.
 package struct RowRun {
     private let table: Int32
     private let firstKey: Int64
@@ -13,7 +13,7 @@ package struct RowRun {
         self.created = created
     }
 
-    /// Where a row stands, and the version that made it; nil for a key that is not in the run, and where the map lost a
+    /// The location of a row, and the version that created it; nil for a key outside the run, and if the mapping lost a
     /// page.
     @inline(__always)
     package func find(_ key: Int64) -> (place: RowLocation, creation: UInt64)? {
@@ -31,8 +31,8 @@ package struct RowRun {
 }
 
 extension ReadView {
-    /// The rows around one that was found just now; nil where they do not stand side by side, because rows came or went
-    /// since their group was written.
+    /// The run around a row that was just found; nil if there is none, because rows were inserted or deleted since
+    /// their group was written.
     package func run(around row: RowLocation) throws(StorageError) -> RowRun? {
         guard row.slot >= 0 else { return nil }
         let group = Group(row.group)

@@ -1,7 +1,7 @@
-/// What two versions of a collection share: elements that stand in nodes which the trees of both reach.
+/// Elements that two versions of a collection share: those in nodes that both trees reach.
 ///
-/// Trees are compared level by level, the taller one first: what both have is a run, what one has alone is taken apart
-/// into its children. So the cost is that of the nodes on the way to what has changed.
+/// Trees are compared level by level, the taller one first. Shared nodes are runs, other nodes are replaced by their
+/// children. So the cost is that of the nodes on the paths to the changes.
 struct SharedRuns {
     struct Run: Equatable {
         var old: Int
@@ -9,13 +9,13 @@ struct SharedRuns {
         var count: Int
     }
 
-    /// Ascending in both versions, without touching one another in both.
+    /// Ascending in both versions, and not adjoining in both.
     private(set) var runs: [Run] = []
 
     /// - Throws: `corrupt`.
     init(_ earlier: CollectionReader, _ later: CollectionReader) throws(StorageError) {
         guard var old = try TreeLevel(earlier), var new = try TreeLevel(later) else { return }
-        // A node of the later tree that is no younger than the root of the earlier one was below that root.
+        // A node of the later tree that is not younger than the root of the earlier one was below that root.
         let birth = old.nodes[0].reference.birth
         while old.level > new.level { try old.expand() }
         while new.level > old.level { try new.expand() }
@@ -28,7 +28,7 @@ struct SharedRuns {
         putInOrder()
     }
 
-    /// Takes out of both levels what they share.
+    /// Removes the shared nodes from both levels.
     private mutating func match(_ old: inout TreeLevel, _ new: inout TreeLevel, _ birth: UInt64) {
         let pairs = Self.inOrder(old.nodes, new.nodes, birth) ?? Self.inAnyOrder(old.nodes, new.nodes)
         if pairs.isEmpty { return }
@@ -39,9 +39,9 @@ struct SharedRuns {
         new.remove(pairs.map(\.new))
     }
 
-    /// One pass over both, which keep their order as a rule.
-    /// - Returns: nil when something that the earlier version should have is not behind the last that was found:
-    ///   versions of a process that died were repeated on other pages.
+    /// One pass over both levels, which normally keep their order.
+    /// - Returns: nil if a node that the earlier version should have is not behind the last match: versions of a
+    ///   process that died were repeated on other pages.
     private static func inOrder(
         _ old: [TreeLevel.Node], _ new: [TreeLevel.Node], _ birth: UInt64
     ) -> [(old: Int, new: Int)]? {
@@ -69,7 +69,7 @@ struct SharedRuns {
         return pairs
     }
 
-    /// Runs that cross others go, and those that follow one another in both versions become one.
+    /// Drops runs that cross others, and merges runs that adjoin in both versions.
     private mutating func putInOrder() {
         runs.sort { $0.new < $1.new }
         let olds = runs.map(\.old)
@@ -102,7 +102,7 @@ private struct TreeLevel {
     private let shape: CollectionShape
     private let reader: PageReader
 
-    /// The root; nil when the collection is no tree.
+    /// The root level; nil if the collection is no tree.
     init?(_ collection: CollectionReader) throws(StorageError) {
         guard let root = collection.root else { return nil }
         shape = collection.shape
@@ -128,7 +128,7 @@ private struct TreeLevel {
         level -= 1
     }
 
-    /// Takes out nodes at some places.
+    /// Removes the nodes at some indices.
     mutating func remove(_ places: [Int]) {
         var gone = [Bool](repeating: false, count: nodes.count)
         for place in places { gone[place] = true }
@@ -139,9 +139,9 @@ private struct TreeLevel {
     }
 }
 
-/// Numbers that ascend, chosen from numbers in any order.
+/// Longest ascending subsequences.
 enum AscendingChain {
-    /// Places of a longest part that ascends strictly.
+    /// Indices of a longest strictly ascending subsequence.
     /// - Complexity: O(n log n).
     static func longest(_ numbers: [Int]) -> [Int] {
         var ends: [Int] = []

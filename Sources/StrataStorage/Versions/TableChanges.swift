@@ -1,12 +1,12 @@
-/// What a commit changed in one table, for observers.
+/// Changes of a commit in one table, for observers.
 package struct TableChanges: Sendable {
     package var table: TableID
-    /// Keys of new rows, as ranges that ascend when keys did.
+    /// Keys of new rows; the ranges ascend if the keys did.
     package var inserted: [ClosedRange<Int64>] = []
     package var deleted: [Int64] = []
-    /// Row keys and ids of columns, in the order of the writes; pairs may repeat.
+    /// Row keys and column ids, in the order of the writes; pairs may repeat.
     package var modified: [(key: Int64, column: UInt16)] = []
-    /// False when there were too many changes to list; compare the versions then.
+    /// False if there were too many changes to list; the versions must then be compared.
     package var isComplete = true
 
     package init(table: TableID) { self.table = table }

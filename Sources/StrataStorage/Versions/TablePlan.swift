@@ -1,4 +1,4 @@
-/// What a transaction needs to know of a table for every row that it writes, looked up once.
+/// Facts about a table that a transaction needs for every row it writes, derived once per schema.
 final class TablePlan: Sendable {
     let id: TableID
     let columns: [ColumnDefinition]
@@ -8,11 +8,11 @@ final class TablePlan: Sendable {
     let ids: [ColumnID]
     private let isLinks: [Bool]
     let isCollection: [Bool]
-    /// Columns with bytes, which may stand in nodes of their own.
+    /// Columns of bytes, whose values may be long.
     let bytesColumns: [Int]
     /// Columns, by the positions of table and column, that link to this table.
     let linking: [(table: Int, column: Int)]
-    /// For each column the kinds of cells that it takes, as a set of bits.
+    /// For each column the accepted kinds of cells, as a bit set.
     private let accepted: [UInt8]
 
     /// The plans of all tables, in their order.
@@ -51,7 +51,7 @@ final class TablePlan: Sendable {
     }
 
     /// - Parameter keepsOrder: sets and maps have to ascend.
-    /// - Returns: whether bytes are so long that they need nodes of their own.
+    /// - Returns: whether any bytes are long.
     /// - Throws: `misuse`.
     @inline(__always)
     func check(

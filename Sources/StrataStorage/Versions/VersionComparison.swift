@@ -1,13 +1,13 @@
-// Nodes are never changed, so what two versions share they share by reference: only groups that stand in one of them
-// alone are read. This is how observers learn of commits that left no notice: another process's, and those beyond what
-// an inbox keeps.
+// Nodes are immutable, so two versions share them by reference, and only groups that one version alone reaches are
+// read. Observers use this for commits without a notice: those of another process, and those beyond an inbox's
+// capacity.
 
 /// Compares a table in two versions of a store.
 struct VersionComparison {
     let earlier: ReadView
     let later: ReadView
 
-    /// The rows that are not what they were.
+    /// The rows that differ.
     func changes(of table: TableID) throws(StorageError) -> TableChanges {
         var changes = TableChanges(table: table)
         let before = earlier.schema.position(of: table)
@@ -53,7 +53,7 @@ struct VersionComparison {
         }
     }
 
-    /// Where the groups of a table stand, in key order.
+    /// References of a table's groups, in key order.
     private static func groups(_ view: ReadView, _ table: Int) throws(StorageError) -> [NodeReference] {
         var walk = GroupWalk(view.state.tables[table].tree, from: .min, view.reader)
         var found: [NodeReference] = []
@@ -73,14 +73,14 @@ extension TableChanges {
     }
 }
 
-/// Goes through the rows of some groups.
+/// A cursor over the rows of some groups.
 private struct GroupRows {
     private let reader: PageReader
-    /// Nil where there is no table.
+    /// Nil if the version has no such table.
     private let table: TableDefinition?
     private let groups: [NodeReference]
     private let columns: [Int]
-    /// Nil where there is nothing to go through: the table is perhaps not there.
+    /// Nil if there are no rows; the table may be missing.
     private let decoder: GroupDecoder?
     private var nextGroup = 0
     private var row = 0
@@ -95,7 +95,7 @@ private struct GroupRows {
             ? nil : GroupDecoder(view.state.layouts[table], self.columns + [RowSet.createdColumn], reader)
     }
 
-    /// The key of the row that it stands on; nil behind the last.
+    /// The key of the current row; nil at the end.
     mutating func key() throws(StorageError) -> Int64? {
         guard let decoder else { return nil }
         let rows = decoder.rows
@@ -114,7 +114,7 @@ private struct GroupRows {
 
     var created: UInt64 { rows?.columns[RowSet.createdColumn].words[row] ?? 0 }
 
-    /// Whether the two rows hold the same in the column at a place of both lists.
+    /// Whether both current rows have the same value in the column at an index of both lists.
     func hasSameValue(as other: GroupRows, _ place: Int) throws(StorageError) -> Bool {
         guard let mine = rows?.columns[columns[place]], let others = other.rows?.columns[other.columns[place]] else {
             return true
@@ -131,7 +131,7 @@ private struct GroupRows {
 
     private func isTree(_ values: ColumnBuffer) -> Bool { !values.isNull(row) && values.isTree(row) }
 
-    /// The row's collection; nil where the column has none.
+    /// The row's collection; nil if the column has none.
     private func collection(_ values: ColumnBuffer, _ place: Int) throws(StorageError) -> CollectionReader? {
         guard let table, let rows else { return nil }
         let definition = table.columns[columns[place] - RowSet.firstUserColumn]

@@ -2,12 +2,12 @@
 package struct TableState: Equatable, Sendable {
     package var id: TableID
     package var tree: NodeReference
-    /// The next key that was never used, for tables that have keys made for them.
+    /// The lowest key that was never used, for tables with generated keys.
     package var nextKey: Int64
     package var entries: [EntryRoot]
-    /// Where the trees stood when the state was made. Nil where they are so few that they are walked.
+    /// Index of the trees when the state was made. Nil for few trees, which are searched linearly.
     private let places: DefinitionPlaces<EntryRoot.Name>?
-    /// More trees than these are looked up.
+    /// Up to this many trees are searched linearly.
     private static let mostWalked = 16
 
     init(id: TableID, tree: NodeReference, nextKey: Int64, entries: [EntryRoot]) {
@@ -33,12 +33,12 @@ package struct TableState: Equatable, Sendable {
     }
 }
 
-/// What a version consists of, parsed from its root node. Immutable.
+/// Contents of a version, parsed from its root node. Immutable.
 struct VersionState: Sendable {
     var version: UInt64
     var root: NodeReference
     var schemaNode: NodeReference
-    /// What follows from the schema; the same object as long as that does not change.
+    /// Derived from the schema; the same object while the schema is the same.
     private(set) var definitions: SchemaDefinitions
     var tables: [TableState]
 
@@ -65,13 +65,13 @@ struct VersionState: Sendable {
     }
 }
 
-/// A schema, and what reading and writing look up in it all the time.
+/// A schema with derived tables for reading and writing.
 final class SchemaDefinitions: Sendable {
     let schema: StoreSchema
     let layouts: [TableLayout]
     let columnIDs: ColumnIDs
     let plans: [TablePlan]
-    /// What a transaction starts to collect changes with.
+    /// The empty changes with which a transaction starts.
     let unchanged: [TableChanges]
 
     init(_ schema: StoreSchema) {
@@ -83,7 +83,7 @@ final class SchemaDefinitions: Sendable {
     }
 }
 
-/// The node that a version starts from.
+/// The root node of a version.
 ///
 /// Layout behind the node header: version u64 at 24, reference to the schema node at 32, tables u32 at 56, size u32 at
 /// 60; then per table: id u32, trees u32, next key i64, reference, and per tree column u16, kind u8, zero u8, zero
@@ -120,7 +120,7 @@ package enum RootNode {
         }
     }
 
-    /// What a root node says, the schema aside.
+    /// Contents of a root node, without the schema.
     package struct Contents {
         package var version: UInt64
         package var schemaNode: NodeReference
@@ -130,7 +130,7 @@ package enum RootNode {
         package static let empty = Contents(version: 0, schemaNode: .null, tables: [])
     }
 
-    /// Parses a verified node, and the schema that it leads to unless `known` has the same one.
+    /// Parses a verified node, and reads its schema unless `known` has the same one.
     static func read(
         _ reference: NodeReference, _ reader: PageReader, known: VersionState? = nil
     ) throws(StorageError) -> VersionState {
@@ -192,7 +192,7 @@ package enum RootNode {
     }
 }
 
-/// The node that holds the schema: byte count u32 at 24, zero u32, the bytes.
+/// The schema's node: byte count u32 at 24, zero u32, the bytes.
 package enum SchemaNode {
     package static let bytesOffset = 32
 

@@ -1,10 +1,10 @@
 extension ReadView {
-    /// What a walk over all of the version has come by at its beginning.
+    /// The visited nodes of a walk over the version, initially empty.
     package var nothingMet: MetNodes { MetNodes(reader) }
 }
 
 extension CollectionPart {
-    /// Whether the elements stand in a leaf, and not in their row.
+    /// Whether the elements are in a leaf, not in their row.
     package var isLeaf: Bool {
         if case .leaf = source { return true }
         return false
@@ -12,7 +12,7 @@ extension CollectionPart {
 }
 
 extension MetNodes {
-    /// - Throws: `corrupt` where the leaf of these elements was met before.
+    /// - Throws: `corrupt` if the leaf of these elements was visited before.
     package func meet(_ part: CollectionPart) throws(StorageError) {
         if case .leaf(let leaf, _) = part.source { try meet(leaf.node) }
     }

@@ -1,5 +1,5 @@
 extension CommitNotice {
-    /// What a transaction changes, when it is committed and visible.
+    /// The notice of a transaction, for when it is committed and visible.
     init(of transaction: WriteTransaction) {
         self.init(
             version: TransactionID(transaction.version), changes: transaction.changes.result,
@@ -11,18 +11,18 @@ extension CommitNotice {
 struct ChangeCollector {
     private let limit: Int
     private var tables: [TableChanges]
-    /// Keys that were inserted last, not in `tables` yet; the table is -1 where there are none.
+    /// The last range of inserted keys, which is not in `tables` yet; the table is -1 if there is none.
     private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
 
     /// - Parameters:
-    ///   - tables: with nothing changed.
-    ///   - limit: of each table, so many changes of a kind are listed at most.
+    /// - tables: without changes.
+    /// - limit: most changes of each kind that are listed per table.
     init(_ tables: [TableChanges], limit: Int = 1 << 20) {
         self.tables = tables
         self.limit = limit
     }
 
-    /// Follows the schema's order of tables; what is gone is forgotten.
+    /// Adopts the schema's order of tables; removed tables are dropped.
     mutating func rearrange(to ids: [TableID]) {
         endRun()
         let old = Dictionary(tables.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
@@ -63,8 +63,8 @@ struct ChangeCollector {
         }
     }
 
-    /// Rows of one table that are gone.
-    /// - Returns: whether there is room for more.
+    /// Notes deleted rows of one table.
+    /// - Returns: whether there is space for more.
     mutating func deleted(_ table: Int, _ keys: UnsafeBufferPointer<Int64>) -> Bool {
         let room = limit - tables[table].deleted.count
         tables[table].deleted.append(contentsOf: keys.prefix(room))

@@ -1,11 +1,11 @@
-/// Does in a transaction what records say: those of a log that is replayed, and those of another process's transaction.
+/// Replays records in a transaction: those of a log, and those of guests' transactions.
 struct ChangeReplay {
     private let transaction: WriteTransaction
     private var view: ReadView { transaction.view }
 
     init(in transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Does what the records of commits that follow one another say.
+    /// Replays the records of consecutive commits.
     func apply(
         _ records: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64
     ) throws(StorageError) {
@@ -22,7 +22,7 @@ struct ChangeReplay {
         }
     }
 
-    /// Does what the record of the transaction to be says.
+    /// Replays the record of the transaction itself.
     func apply(_ record: [UInt8]) throws(StorageError) {
         var failure: StorageError?
         record.withUnsafeBytes { bytes in
@@ -40,14 +40,14 @@ struct ChangeReplay {
         var changes = try ChangeReader(record)
         let created = changes.lsn
         var collections = CollectionReplay(in: transaction)
-        // Tables that follow one another: their links to each other are no links of other tables.
+        // Consecutive cleared tables: links between them are not links from other tables.
         var cleared: [Int] = []
         while let change = try changes.next() {
             if case .deleteAll = change {} else { try clear(&cleared) }
             do throws(StorageError) {
                 if try collections.apply(change, &changes) { continue }
             } catch {
-                // What is not there is damage of the log.
+                // A record that names something missing is damage of the log.
                 if case .misuse = error { throw Self.unexpected }
                 throw error
             }
@@ -75,11 +75,11 @@ struct ChangeReplay {
                 if !transaction.isReplay { transaction.workspace.recorder.nextKey(table, key) }
             case .collection, .insertElements, .removeElements, .setElements, .moveElements: throw Self.unexpected
             }
-            // Memory does not grow with the log, nor with the groups that it touches.
+            // Memory must not grow with the log, nor with the groups that it touches.
             try transaction.spillIfLarge()
         }
         try clear(&cleared)
-        // As at the end of the transaction whose record it is.
+        // As at the end of the recorded transaction.
         try CollectionPlacing(transaction).putSmallInRows()
     }
 

@@ -1,4 +1,4 @@
-/// Makes a collection what other elements are: what is equal at both ends stays, and what is between is written.
+/// Replaces the elements of a collection: equal elements at both ends stay, and those between are written.
 struct CollectionAssignment {
     private let transaction: WriteTransaction
     private let path: [Int]
@@ -7,7 +7,7 @@ struct CollectionAssignment {
     private let column: Int
     private let wanted: CollectionElements
 
-    /// - Parameter path: of one that stands in an element.
+    /// - Parameter path: of an inner collection.
     init(
         _ transaction: WriteTransaction, _ path: [Int], _ table: Int, _ key: RowKey, _ column: Int,
         _ wanted: CollectionElements
@@ -20,7 +20,7 @@ struct CollectionAssignment {
         self.wanted = wanted
     }
 
-    /// - Complexity: O(elements that are equal), to compare them, and what the change itself takes.
+    /// - Complexity: O(elements), to compare equal ones, plus the change itself.
     func run() throws(StorageError) {
         let reader = try CollectionReader(transaction.view, table, key, column, path: path)
         let most = min(reader.count, wanted.count)
@@ -29,8 +29,7 @@ struct CollectionAssignment {
         var old = start..<(reader.count - end)
         var new = start..<(wanted.count - end)
         let collections = transaction.collections(at: path)
-        // In a set or a map an element that is replaced where it stands could stand before the one in front of it for
-        // a moment.
+        // In a set or a map an element that is replaced in place could precede its predecessor for a moment.
         let isList = !reader.column.isKeyed && !reader.column.isSorted
         let replaced = isList ? min(old.count, new.count) : 0
         if replaced > 0 {
@@ -82,7 +81,7 @@ struct CollectionAssignment {
 }
 
 extension Cell {
-    /// Whether it is the same value, of doubles bit by bit.
+    /// Whether both are the same value; doubles compare bitwise.
     fileprivate func isSame(as other: Cell) -> Bool {
         guard kind == other.kind, bits == other.bits else { return false }
         return kind != .bytes || bytesValue.elementsEqual(other.bytesValue)

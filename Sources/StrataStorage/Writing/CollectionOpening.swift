@@ -1,13 +1,12 @@
-/// Finds collections that are to be changed, and opens them.
+/// Finds and opens collections to be changed.
 ///
-/// 1. A collection that is changed is open: it has a tree that nothing leads to but ``OpenCollections``, and a handle
-///    in its cell. So its nodes are changed where they stand, and its row is not.
-/// 2. ``CollectionPlacing`` takes it to its row when the transaction ends, or spills.
-/// 3. What stands in an element of another collection is changed in a tree of its own too, to which the element leads:
-///    ``InnerCollections``.
+/// 1. A changed collection is open: its tree is referenced by ``OpenCollections`` alone, and its cell has a handle. So
+///    its nodes are changed in place, and its row is not.
+/// 2. ``CollectionPlacing`` writes it to its row when the transaction ends or spills.
+/// 3. An inner collection is changed in a tree of its own, too, which its element references: ``InnerCollections``.
 struct CollectionOpening {
     private let transaction: WriteTransaction
-    /// Where the collection stands in elements, from a row's own on; empty for that one.
+    /// Places of the elements around the collection, from the outside; empty for a row's own.
     private let path: [Int]
     private var view: ReadView { transaction.view }
     private var workspace: WriterWorkspace { transaction.workspace }
@@ -22,7 +21,7 @@ struct CollectionOpening {
         try CollectionReader(view, table, key, column, path: path)
     }
 
-    /// What stands in the collection.
+    /// Type of the collection's elements.
     func elementColumn(
         _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> CollectionColumn {
@@ -34,7 +33,7 @@ struct CollectionOpening {
         return try reader(table, key, column).column
     }
 
-    /// The collection, when it stands in an element and was changed last.
+    /// The inner collection at the path, if it was changed last.
     private func current(_ table: Int, _ key: RowKey, _ column: Int) -> OpenCollection? {
         let inner = workspace.collections.inner
         guard let last = inner.last, inner.count == path.count, last.place == place(table, key, column),
@@ -48,9 +47,9 @@ struct CollectionOpening {
         return CollectionPlace(table: plan.id, key: key.rawValue, column: plan.ids[column])
     }
 
-    // MARK: Whole values
+    // MARK: Values
 
-    /// A collection made of its bytes, which were checked, for ``add(_:)``.
+    /// Builds a collection from its checked bytes, for ``add(_:)``.
     func build(
         _ bytes: UnsafeRawBufferPointer, _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> OpenCollection {
@@ -83,7 +82,7 @@ struct CollectionOpening {
         if try CollectionPlacing(transaction).putInRow(oldest) { view.generation &+= 1 } else { oldest.rest() }
     }
 
-    /// Gives up what a row's collection leads to. The cell stays as it is, and is void.
+    /// Drops the nodes of a row's collection. The cell stays unchanged, and is invalid.
     func giveUp(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
         let shape = try view.collectionShape(table, key, column)
         try workspace.giveUp(place(table, key, column), shape, try view.longValue(row, column))
@@ -91,14 +90,14 @@ struct CollectionOpening {
 
     // MARK: Opening
 
-    /// Opens a collection, to be changed.
+    /// Opens a collection for a change.
     /// - Parameters:
-    ///   - changes: whether anything is to be done. A collection that is opened and stays as it is could become a tree
-    ///     that a replay does not make.
-    ///   - suits: whether what is to be done can be, with so many elements.
-    /// - Returns: nil when nothing is to be done.
-    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, or `noSuchPlace` when it cannot; nothing has
-    ///   changed then.
+    /// - changes: whether there is a change. A collection that is opened and not changed could become a tree, which a
+    ///   replay would not make.
+    /// - suits: whether the change is possible, with this number of elements.
+    /// - Returns: nil if there is no change.
+    /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, or `noSuchPlace` if the change is impossible;
+    ///   the collection is unchanged then.
     func opened(
         _ table: Int, _ key: RowKey, _ column: Int, changes: Bool, where suits: (Int) -> Bool
     ) throws(StorageError) -> OpenCollection? {
@@ -114,7 +113,7 @@ struct CollectionOpening {
         return try open(table, key, column, changes, where: suits)
     }
 
-    /// The same of one that stands in an element.
+    /// As ``opened(_:_:_:changes:where:)``, for an inner collection.
     private func openedInner(
         _ table: Int, _ key: RowKey, _ column: Int, changes: Bool, where suits: (Int) -> Bool
     ) throws(StorageError) -> OpenCollection? {
@@ -129,7 +128,7 @@ struct CollectionOpening {
         return try inner.open(path, in: opened)
     }
 
-    /// A row's own collection, one in which is to be changed.
+    /// Opens a row's own collection, in which an inner one will be changed.
     private func openedOuter(
         _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> OpenCollection? {

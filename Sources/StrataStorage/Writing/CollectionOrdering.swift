@@ -1,5 +1,5 @@
-/// Puts the elements of a set, or the keys of a map, in order, and leaves out what is there twice: after a salvage has
-/// replayed a log, whose operations name places, on what was left of a collection.
+/// Sorts the elements of a set, or the keys of a map, and removes duplicates. A salvage needs this after it has
+/// replayed a log, whose operations name places, on the remains of a collection.
 struct CollectionOrdering {
     private let transaction: WriteTransaction
     private let table: Int
@@ -14,9 +14,9 @@ struct CollectionOrdering {
         self.column = column
     }
 
-    /// - Parameter isPreferred: of two that are the same, the one that stays; the first where that says nothing.
-    /// - Returns: how many elements there are now, and how many were left out; nil where nothing had to be done.
-    /// - Complexity: O(elements); memory for all of them where something has to be done.
+    /// - Parameter isPreferred: chooses the element that stays among equal ones; without a preference the first one.
+    /// - Returns: the number of elements by now, and of removed ones; nil if there was no change.
+    /// - Complexity: O(elements); memory for all of them if there is a change.
     func run(_ isPreferred: (_ place: Int) -> Bool) throws(StorageError) -> (count: Int, leftOut: Int)? {
         let reader = try CollectionReader(transaction.view, table, key, column)
         if try isInOrder(reader) { return nil }
@@ -60,7 +60,7 @@ struct CollectionOrdering {
         return value.kind == .bytes ? try reader.nested(value.bytesValue) : nil
     }
 
-    /// Copies of all elements that stay, each once, with what stands in them in order.
+    /// Copies of the elements that stay, each once, with their inner collections sorted.
     private func ordered(
         _ reader: CollectionReader, _ isPreferred: (Int) -> Bool
     ) throws(StorageError) -> (elements: CollectionElements, leftOut: Int) {
@@ -90,17 +90,17 @@ struct CollectionOrdering {
         return (kept, leftOut + all.count - places.count)
     }
 
-    /// The places of those that stay, in order.
+    /// The places of the elements that stay, in order.
     private static func places(
         _ all: CollectionElements, _ order: AscendingCheck, _ column: CollectionColumn, _ isPreferred: (Int) -> Bool
     ) -> [Int] {
         func element(_ place: Int) -> Cell { order.ordered(all, place) }
         let places: [Int]
         if column.isOrderedElsewhere && !column.isKeyed {
-            // Of these, storage knows that null comes first.
+            // If the application defines the order, storage knows only that null comes first.
             places = (0..<all.count).filter { element($0).isNull } + (0..<all.count).filter { !element($0).isNull }
         } else {
-            // Equal ones in the order in which they stood.
+            // Equal elements keep their order.
             places = (0..<all.count).sorted { a, b in
                 if order.precedes(element(a), element(b)) { return true }
                 return !order.precedes(element(b), element(a)) && a < b

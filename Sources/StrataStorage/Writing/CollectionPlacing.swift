@@ -1,9 +1,9 @@
-/// Takes the collections that the open transaction has changed to their rows.
+/// Writes the open collections of a transaction to their rows.
 ///
-/// 1. When the transaction ends, or spills, a collection whose tree is one leaf goes into its row when its bytes are no
-///    more than a short value may have. That follows from the collection alone, so a replay decides alike.
-/// 2. The tree of any other gets its place together with all nodes, and its root is written over the handle, where it
-///    stands. A handle lasts no longer.
+/// 1. When the transaction ends or spills, a collection whose tree is one leaf is stored in its row, if its bytes are
+///    short enough for a cell. That depends on the collection alone, so a replay decides in the same way.
+/// 2. The tree of any other collection is placed together with all nodes, and its root overwrites the handle. No handle
+///    lasts longer.
 struct CollectionPlacing {
     private let transaction: WriteTransaction
     private var view: ReadView { transaction.view }
@@ -12,21 +12,21 @@ struct CollectionPlacing {
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Puts small collections into their rows, and sees that the handles of the others can be written over. Nothing
-    /// waits in the editors of tables; rows must not be changed before ``seal(_:)``.
+    /// Stores small collections in their rows, and makes the handles of the others writable. No operations are pending
+    /// in the tables' editors; rows must not change before ``seal(_:)``.
     func prepareForPlaces() throws(StorageError) {
         try putSmallInRows()
         for table in view.state.tables.indices { try transaction.flushRows(table) }
         for collection in workspace.collections.sorted { try bringHandleBack(collection.place) }
     }
 
-    /// Puts small collections into their rows.
+    /// Stores small collections in their rows.
     func putSmallInRows() throws(StorageError) {
         try InnerCollections(transaction).settle()
         for collection in workspace.collections.takeChanged() { _ = try putInRow(collection) }
     }
 
-    /// - Returns: false when it is not small.
+    /// - Returns: false if the collection is not small.
     func putInRow(_ collection: OpenCollection) throws(StorageError) -> Bool {
         guard let bytes = try Self.smallBytes(collection, nodes, most: nodes.limits.inlineBytes) else { return false }
         let place = collection.place
@@ -41,8 +41,7 @@ struct CollectionPlacing {
         return true
     }
 
-    /// The bytes of a collection that stands in its row, or in its element; nil when they are more, or when elements
-    /// stand in nodes of their own.
+    /// The bytes of a small collection; nil if they exceed `most`, or there are long elements.
     static func smallBytes(
         _ collection: OpenCollection, _ nodes: TransactionNodes, most: Int
     ) throws(StorageError) -> [UInt8]? {
@@ -64,7 +63,7 @@ struct CollectionPlacing {
         return (table, column)
     }
 
-    /// Seals the trees of all open collections, and writes their roots into their rows.
+    /// Seals the trees of all open collections, and writes their roots to their rows.
     func seal(_ placement: Placement) throws(StorageError) {
         if workspace.collections.isEmpty { return }
         for collection in workspace.collections.sorted {
@@ -73,7 +72,7 @@ struct CollectionPlacing {
         }
     }
 
-    /// The group of a row that has a handle, its slot, and where the column stands in it.
+    /// The group and slot of a row with a handle, and the column's position in the group.
     private func row(_ place: CollectionPlace) throws(StorageError) -> (group: Group, slot: Int32, position: Int) {
         let (table, column) = try position(of: place)
         let wanted = column + RowSet.firstUserColumn
@@ -84,8 +83,8 @@ struct CollectionPlacing {
         return (group, slot, position)
     }
 
-    /// The group stands in the arena. The segments of one that was built when there was much in the arena went to the
-    /// file at once, with the handles that stand in them.
+    /// Copies the segment of a handle to the arena. If the arena was large when a group was built, its segments were
+    /// written to the file at once, with the handles in them.
     private func bringHandleBack(_ place: CollectionPlace) throws(StorageError) {
         let (group, slot, position) = try row(place)
         guard nodes.arena.contains(group.base) else { throw nodes.reader.damage(at: group.base) }
@@ -100,7 +99,7 @@ struct CollectionPlacing {
         )
     }
 
-    /// Where the handle of an open collection stands: in a node of this transaction, which is not sealed yet.
+    /// Address of the handle of an open collection, in a node of this transaction that is not sealed yet.
     private func handle(_ place: CollectionPlace) throws(StorageError) -> UnsafeMutableRawPointer {
         let (group, slot, position) = try row(place)
         let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)

@@ -1,25 +1,24 @@
-/// Does what a record says of the elements of collections, one operation after the other: each to what the ones before
-/// it left.
+/// Replays a record's operations on elements of collections, each on the result of the operations before it.
 package struct CollectionReplay {
     private let transaction: WriteTransaction
-    /// What operations on elements apply to; nil where they apply to nothing.
+    /// The current collection; nil if there is none.
     private var target: Target?
 
     private struct Target {
         var table: Int
         var key: RowKey
         var column: Int
-        /// Of one that stands in an element.
+        /// Of an inner collection.
         var path: [Int]
         var collection: CollectionColumn
     }
 
     package init(in transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// - Parameter changes: where the operation was read; the cells that belong to it are read there.
-    /// - Returns: false, with nothing done, when the operation is of another kind.
-    /// - Throws: `misuse` when the table, the column, the row or the place is not there, or a cell is of another kind
-    ///   or cannot be read.
+    /// - Parameter changes: the reader of the operation, for its cells.
+    /// - Returns: false, without any change, if the operation is of another kind.
+    /// - Throws: `misuse` if the table, the column, the row or the place does not exist, or a cell is of another kind
+    ///   or unreadable.
     package mutating func apply(
         _ change: Change, _ changes: inout ChangeReader
     ) throws(StorageError) -> Bool {
@@ -54,7 +53,7 @@ package struct CollectionReplay {
         return true
     }
 
-    /// Hands out all elements at once, or one after the other, as it was done.
+    /// Calls `body` for all elements at once, or for one after the other, as recorded.
     private func forEach(
         _ count: Int, _ isEach: Bool, _ body: (Range<Int>) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -81,7 +80,7 @@ package struct CollectionReplay {
         return Target(table: table, key: key, column: position, path: path, collection: collection)
     }
 
-    /// - Throws: `misuse(.noSuchPlace)` where an element is no collection, too.
+    /// - Throws: also `misuse(.noSuchPlace)` if an element is no collection.
     private func inner(
         _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int]
     ) throws(StorageError) -> CollectionColumn {

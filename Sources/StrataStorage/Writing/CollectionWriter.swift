@@ -1,9 +1,9 @@
-/// Changes collections in the open transaction: a row's own, and those that stand in elements of others.
+/// Changes collections in the open transaction: a row's own, and inner ones.
 ///
-/// ``CollectionOpening`` says where they are meanwhile.
+/// ``CollectionOpening`` explains where they are meanwhile.
 package struct CollectionWriter {
     private let transaction: WriteTransaction
-    /// Where the collection stands in elements, from a row's own on; empty for that one.
+    /// Places of the elements around the collection, from the outside; empty for a row's own.
     private let path: [Int]
     private let opening: CollectionOpening
     private var view: ReadView { transaction.view }
@@ -18,7 +18,7 @@ package struct CollectionWriter {
 
     // MARK: Elements
 
-    /// Does one operation.
+    /// Performs one operation.
     private func perform(
         on table: Int, adding elements: CollectionElements? = nil, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -35,8 +35,8 @@ package struct CollectionWriter {
         }
     }
 
-    /// Whether elements are what the column holds.
-    /// - Returns: what the column holds.
+    /// Checks that elements have the type of the column.
+    /// - Returns: the column's kind of collection.
     @discardableResult
     private func check(
         _ elements: CollectionElements, _ table: Int, _ key: RowKey, _ column: Int, onlyValues: Bool
@@ -51,7 +51,7 @@ package struct CollectionWriter {
         return collection
     }
 
-    /// Whether a set or a map ascends with elements in the place of others.
+    /// Checks that a set or a map ascends after elements were replaced.
     private func checkOrder(
         _ elements: CollectionElements, _ collection: CollectionColumn, _ table: Int, _ key: RowKey, _ column: Int,
         _ place: Int, replacing count: Int
@@ -64,11 +64,11 @@ package struct CollectionWriter {
         }
     }
 
-    /// Puts elements before the one at `place`, or at the end: in a set or a map where a search said, so that it stays
-    /// in its order. The elements are used up.
+    /// Inserts elements before `place`, or at the end; in a set or a map at a place from a search, so that it keeps its
+    /// order. The buffer of elements is consumed.
     /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, `notOptional`, `noSuchPlace` or
     ///   `notAscending`; `noSpace`.
-    /// - Complexity: O(log count + elements); beside the last change no search.
+    /// - Complexity: O(log count + elements); no search next to the last change.
     package func insert(
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
     ) throws(StorageError) {
@@ -88,7 +88,7 @@ package struct CollectionWriter {
         }
     }
 
-    /// Puts one element before the one at `place`, or at the end; in a map with its key. It costs no memory of its own.
+    /// Inserts one element before `place`, or at the end; in a map with its key. Allocates no buffer.
     /// - Throws: as ``insert(_:_:_:_:at:)``.
     package func insert(
         _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, mapKey: Cell = .null, at place: Int
@@ -104,7 +104,7 @@ package struct CollectionWriter {
         forget(value, mapKey)
     }
 
-    /// Replaces one element, or in a map its value. It costs no memory of its own.
+    /// Replaces one element, or in a map its value. Allocates no buffer.
     /// - Throws: as ``insert(_:_:_:_:at:)``.
     package func set(
         _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, at place: Int
@@ -131,7 +131,7 @@ package struct CollectionWriter {
         }
     }
 
-    /// Replaces elements from `place` on; in a map their values. The elements are used up.
+    /// Replaces elements from `place` on; in a map their values. The buffer of elements is consumed.
     /// - Throws: as ``insert(_:_:_:_:at:)``.
     package func set(
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
@@ -141,7 +141,7 @@ package struct CollectionWriter {
         }
     }
 
-    /// Makes elements null. It counts as taking something away: a full disk has room for it.
+    /// Sets elements to null. It counts as a deletion, which may use the reserve on a full disk.
     func setNull(_ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let nulls = CollectionElements(try view.collectionShape(table, key, column))
@@ -173,15 +173,15 @@ package struct CollectionWriter {
         try noteInner(collection)
     }
 
-    /// What stands in an element is another tree perhaps.
+    /// Updates the elements around an inner collection, whose root may have changed.
     @inline(__always)
     private func noteInner(_ collection: OpenCollection) throws(StorageError) {
         if collection.parent != nil { try InnerCollections(transaction).note(collection) }
     }
 
-    /// Takes elements out.
+    /// Removes elements.
     /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType` or `noSuchPlace`.
-    /// - Complexity: O(log count), and the nodes that are given up; of links O(elements).
+    /// - Complexity: O(log count), and the dropped nodes; for links O(elements).
     package func remove(
         _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>
     ) throws(StorageError) {
@@ -201,14 +201,14 @@ package struct CollectionWriter {
         }
     }
 
-    /// Takes all elements out.
+    /// Removes all elements.
     /// - Throws: as ``remove(_:_:_:_:)``.
     package func clear(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
         try transaction.check(table)
         try remove(table, key, column, 0..<(try opening.reader(table, key, column).count))
     }
 
-    /// Moves elements of a list; `target` is where the first of them stands afterwards.
+    /// Moves elements of a list; `target` is the place of the first one afterwards.
     /// - Throws: as ``remove(_:_:_:_:)``.
     package func move(
         _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>, to target: Int
@@ -228,7 +228,7 @@ package struct CollectionWriter {
         }
     }
 
-    /// Makes a collection what `elements` are. They are used up.
+    /// Sets a collection to `elements`, which are consumed.
     /// - Throws: as ``insert(_:_:_:_:at:)``.
     package func assign(
         _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements
@@ -238,7 +238,7 @@ package struct CollectionWriter {
         try CollectionAssignment(transaction, path, table, key, column, elements).run()
     }
 
-    // MARK: What follows from elements
+    // MARK: Recording
 
     private func record(_ collection: OpenCollection, _ body: (inout ChangeRecorder) -> Void) {
         if transaction.isReplay || workspace.recorder.isTooLarge { return }
@@ -263,13 +263,13 @@ package struct CollectionWriter {
 extension WriteTransaction {
     package var collections: CollectionWriter { CollectionWriter(self) }
 
-    /// Collections that stand in elements of others.
-    /// - Parameter path: the places at which they do, from a row's own collection on; without any, that one.
+    /// Writes to inner collections.
+    /// - Parameter path: places of the elements around the collection, from the outside; empty for a row's own.
     package func collections(at path: [Int]) -> CollectionWriter { CollectionWriter(self, path) }
 
     var hasOpenCollections: Bool { !workspace.collections.isEmpty }
 
-    /// What the transaction has made of a collection; nil when it has not changed it.
+    /// The open collection of a cell; nil if the transaction has not changed it.
     func openCollection(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionCell? {
         if workspace.collections.isEmpty { return nil }
         let plan = plans[table]

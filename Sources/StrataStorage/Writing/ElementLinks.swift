@@ -1,23 +1,23 @@
-/// Links among the elements of an open collection, on their way into the backlinks.
+/// Notes the links of an open collection's elements for the backlinks.
 struct ElementLinks {
     private let transaction: WriteTransaction
     private let collection: OpenCollection
     private let table: Int
     private var workspace: WriterWorkspace { transaction.workspace }
 
-    /// - Parameter table: the position of the owner's.
+    /// - Parameter table: position of the owner's table.
     init(_ transaction: WriteTransaction, _ collection: OpenCollection, _ table: Int) {
         self.transaction = transaction
         self.collection = collection
         self.table = table
     }
 
-    /// Elements come.
+    /// Notes inserted elements.
     func noteNew(_ elements: CollectionElements) throws(StorageError) {
         for index in 0..<elements.count { try note(elements.values.cellValue(index).cell, delta: 1) }
     }
 
-    /// The elements at some places go.
+    /// Notes the elements of some places, which will be removed.
     func noteGone(_ range: Range<Int>) throws(StorageError) {
         let reader = try CollectionReader(
             collection.cell, collection.shape, collection.definition, transaction.nodes.reader)

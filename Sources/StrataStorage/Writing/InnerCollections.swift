@@ -1,9 +1,9 @@
-/// Opens collections that stand in elements of others, and puts them back.
+/// Opens inner collections, and stores them again.
 ///
-/// One that is changed has a tree, to whose root its element leads, in the arena as on disk: leaves have no slots that
-/// nobody owns, so nothing voids what stands there, and it moves with its element. When something else is changed, the
-/// transaction ends or spills, one whose tree is a leaf goes into its element when its bytes are no more than a short
-/// value may have.
+/// A changed inner collection has a tree, whose root its element references, in the arena as on disk: leaves have no
+/// stale slots, so the reference stays valid and moves with its element. When another collection is changed, or the
+/// transaction ends or spills, an inner collection whose tree is one leaf is stored in its element, if its bytes are
+/// short enough for a cell.
 struct InnerCollections {
     private let transaction: WriteTransaction
     private var workspace: WriterWorkspace { transaction.workspace }
@@ -11,10 +11,10 @@ struct InnerCollections {
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Opens what stands at the end of a path.
+    /// Opens the collection at the end of a path.
     /// - Parameters:
-    ///   - outer: a row's own collection, open.
-    ///   - path: was looked at: each place is there, and has a collection.
+    /// - outer: the row's own collection, open.
+    /// - path: checked: each place exists, and has a collection.
     func open(_ path: [Int], in outer: OpenCollection) throws(StorageError) -> OpenCollection {
         try settle(keeping: path, in: outer)
         var collection = workspace.collections.inner.last ?? outer
@@ -60,7 +60,7 @@ struct InnerCollections {
             root, nodes, in: (outer, place))
     }
 
-    /// Makes the element of a collection, and those around it, lead to what they are now.
+    /// Updates the reference to a collection in its element, and in those around it.
     func note(_ collection: OpenCollection) throws(StorageError) {
         var inner = collection
         while let (outer, _) = inner.parent {
@@ -89,8 +89,8 @@ struct InnerCollections {
         }
     }
 
-    /// Puts small collections into their elements, those that are open no more.
-    /// - Parameter path: these stay open, as far as they are.
+    /// Stores small collections in their elements, except the ones that stay open.
+    /// - Parameter path: collections along it stay open.
     func settle(keeping path: [Int] = [], in outer: OpenCollection? = nil) throws(StorageError) {
         let inner = workspace.collections.inner
         if inner.isEmpty { return }

@@ -1,4 +1,4 @@
-/// Takes out the links that lead to rows, which are to be deleted.
+/// Removes the links to rows that will be deleted.
 struct LinkRemoval {
     private let targets: LinkTargets
     private let transaction: WriteTransaction
@@ -19,13 +19,13 @@ struct LinkRemoval {
         self.transaction = transaction
     }
 
-    /// Takes them out of all tables.
-    /// - Parameter table: the rows'.
+    /// Removes them from all tables.
+    /// - Parameter table: of the targets.
     func run(in table: Int) throws(StorageError) {
         for (origin, column) in transaction.plans[table].linking { try run(from: origin, column) }
     }
 
-    /// Takes them out of collections alone. Not while a log is replayed, which says what was taken out.
+    /// Removes them from collections alone. No effect during a replay, whose log names the removed elements.
     func takeFromCollections(of table: Int) throws(StorageError) {
         if transaction.isReplay { return }
         do throws(StorageError) {
@@ -38,29 +38,29 @@ struct LinkRemoval {
         }
     }
 
-    /// Takes those of one column out: all that is to be found in the backlinks at once, then row by row in key order,
-    /// and where many rows of a group change, the group's column in one piece.
-    /// - Parameter sparesTargets: rows that are targets themselves keep their links, with which they will go.
+    /// Removes the links of one column: reads the backlinks first, then writes row by row in key order; if many rows of
+    /// a group change, the group's column is written at once.
+    /// - Parameter sparesTargets: rows that are targets keep their links, and are deleted with them.
     func run(from origin: Int, _ column: Int, sparesTargets: Bool = false) throws(StorageError) {
         var search = BacklinkSearch(targets.keys, of: origin, column, view)
         do throws(StorageError) {
             while let (keys, links) = try search.next(atMost: transaction.nodes.limits.waitingEntries) {
-                // Each piece takes out what it has found, and no more: the links to later targets are found later.
+                // Each piece removes the links that it has read; links to later targets are read later.
                 let part = keys == targets.keys.indices ? targets : LinkTargets(Array(targets.keys[keys]))
                 let found = sparesTargets ? links.filter { !targets.contains($0.low) } : links
                 try LinkRemoval(part, transaction).unlink(found, origin, column)
             }
         } catch {
-            // Backlinks lead to rows that are there.
+            // Backlinks must lead to existing rows.
             if case .misuse = error { throw view.missingRow(in: origin) }
             throw error
         }
     }
 
-    /// - Parameter found: what the backlinks have of the targets.
+    /// - Parameter found: backlinks of the targets.
     private func unlink(_ found: [EntryOperation], _ origin: Int, _ column: Int) throws(StorageError) {
         var found = found
-        // Each row once, however many of the targets it leads to, and with how many links.
+        // Each linking row once, with the number of its links to targets.
         var rows = found.map { EntryOperation(high: $0.low, low: 0, delta: $0.delta) }
         try EntryOperation.prepare(&rows)
         #if Zoo
@@ -73,8 +73,8 @@ struct LinkRemoval {
     }
 
     /// - Parameters:
-    ///   - rows: `high` is the key, ascending, and `delta` how many links it has to targets.
-    ///   - found: what the backlinks have of these rows.
+    /// - rows: `high` is the key, ascending, and `delta` the number of its links to targets.
+    /// - found: backlinks from these rows.
     private func unlink(
         _ rows: [EntryOperation], _ found: [EntryOperation], _ origin: Int, _ column: Int
     ) throws(StorageError) {
@@ -104,10 +104,10 @@ struct LinkRemoval {
         }
     }
 
-    /// So many rows of a group are written at once.
+    /// Number of rows of a group from which they are written at once.
     private static let rowsAtOnce = 8
 
-    /// Takes the backlinks of rows out that were written at once.
+    /// Removes the backlinks of rows that were written at once.
     private func noteGone(
         _ found: [EntryOperation], except alone: Set<Int64>, _ origin: Int, _ column: ColumnID
     ) throws(StorageError) {
@@ -116,8 +116,8 @@ struct LinkRemoval {
         }
     }
 
-    /// Takes links out of rows of one group.
-    /// - Returns: those that have them in nodes of their own, which are left as they are, by their places in `keys`.
+    /// Removes links from rows of one group.
+    /// - Returns: indices in `keys` of the rows with long values, which are not changed.
     private func unlink(
         _ keys: ArraySlice<Int64>, _ origin: Int, _ column: Int, _ definition: ColumnDefinition
     ) throws(StorageError) -> [Int] {
@@ -143,7 +143,7 @@ struct LinkRemoval {
         return long
     }
 
-    /// - Parameter links: so many of the column lead to the targets.
+    /// - Parameter links: number of the column's links to the targets.
     private func unlink(
         _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, links: Int
     ) throws(StorageError) {
@@ -153,7 +153,7 @@ struct LinkRemoval {
         }
         if definition.collection != nil {
             let reader = try CollectionReader(view, table, key, column)
-            // What is short is written anew.
+            // A short collection is written anew.
             if reader.payload == nil { return try unlink(table, key, column, definition, reader, links) }
         }
         guard let row = try view.locate(table, key) else { throw view.missingRow(in: table) }
@@ -166,7 +166,7 @@ struct LinkRemoval {
         }
     }
 
-    /// Takes links out of a tree: from its end, so that places keep their meaning.
+    /// Removes links from a tree, from its end, so that the places stay valid.
     private func unlink(
         _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, _ reader: CollectionReader,
         _ links: Int
@@ -189,11 +189,11 @@ struct LinkRemoval {
     }
 }
 
-/// Rows that links are looked for that lead to them.
+/// A set of rows whose incoming links are searched.
 struct LinkTargets {
     /// Ascending.
     let keys: [Int64]
-    /// A bit for each key from the first on, where keys are not far apart.
+    /// A bit for each key from the first on, if the keys are close together.
     private var bits: [UInt64] = []
     private var members: Set<Int64> = []
 
@@ -226,10 +226,10 @@ struct LinkTargets {
             && bits[Int(place >> 6)] >> UInt64(place & 63) & 1 != 0
     }
 
-    /// Where links of a collection lead to them, ascending. The first elements are looked at first, then the last ones:
-    /// whoever takes elements off a list's end and deletes them finds each at once.
-    /// - Parameter links: so many are there; the search ends with them.
-    /// - Complexity: O(count), over packed values.
+    /// Places of a collection's links to them, ascending. The first elements are searched first, then the last ones, so
+    /// that removing elements from a list's end and deleting them finds each at once.
+    /// - Parameter links: their number, after which the search ends.
+    /// - Complexity: O(count), on packed values.
     func places(in reader: CollectionReader, atMost links: Int) throws(StorageError) -> [Int] {
         var found: [Int] = []
         if reader.count == 0 || keys.isEmpty { return found }

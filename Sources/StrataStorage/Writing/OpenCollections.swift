@@ -1,11 +1,11 @@
-/// Which collection: by ids, which a change of the schema does not move.
+/// Identifies a collection by ids, which a change of the schema does not affect.
 struct CollectionPlace: Hashable {
     var table: TableID
     var key: Int64
     var column: ColumnID
 }
 
-/// A collection that the open transaction has changed. Its tree stands where nothing leads to it but this.
+/// A collection that the open transaction has changed. Only this object references its tree.
 final class OpenCollection {
     let place: CollectionPlace
     let shape: CollectionShape
@@ -13,11 +13,11 @@ final class OpenCollection {
     let column: CollectionColumn
     private let nodes: TransactionNodes
     private var kept: (root: NodeReference, count: Int)
-    /// It stands among those that were changed since all small ones went to their rows.
+    /// Whether it was changed since small collections were last stored in their rows.
     fileprivate(set) var isChanged = false
-    /// What changes it, while it is one of those that were changed last.
+    /// Its editor, while it is one of the most recently changed.
     private var editor: CollectionEditor<TransactionNodes>?
-    /// Of one that stands in an element: in which, of which.
+    /// The collection and place of the element it stands in, for an inner collection.
     let parent: (collection: OpenCollection, place: Int)?
 
     init(
@@ -39,14 +39,14 @@ final class OpenCollection {
     var count: Int { editor?.count ?? kept.count }
     var cell: CollectionCell { count == 0 ? .empty : .tree(root: root, count: count) }
     var isLinks: Bool { definition.type == .links }
-    /// The places at which it stands in elements, from the row's own collection on.
+    /// Places of the elements around it, from the outside.
     var path: [Int] { parent.map { $0.collection.path + [$0.place] } ?? [] }
     var encoder: CollectionEncoder { CollectionEncoder(column: column, isLinks: isLinks) }
 
-    /// Nothing changes it now.
+    /// Whether it has no editor.
     var isResting: Bool { editor == nil }
 
-    /// What changes it.
+    /// Its editor.
     @inline(__always)
     func editing() throws(StorageError) -> CollectionEditor<TransactionNodes> {
         if let editor { return editor }
@@ -55,32 +55,33 @@ final class OpenCollection {
         return made
     }
 
-    /// Lets go of what changes it, so that many of them take little memory.
+    /// Releases the editor, so that many open collections take little memory.
     func rest() {
         kept = (root, count)
         editor = nil
     }
 }
 
-/// The collections that the open transaction has changed, until they go to their rows. The cell of each has a
-/// ``CollectionCell/handle(birth:)`` meanwhile.
+/// The collections that the open transaction has changed, until they are stored in their rows. Meanwhile the cell of
+/// each has a ``CollectionCell/handle(birth:)``.
 ///
-/// Guarded by the write lock.
+/// Guarded by the write gate.
 struct OpenCollections {
     private var open: [CollectionPlace: OpenCollection] = [:]
-    /// What was asked for last.
+    /// The last one that was requested.
     private var last: OpenCollection?
-    /// Those that take memory of their own, the one that was opened first in front.
+    /// Collections with an editor, in the order of opening.
     private var recent: [CollectionPlace] = []
-    /// Those that were changed since all small ones went to their rows: no other has become small.
+    /// Collections that were changed since small ones were last stored in their rows; no other one can have become
+    /// small.
     private var changed: Set<CollectionPlace> = []
-    /// Collections that stand in elements, each in one of the one before it, the first in one of a row's own. What
-    /// leads to their roots stands in those elements after each operation.
+    /// Inner collections, each in an element of the one before it, the first in a row's own. After each operation their
+    /// elements reference their current roots.
     ///
-    /// Only the last that was changed, and those around it, are known: what is done to another one, or around them, has
-    /// the small ones go into their elements first. So it depends on the operations alone when they do.
+    /// Only the last changed one, and those around it, are kept: before an operation on another one, or around them,
+    /// the small ones are stored in their elements. So the time of storing depends on the operations alone.
     var inner: [OpenCollection] = []
-    /// So many small ones stay open: each takes a page of memory.
+    /// Most open collections with an editor, which takes a page of memory.
     private static let mostRecent = 64
 
     var isEmpty: Bool { open.isEmpty }
@@ -104,7 +105,7 @@ struct OpenCollections {
         return found
     }
 
-    /// Says that an open collection is about to be changed.
+    /// Notes that an open collection is about to change.
     @inline(__always)
     mutating func noteChange(_ collection: OpenCollection) {
         if collection.isChanged { return }
@@ -112,8 +113,8 @@ struct OpenCollections {
         changed.insert(collection.place)
     }
 
-    /// Those that were changed since this was asked for last, in an order that is the same in each run. A replay asks
-    /// after each record: it would be slow if it were handed all that are open.
+    /// The collections changed since the last call, in an order that is the same in each run. A replay calls this after
+    /// each record, so it must not return all that are open.
     mutating func takeChanged() -> [OpenCollection] {
         if changed.isEmpty { return [] }
         let found = changed.compactMap { open[$0] }
@@ -122,7 +123,7 @@ struct OpenCollections {
         return Self.sorted(found)
     }
 
-    /// - Returns: a collection that should go to its row, if it is small, and rest if it is not.
+    /// - Returns: a collection that should be stored in its row if it is small, or else release its editor.
     mutating func add(_ collection: OpenCollection) -> OpenCollection? {
         open[collection.place] = collection
         last = collection

@@ -1,14 +1,14 @@
-/// Where the nodes of an arena go in the file: gives them their places bottom up, and writes them in few large pieces.
+/// Assigns file pages to the nodes of an arena, bottom up, and writes them in few large pieces.
 struct Placement {
     private let nodes: TransactionNodes
     /// For each arena page that starts a node, its page in the file.
     private var final: [UInt32]
-    /// The pages taken.
+    /// The allocated pages.
     private(set) var taken: [Extent] = []
-    /// Pages of a commit for which low places are looked for one by one.
+    /// Most pages of a commit for which low places are searched one by one.
     private static let mostBelow = 1024
 
-    /// Takes pages for all nodes of the arena, in one run where possible.
+    /// Allocates pages for all nodes of the arena, in one run if possible.
     init(_ nodes: TransactionNodes) throws(StorageError) {
         self.nodes = nodes
         let sizes = nodes.arena.nodePages
@@ -48,7 +48,7 @@ struct Placement {
         nodes.allocator.giveBack(unused)
     }
 
-    /// Takes pages for each node by itself, below a page where there is room.
+    /// Allocates pages for each node separately, below a page if there is room.
     private mutating func takeBelow(_ limit: Int, _ sizes: [Int32]) throws(StorageError) {
         do throws(StorageError) {
             for (index, size) in sizes.enumerated() where size > 0 {
@@ -84,7 +84,7 @@ struct Placement {
         }
     }
 
-    /// Seals a node and all below it that stand in the arena.
+    /// Seals a node of the arena, and all below it.
     func seal(_ reference: NodeReference) throws(StorageError) -> NodeReference {
         guard reference.isInArena, !reference.isNull else { return reference }
         let node = nodes.arena.pointer(reference.arenaIndex)
@@ -110,7 +110,7 @@ struct Placement {
                 if child.isInArena { CollectionBranch.setReference(node, index, try seal(child)) }
             }
         case .collectionLeaf:
-            // Collections in elements: their roots stand in the arena like children of a branch.
+            // Inner collections: their roots are in the arena, like children of a branch.
             try CollectionLeaf(UnsafeRawPointer(node)).forEachTree { (long, place) throws(StorageError) in
                 guard long.reference.isInArena else { return }
                 var sealed = long
@@ -134,7 +134,7 @@ struct Placement {
         return sealed
     }
 
-    /// Writes the nodes: those that are neighbours both here and there by one call.
+    /// Writes the nodes; nodes that adjoin in the arena and in the file are written by one call.
     func write(_ store: Store) throws(StorageError) {
         let sizes = nodes.arena.nodePages
         var index = 0
@@ -157,17 +157,16 @@ struct Placement {
     }
 }
 
-// When a transaction's nodes get their places: all of them at the commit, and before that whenever they take too much
-// memory.
+// A transaction's nodes are placed at its commit, and before that whenever they take too much memory.
 //
-// What it has changed stands in the arena. Above ``StoreLimits/memoryBudget``, between two operations, all of it gets
-// places in the file and is written, as at a commit: pages that no version reaches, free again after a rollback or a
-// crash. A node that is changed after that is copied once more, and its first copy used again at the next spill.
+// Changed nodes are in the arena. Above ``StoreLimits/memoryBudget``, between two operations, all of them are placed
+// and written as at a commit, to pages that no version reaches and that are free again after a rollback or a crash. A
+// node that changes again is copied once more, and its first copy is reused by the next spill.
 
 extension WriteTransaction {
     /// Places and writes all nodes of the transaction, unsynced.
     /// - Returns: the new version.
-    /// - Throws: `noSpace` before anything was written; the transaction can then be rolled back.
+    /// - Throws: `noSpace` before any write; the transaction can then be rolled back.
     func place() throws(StorageError) -> VersionState {
         if schemaChanged {
             nodes.drop(base.schemaNode)
@@ -189,8 +188,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Where space is missing, what only the last checkpoint holds may be enough. Not while a log is replayed: what is
-    /// committed then stands on pages that the free map knows nothing of, and must not be called a checkpoint.
+    /// If space is missing, pages that only the last checkpoint holds may be freed. Not during a replay: its commits
+    /// are on pages that the free map does not know, so they must not become a checkpoint.
     func makePlacement() throws(StorageError) -> Placement {
         do throws(StorageError) { return try Placement(nodes) } catch {
             guard case .noSpace = error, !isReplay, try store.checkpoints.releaseHeldPages() else { throw error }
@@ -212,7 +211,7 @@ extension WriteTransaction {
         return state
     }
 
-    /// Writes what was changed to the file when it takes too much memory. No operation is under way.
+    /// Spills changed nodes to the file if they take too much memory. No operation is under way.
     @inline(__always)
     func spillIfLarge() throws(StorageError) {
         if nodes.arena.byteCount > nodes.limits.memoryBudget { try spill() }

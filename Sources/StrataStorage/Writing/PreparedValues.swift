@@ -1,4 +1,4 @@
-/// Values of a row on their way into a table: long ones get nodes of their own, and long collections trees.
+/// Prepares the values of a row: long ones get nodes of their own, and long collections trees.
 struct PreparedValues {
     private let transaction: WriteTransaction
     private let table: Int
@@ -26,7 +26,7 @@ struct PreparedValues {
         }
     }
 
-    /// Gives the row another value, which is long, is a collection, or stands in an index or among backlinks.
+    /// Sets a value of the row that is long, is a collection, or has entries in an index or in backlinks.
     /// - Parameter cell: of `column`, checked.
     mutating func change(_ plan: TablePlan, _ column: Int, _ cell: Cell) throws(StorageError) {
         let isCollection = plan.isCollection[column]
@@ -39,8 +39,8 @@ struct PreparedValues {
         try put(column, cell, keepsLong: isCollection)
     }
 
-    /// Makes the one value that of its row.
-    /// - Parameter cell: the value, when it is short and was not added.
+    /// Sets the one prepared value in its row.
+    /// - Parameter cell: the value, if it is short and was not added.
     private func put(_ column: Int, _ cell: Cell, keepsLong: Bool) throws(StorageError) {
         let value = values.first ?? CellValue(cell)
         do throws(StorageError) {
@@ -48,19 +48,19 @@ struct PreparedValues {
                 try editor.set(key.rawValue, column, value, keepsLong: keepsLong)
             }
         } catch {
-            // Without the row nothing has changed, and nothing leads to the value.
+            // If the row is missing, there was no change, and no reference to the value.
             if case .misuse = error { try giveUp() }
             throw error
         }
         try keep()
     }
 
-    /// The values stand in their row.
+    /// Completes the values after they were stored in their row.
     func keep() throws(StorageError) {
         for collection in collections { try CollectionOpening(transaction).add(collection) }
     }
 
-    /// They do not, and nothing leads to what was made for them.
+    /// Drops the nodes of values that were not stored.
     func giveUp() throws(StorageError) {
         for value in values {
             if let long = value.long, !long.isTree { transaction.nodes.drop(long.reference) }

@@ -1,8 +1,8 @@
-/// A transaction that brings rows over from another store: they keep their keys and the versions that created them.
+/// A transaction that copies rows from another store, with their keys and creation versions.
 ///
 /// Concurrency: as ``WriteTransaction``.
 package struct RebuildTransaction {
-    /// Does what a rebuild has in common with any other transaction.
+    /// The underlying transaction.
     package let transaction: WriteTransaction
 
     /// - Throws: as ``Store/beginWrite()``.
@@ -11,31 +11,31 @@ package struct RebuildTransaction {
         transaction.keepsOrder = false
     }
 
-    /// The version that the commit will make; no row was created by a later one.
+    /// The version that the commit will make; no row may have a later creation version.
     package var version: UInt64 { transaction.version }
 
-    /// Lets the commit make at least this version, which is below ``Format/versionLimit``.
+    /// Raises the version of the commit to at least this one, which must be below ``Format/versionLimit``.
     package func raise(to version: UInt64) {
         precondition(version < Format.versionLimit, "a slot with such a version is refused")
         transaction.version = max(transaction.version, version)
     }
 
-    /// Adds a row, as ``WriteTransaction/insert(_:key:_:)``.
-    /// - Parameter created: the version that created it, not above ``version``.
-    /// - Throws: `misuse(.duplicateKey)` and others of a plain insertion, before anything has changed; `noSpace`.
+    /// Inserts a row, as ``WriteTransaction/insert(_:key:_:)``.
+    /// - Parameter created: its creation version, at most ``version``.
+    /// - Throws: `misuse(.duplicateKey)` and the other errors of an insertion, before any change; `noSpace`.
     package func insert(
         _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try transaction.insert(table, key: key, created: created, cells)
     }
 
-    /// Lets the next key that is made for a row of a table be at least this one: no row has it, or a later one.
+    /// Raises a table's next generated key to at least this one: no row has it, or a later one.
     package func raiseNextKey(_ table: Int, to key: Int64) {
         transaction.view.state.tables[table].nextKey = max(key, transaction.view.state.tables[table].nextKey)
     }
 
-    /// Calls `body` once for each key that a link of a column leads to, in ascending order from `first` on, until it
-    /// returns false. Nothing may be changed meanwhile.
+    /// Calls `body` once for each key that links of a column lead to, ascending from `first`, until it returns false.
+    /// The transaction must not change meanwhile.
     /// - Complexity: O(links).
     package func forEachTarget(
         of table: Int, _ column: Int, from first: Int64, _ body: (Int64) throws(StorageError) -> Bool
@@ -52,13 +52,13 @@ package struct RebuildTransaction {
         }
     }
 
-    /// Takes out the links of one column that lead to a row, as deleting the row would have done.
+    /// Removes the links of one column to a row, like the row's deletion.
     package func unlink(_ table: Int, _ column: Int, from key: RowKey) throws(StorageError) {
         try LinkRemoval(to: key, transaction: transaction).run(from: table, column)
     }
 
-    /// Takes out what stands for lost elements of a collection. A row or a column that is gone by now has none; where
-    /// no schema says that a column holds collections, its bytes stay as they are.
+    /// Removes the placeholders of a collection's lost elements. If its row or column no longer exists, or no schema
+    /// declares the column's collections, it stays as it is.
     package func closeGaps(_ owner: CollectionOwner, _ gaps: inout CollectionGaps) throws(StorageError) {
         guard let (table, column) = try place(owner) else { return }
         for range in gaps.ranges.reversed() {
@@ -67,10 +67,10 @@ package struct RebuildTransaction {
         gaps.close()
     }
 
-    /// Puts a set, a map, and those that stand in elements in order, where they are not, and leaves out what is there
-    /// twice: what the log says stays, where something else stands beside it.
-    /// - Parameter gaps: closed; nil where nothing of the collection was lost.
-    /// - Returns: nil where nothing had to be done.
+    /// Sorts a set or a map and its inner collections if they are not sorted, and removes duplicates: elements from the
+    /// log stay in preference to others.
+    /// - Parameter gaps: closed; nil if no element of the collection was lost.
+    /// - Returns: nil if there was no change.
     package func putInOrder(
         _ owner: CollectionOwner, _ gaps: CollectionGaps?
     ) throws(StorageError) -> (column: ColumnDefinition, count: Int, leftOut: Int)? {

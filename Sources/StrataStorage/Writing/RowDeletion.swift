@@ -1,15 +1,15 @@
-/// Takes many rows of one table out, in the order of their keys.
+/// Deletes many rows of one table, in the order of their keys.
 ///
-/// 1. Links that lead to any of them are taken out first, so that a column of another row is written once, however many
-///    of its links go. Rows that go too keep their links until then.
-/// 2. What a row has in indexes and backlinks waits, as all changes of these trees do, and is applied in their order.
+/// 1. Links to any of them are removed first, so that a column of another row is written once, however many of its
+///    links are removed. Rows that are deleted themselves keep their links until then.
+/// 2. Their entries in indexes and backlinks are collected, like all changes of these trees, and applied in order.
 struct RowDeletion {
     private let transaction: WriteTransaction
     private let table: Int
     private let keys: [Int64]
     private var plan: TablePlan { transaction.plans[table] }
 
-    /// - Parameter keys: in any order; of rows that are not there, too.
+    /// - Parameter keys: in any order; missing rows are ignored.
     init(_ keys: [Int64], of table: Int, transaction: WriteTransaction) {
         self.transaction = transaction
         self.table = table
@@ -40,14 +40,14 @@ struct RowDeletion {
     }
 }
 
-/// Deletions of many rows at once.
+/// Deletes many rows at once.
 package struct BulkDeletion {
     private let transaction: WriteTransaction
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Takes rows out, and every link that leads to one. Rows that are not there are passed over.
-    /// - Complexity: O(log rows) per row and link; less where many stand close together.
+    /// Deletes rows, and every link to one. Missing rows are ignored.
+    /// - Complexity: O(log rows) per row and link; less if many are close together.
     package func delete(_ table: Int, _ keys: [Int64]) throws(StorageError) {
         try transaction.check(table)
         do throws(StorageError) {
@@ -57,8 +57,8 @@ package struct BulkDeletion {
         }
     }
 
-    /// Takes links to rows out of collections, each of which is searched once: to be called by whoever deletes many one
-    /// by one, before the first of them.
+    /// Removes links to rows from collections, each of which is searched once. A caller that deletes many rows one by
+    /// one calls this first.
     package func unlink(_ table: Int, _ keys: [RowKey]) throws(StorageError) {
         try transaction.check(table)
         if keys.count > 1 {

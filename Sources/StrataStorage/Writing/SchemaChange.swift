@@ -1,12 +1,12 @@
 extension WriteTransaction {
-    /// Makes the schema `new`: tables and columns are told apart by their ids.
+    /// Changes the schema to `new`; tables and columns are identified by their ids.
     ///
-    /// Added columns read their default in rows that are there already; removed ones are forgotten; renamed ones keep
-    /// their values. An index is built or dropped as its kind says. A column that keeps its id keeps its type.
-    /// Positions of tables and columns are those of `new` afterwards.
-    /// - Throws: `misuse(.wrongType)` when a column changes its type or target under the same id,
-    ///   `misuse(.notOptional)` when one is to be required that still holds a null.
-    /// - Complexity: O(1) per column, O(rows) for each index that is built and for each column that becomes required.
+    /// Existing rows have the default in added columns; removed columns are dropped; renamed ones keep their values. An
+    /// index is built or dropped by its kind. A column with the same id keeps its type. Afterwards positions of tables
+    /// and columns are those of `new`.
+    /// - Throws: `misuse(.wrongType)` if a column changes its type or target under the same id; `misuse(.notOptional)`
+    ///   if one becomes required and still holds a null.
+    /// - Complexity: O(1) per column; O(rows) for each index that is built, and for each column that becomes required.
     package func apply(schema new: StoreSchema) throws(StorageError) {
         if isEnded { throw .misuse(.transactionEnded) }
         if isFailed { throw .misuse(.transactionFailed) }
@@ -29,22 +29,22 @@ extension WriteTransaction {
     }
 }
 
-/// A change of what tables and columns there are, in the open transaction: what goes is given up, what stays is carried
-/// over, and what is new is built.
+/// Changes tables and columns in the open transaction: removed ones are dropped, existing ones kept, and new ones
+/// built.
 struct SchemaChange {
     private let new: StoreSchema
     private let view: ReadView
     private let workspace: WriterWorkspace
     private var nodes: TransactionNodes { workspace.nodes }
 
-    /// - Parameter view: what the transaction has made of the store so far.
+    /// - Parameter view: the transaction's.
     init(to new: StoreSchema, _ view: ReadView, _ workspace: WriterWorkspace) {
         self.new = new
         self.view = view
         self.workspace = workspace
     }
 
-    /// Finds misuse, before anything is changed.
+    /// Checks for misuse before any change.
     func check() throws(StorageError) {
         for definition in new.tables {
             if let before = view.state.schema.position(of: definition.id) {
@@ -54,7 +54,7 @@ struct SchemaChange {
         try SchemaCoding.check(new)
     }
 
-    /// Makes the view's schema the new one, and its tables those of the new one. Nothing waits in the workspace.
+    /// Changes the schema and tables of the view. No operation is pending in the workspace.
     func run() throws(StorageError) {
         let old = view.state.schema
         for table in old.tables where new.position(of: table.id) == nil {
@@ -121,7 +121,7 @@ struct SchemaChange {
         return (result, missing)
     }
 
-    /// Gives up values in nodes of their own that belong to columns that go.
+    /// Drops the long values of removed columns.
     private func dropLongValues(
         _ old: TableDefinition, _ new: TableDefinition, _ table: Int
     ) throws(StorageError) {
@@ -129,8 +129,8 @@ struct SchemaChange {
             new.position(of: old.columns[$0].id) == nil && SegmentKind(old.columns[$0].type) == .bytes
         }
         if gone.isEmpty { return }
-        // Groups keep the bytes of a column that is gone until they are rebuilt, and rebuilding drops what it does
-        // not know; so its long values must go now, and their descriptors with them.
+        // Groups keep the bytes of a removed column until they are rebuilt, and a rebuild drops unknown columns without
+        // reading them. So the column's long values are dropped now, with their descriptors.
         let trees = TableNodes(of: table, view, workspace)
         try forEachLong(table, gone) { (key, column, long) throws(StorageError) in
             try trees.giveUp(long, of: key, column)
@@ -168,7 +168,7 @@ struct SchemaChange {
         for (key, column, long) in found { try body(key, column, long) }
     }
 
-    /// Enters all rows of a table into a new index.
+    /// Builds a new index from all rows of a table.
     private func buildIndex(_ table: Int, _ column: Int) throws(StorageError) {
         let definition = view.state.schema.tables[table].columns[column]
         let type = definition.type
@@ -191,7 +191,7 @@ struct SchemaChange {
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1),
                     table, tree)
             }
-            // Rows stay where they are meanwhile.
+            // Applying entries does not move the rows.
             try workspace.entries.applyIfMany(table, view)
             return true
         }

@@ -1,9 +1,9 @@
-/// The nodes of a table, to be given up with all of its rows.
+/// Drops the nodes of a table with all of its rows.
 ///
-/// 1. Of rows only those values are looked at that lead to nodes of their own; whether a group has any is said by the
-///    flags of its segments. Leaves of indexes and backlinks are not read at all.
-/// 2. Keys of branches are held against the branches above, so that none is visited twice and the walk ends, however a
-///    crafted file leads. A group or a leaf may be given up twice then, which counts once.
+/// 1. Only long values of rows are read; the flags of a group's segments tell whether it has any. Leaves of indexes and
+///    backlinks are not read.
+/// 2. Keys of branches are checked against the branches above, so that none is visited twice and the walk ends, even in
+///    a crafted file. A group or a leaf may then be dropped twice, which counts once.
 struct TableNodes {
     private let view: ReadView
     private let workspace: WriterWorkspace
@@ -12,15 +12,15 @@ struct TableNodes {
     private var definition: TableDefinition { view.state.schema.tables[table] }
     private var layout: TableLayout { view.state.layouts[table] }
 
-    /// - Parameter view: what the transaction has made of the store so far; no row waits in the table's editor.
+    /// - Parameter view: the transaction's; no row is pending in the table's editor.
     init(of table: Int, _ view: ReadView, _ workspace: WriterWorkspace) {
         self.table = table
         self.view = view
         self.workspace = workspace
     }
 
-    /// Gives all of them up. The table's state still leads there.
-    /// - Complexity: O(nodes), and O(rows) of groups with values in nodes of their own.
+    /// Drops all of them. The table's state still references them.
+    /// - Complexity: O(nodes), and O(rows) of groups with long values.
     func giveUp() throws(StorageError) {
         let bytes = definition.columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
         try giveUp(view.state.tables[table].tree, below: Branch.maxLevel + 1, (nil, nil), bytes)
@@ -28,7 +28,7 @@ struct TableNodes {
         try nodes.reader.confirm()
     }
 
-    /// Gives up the tree of an index, or of backlinks.
+    /// Drops the tree of an index or of backlinks.
     func giveUp(entries root: NodeReference) throws(StorageError) {
         try EntryTree.forEachNode(root, reading: nodes) { nodes.drop($0) }
     }
@@ -57,7 +57,7 @@ struct TableNodes {
         nodes.drop(reference)
     }
 
-    /// Gives up what the values of live rows lead to.
+    /// Drops the nodes of live rows' long values.
     private func giveUpValues(of group: Group, _ columns: [Int]) throws(StorageError) {
         let rows = RowSet(layout)
         try group.decode(into: rows, layout, wanted: columns.map { $0 + RowSet.firstUserColumn }, nodes.reader)
@@ -71,7 +71,7 @@ struct TableNodes {
         }
     }
 
-    /// Gives up a value that stands elsewhere.
+    /// Drops the nodes of a long value.
     func giveUp(_ long: LongValue, of key: Int64, _ column: Int) throws(StorageError) {
         let definition = definition
         let column = definition.columns[column]

@@ -1,7 +1,7 @@
-/// Changes of index and backlink trees that the open transaction holds back, so that each tree is changed for many of
-/// them at once. They keep these trees equal to the columns that they are made from (invariant 7).
+/// Pending changes of index and backlink trees in the open transaction, so that each tree is changed for many of them
+/// at once. They keep these trees equal to their columns (invariant 7).
 ///
-/// Guarded by the write lock.
+/// Guarded by the write gate.
 struct WaitingEntries {
     private let nodes: TransactionNodes
     /// By table and tree.
@@ -9,10 +9,10 @@ struct WaitingEntries {
 
     init(_ nodes: TransactionNodes) { self.nodes = nodes }
 
-    /// Makes room for the trees of a state; nothing waits afterwards.
+    /// Prepares for the trees of a state; no change is pending afterwards.
     mutating func begin(_ tables: [TableState]) { operations = tables.map { $0.entries.map { _ in [] } } }
 
-    /// Forgets what waits; the trees are the same.
+    /// Drops pending changes; the trees are the same.
     mutating func removeAll() {
         for table in operations.indices {
             for tree in operations[table].indices where !operations[table][tree].isEmpty {
@@ -21,14 +21,14 @@ struct WaitingEntries {
         }
     }
 
-    /// Forgets what waits for the trees of a table, which are given up.
+    /// Drops pending changes of a table whose trees are dropped.
     mutating func forget(_ table: Int) {
         for tree in operations[table].indices { operations[table][tree].removeAll(keepingCapacity: true) }
     }
 
-    // MARK: Noting
+    // MARK: Collecting
 
-    /// Enters a row's value in the trees of its column, or takes it out.
+    /// Adds a row's value to the trees of its column, or removes it.
     /// - Parameter delta: 1 or -1.
     mutating func note(
         _ cell: Cell, of key: RowKey, _ table: Int, _ column: ColumnDefinition, _ view: ReadView, delta: Int32
@@ -57,7 +57,7 @@ struct WaitingEntries {
         return true
     }
 
-    /// Takes the value that a row has now out of the trees of its column.
+    /// Removes a row's present value from the trees of its column.
     /// - Parameter position: of the column.
     mutating func noteRemoval(
         of key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition, _ view: ReadView
@@ -75,7 +75,7 @@ struct WaitingEntries {
         try note(cell, of: key, table, column, view, delta: -1)
     }
 
-    /// Takes the links of a collection out.
+    /// Removes the links of a collection.
     private mutating func noteRemoval(
         ofLinksOf key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition,
         _ view: ReadView
@@ -94,7 +94,7 @@ struct WaitingEntries {
         }
     }
 
-    /// Enters a link of a collection, or takes it out.
+    /// Adds a link of a collection, or removes it.
     mutating func noteLink(
         _ link: Cell, of key: RowKey, _ table: Int, _ column: ColumnID, _ view: ReadView, delta: Int32
     ) throws(StorageError) {
@@ -102,7 +102,7 @@ struct WaitingEntries {
         try note(link.integerValue, key, table, (column, .backlinks), view, delta)
     }
 
-    /// Takes links out that the backlinks have.
+    /// Removes links that the backlinks have.
     mutating func noteGone(
         _ links: EntryOperation, _ table: Int, _ column: ColumnID, _ view: ReadView
     ) throws(StorageError) {
@@ -120,14 +120,14 @@ struct WaitingEntries {
         if operations[table][tree].count >= nodes.limits.waitingEntries { try apply(table, view) }
     }
 
-    /// Notes a change of one tree; ``applyIfMany(_:_:)`` is called now and then.
+    /// Notes a change of one tree; the caller calls ``applyIfMany(_:_:)`` at intervals.
     mutating func note(_ operation: EntryOperation, _ table: Int, _ tree: Int) {
         operations[table][tree].append(operation)
     }
 
     // MARK: Applying
 
-    /// Applies the changes of a table's trees when too many wait.
+    /// Applies the changes of a table's trees if too many are pending.
     mutating func applyIfMany(_ table: Int, _ view: ReadView) throws(StorageError) {
         if operations[table].contains(where: { $0.count >= nodes.limits.waitingEntries }) { try apply(table, view) }
     }
@@ -144,7 +144,7 @@ struct WaitingEntries {
 }
 
 extension TransactionNodes {
-    /// Applies changes of one tree; in pieces that touch no more leaves than memory has room for.
+    /// Applies changes of one tree, in pieces whose leaves fit the memory budget.
     fileprivate func apply(
         _ operations: inout [EntryOperation], to root: inout NodeReference, of table: UInt32
     ) throws(StorageError) {
@@ -164,8 +164,8 @@ extension TransactionNodes {
         }
     }
 
-    /// Moves the nodes of an entry tree from the arena to the file; other nodes stay where they are, so that this can
-    /// be done within an operation.
+    /// Moves the nodes of an entry tree from the arena to the file. Other nodes stay in place, so that this is possible
+    /// within an operation.
     /// - Returns: the root.
     private func spill(entries reference: NodeReference) throws(StorageError) -> NodeReference {
         guard reference.isInArena, !reference.isNull else { return reference }

@@ -1,32 +1,31 @@
-/// The one open transaction that changes the store.
+/// The open transaction that changes the store; there is one at a time.
 ///
-/// It works on copies in the arena; readers see nothing of it until ``commit()`` has returned.
-/// Concurrency: one thread at a time; it may be handed from thread to thread. The write lock belongs to the
-/// transaction, not to a thread.
+/// It works on copies in the arena; readers see its changes once ``commit()`` has returned. Concurrency: one thread at
+/// a time; it may change threads. The transaction holds the write gate, not a thread.
 package final class WriteTransaction {
-    /// Reads what the transaction has made of the store so far.
+    /// Reads the store with the transaction's changes.
     package let view: ReadView
     let store: Store
     let nodes: TransactionNodes
-    /// What ``view`` was based on.
+    /// The version that ``view`` is based on.
     @exclusivity(unchecked) private(set) var base: VersionState
-    /// The version to be, and the creation version of rows that it inserts.
+    /// The version of its commit, and the creation version of rows that it inserts.
     @exclusivity(unchecked) var version: UInt64
     let workspace: WriterWorkspace
     @exclusivity(unchecked) var plans: [TablePlan]
     @exclusivity(unchecked) var changes: ChangeCollector
     @exclusivity(unchecked) var schemaChanged = false
     @exclusivity(unchecked) private(set) var isEnded = false
-    /// An operation threw after it had begun to change something: only a rollback is possible.
+    /// An operation failed after its first change: only a rollback is possible.
     @exclusivity(unchecked) var isFailed = false
-    /// In a process that does not own writing: what its owner lent for this transaction.
+    /// In a process that does not own writing: the owner's grant for this transaction.
     @exclusivity(unchecked) var guest: GuestTurn?
-    /// Sets and maps have to ascend: not while a salvage has something in them that stands for lost elements.
+    /// Sets and maps must ascend. False while a salvage has placeholders for lost elements in them.
     @exclusivity(unchecked) var keepsOrder = true
     @exclusivity(unchecked) package var resultPin: ResultPin
-    /// Replay fills version numbers in by itself and records nothing.
+    /// A replay sets version numbers itself, and records no changes.
     let isReplay: Bool
-    /// The write gate, until somebody else may write; nil from the beginning where whoever made the transaction has it.
+    /// The write gate, while the transaction holds it; nil from the beginning if its creator does.
     @exclusivity(unchecked) private var permit: WritePermit?
 
     /// - Parameter workspace: begun for this transaction.
@@ -44,7 +43,8 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        // A migration at the open of a file has no observer yet; one that comes meanwhile compares the versions.
+        // A migration at the open of a file has no observer yet; an observer that is added meanwhile compares the
+        // versions.
         let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
         changes = ChangeCollector(base.definitions.unchanged, limit: listed)
         view.writer = self
@@ -52,7 +52,7 @@ package final class WriteTransaction {
 
     deinit { if !isEnded { rollback() } }
 
-    /// Starts again on the same version, which came back from other pages. What was done is to be done again.
+    /// Restarts on the same version, which was recovered to other pages. The caller repeats its changes.
     func rebase(_ base: VersionState) {
         self.base = base
         view.state = base
@@ -65,10 +65,10 @@ package final class WriteTransaction {
         workspace.begin(base, recordLimit: GuestTurn.recordLimit)
     }
 
-    /// The workspace keeps it; valid until the schema changes.
+    /// Owned by the workspace; valid until the schema changes.
     @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
 
-    /// Marks the transaction when the error may have come after the first change. Misuse is found before.
+    /// Marks the transaction as failed if the error may have come after a first change. Misuse is detected before.
     func noted(_ error: StorageError) -> StorageError {
         if case .misuse = error { return error }
         isFailed = true
@@ -83,12 +83,12 @@ package final class WriteTransaction {
 
     // MARK: Rows
 
-    /// The next key that was never used in a table.
+    /// The lowest key of a table that was never used.
     package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
 
-    /// Adds a row with a cell per column, in the order of the schema.
+    /// Inserts a row with a cell per column, in the order of the schema.
     /// - Throws: `misuse(.duplicateKey)`, `misuse(.wrongType)`, `misuse(.notOptional)`, `noSpace`.
-    /// - Complexity: amortised O(columns) when keys ascend, else O(log rows) and the size of one group's node.
+    /// - Complexity: amortised O(columns) if keys ascend, else O(log rows) and the size of one group's node.
     package func insert(
         _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
@@ -155,7 +155,7 @@ package final class WriteTransaction {
             }
         }
         guard let failure else { return try prepared.keep() }
-        // The row is not there, so neither are its long values.
+        // The row was not inserted, so its long values are dropped.
         try prepared.giveUp()
         throw failure
     }
@@ -190,7 +190,7 @@ package final class WriteTransaction {
         noteSet(plan, table, key, column, cell)
     }
 
-    /// Whether a change of a collection could be held back: it has nothing of its own to give up, and gets nothing.
+    /// Holds back a change of a collection, if neither the old value nor the new one has nodes. Returns whether it did.
     private func holds(
         _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
     ) throws(StorageError) -> Bool {
@@ -221,7 +221,7 @@ package final class WriteTransaction {
         changes.modified(table, key.rawValue, plan.ids[column].rawValue)
     }
 
-    /// Takes a row out, and every link that leads to it.
+    /// Deletes a row, and every link to it.
     /// - Throws: `misuse(.noSuchRow)`.
     package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
         try check(table)
@@ -240,7 +240,7 @@ package final class WriteTransaction {
         }
     }
 
-    /// Takes a row out to which nothing leads that stays.
+    /// Deletes a row without links to it, except from rows that are deleted, too.
     @inline(__always)
     func remove(
         _ plan: TablePlan, _ editor: TableEditor, _ table: Int, _ key: RowKey
@@ -268,7 +268,7 @@ package final class WriteTransaction {
 
     // MARK: Entries
 
-    /// Enters a value in the indexes and backlinks of its column.
+    /// Adds a value to the indexes and backlinks of its column.
     private func addEntry(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
         do throws(StorageError) {
             try workspace.entries.note(cell, of: key, table, plans[table].columns[column], view, delta: 1)
@@ -277,14 +277,14 @@ package final class WriteTransaction {
         }
     }
 
-    /// Takes the entries of a row's present value out.
+    /// Removes the entries of a row's present value.
     func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
         let plan = plans[table]
         if !plan.isEntered[column] { return }
         do throws(StorageError) {
             try workspace.entries.noteRemoval(of: key, at: row, column, table, plan.columns[column], view)
         } catch {
-            // What stands in the row is not what the caller gave.
+            // The row's own value is malformed, not the caller's.
             if case .misuse = error { throw noted(view.damage(at: row)) }
             throw noted(error)
         }
@@ -292,21 +292,21 @@ package final class WriteTransaction {
 
     // MARK: End
 
-    /// Makes the changes a version. Returns when it is durable, as the store's durability has it, and visible.
+    /// Commits the changes. Returns when the version is durable, in the sense of the durability class, and visible.
     ///
-    /// A transaction that changed nothing makes no version; it returns when its base is durable.
-    /// - Throws: `noSpace` when the disk is full: the transaction is rolled back, nothing else has happened.
-    ///   `commitOutcomeUnknown` when a sync failed; `misuse(.transactionEnded)`.
-    /// - Complexity: one run of pages and one sync that all waiting commits share.
+    /// A transaction without changes makes no version; it returns when its base is durable.
+    /// - Throws: `noSpace` on a full disk: the transaction is rolled back without further effect.
+    ///   `commitOutcomeUnknown` if a sync failed; `misuse(.transactionEnded)`.
+    /// - Complexity: one run of pages, and one sync that all waiting commits share.
     @discardableResult
     package func commit() throws(StorageError) -> TransactionID {
         if try finishesEmpty() { return TransactionID(base.version) }
         return try store.commit(self).version
     }
 
-    /// Applies what waits; gives a transaction that changed nothing up, when its base is durable.
-    /// - Returns: whether it did.
-    /// - Throws: `commitOutcomeUnknown` when what it is based on may be lost.
+    /// Applies pending operations; ends a transaction without changes once its base is durable.
+    /// - Returns: whether it ended the transaction.
+    /// - Throws: `commitOutcomeUnknown` if its base may be lost.
     func finishesEmpty() throws(StorageError) -> Bool {
         if isEnded { throw .misuse(.transactionEnded) }
         do throws(StorageError) {
@@ -322,17 +322,17 @@ package final class WriteTransaction {
         return true
     }
 
-    /// Gives everything back.
+    /// Rolls the transaction back.
     package func rollback() { if !isEnded { _ = undo() } }
 
-    /// Gives everything back, and waits until the base is durable: whoever had the transaction has seen it.
-    /// - Returns: false when it may not be.
+    /// Rolls back, and waits until the base is durable, because the transaction's user has seen it.
+    /// - Returns: false if the base may not be durable.
     private func undo() -> Bool {
         if !nodes.placed.isEmpty { mark(.rolledBackPlaced) }
         end(.undone)
         if isReplay { return true }
         if store.isForked {
-            // Nothing waits at the gate of a child; the permit must not outlive the store that the gate is in.
+            // In a forked child no thread waits at the gate; the permit must not outlive the gate's store.
             giveGateBack()
             return true
         }
@@ -341,22 +341,22 @@ package final class WriteTransaction {
         return store.commits.waitUntilDurable(base.version)
     }
 
-    /// How a transaction ends.
+    /// Outcome of a transaction.
     enum End {
-        /// As a version, here or in the process that owns writing: what it wrote stays.
+        /// A version, here or in the process that owns writing: the written pages stay.
         case committed
-        /// As if it had not been: the pages that it took are free again.
+        /// Rolled back: its pages are free again.
         case undone
     }
 
-    /// Nothing can be read or changed by the transaction any more. The write gate stays its own.
+    /// Ends all use of the transaction. It keeps the write gate.
     func end(_ end: End) {
         if isEnded { return }
         isEnded = true
         view.writer = nil
         workspace.collections.removeAll()
         nodes.beforeFirstPage = nil
-        // In a child that was forked off since, nothing of the parent's may be touched.
+        // In a forked child none of the parent's state may be touched.
         if store.isForked { return }
         switch end {
         case .committed: nodes.discard(all: false)
@@ -367,10 +367,10 @@ package final class WriteTransaction {
         nodes.arena.reset()
     }
 
-    /// Lets the next writer in, if the gate is the transaction's.
+    /// Releases the write gate, if the transaction holds it.
     func giveGateBack() { permit = nil }
 
-    /// The write gate, for the transaction that follows.
+    /// Takes the write gate for the next transaction.
     func takePermit() -> WritePermit? { permit.take() }
 
     func flushRows(_ table: Int) throws(StorageError) {

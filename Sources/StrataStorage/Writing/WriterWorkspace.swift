@@ -1,6 +1,6 @@
-/// What write transactions hand on to one another, so that a small one allocates little.
+/// State that write transactions reuse, so that a small one allocates little.
 ///
-/// Concurrency: guarded by the write lock.
+/// Concurrency: guarded by the write gate.
 final class WriterWorkspace {
     let nodes: TransactionNodes
     @exclusivity(unchecked) var recorder = ChangeRecorder(limit: 0)
@@ -8,7 +8,7 @@ final class WriterWorkspace {
     @exclusivity(unchecked) var entries: WaitingEntries
     @exclusivity(unchecked) var collections = OpenCollections()
     private var definitions: SchemaDefinitions?
-    /// For operations on one element, by what elements are.
+    /// Buffers for operations on one element, by the type of the elements.
     @exclusivity(unchecked) private var singles: [CollectionElements?] = Array(repeating: nil, count: 8)
 
     init(_ nodes: TransactionNodes) {
@@ -17,7 +17,7 @@ final class WriterWorkspace {
     }
 
     /// Starts a transaction.
-    /// - Parameter recordLimit: bytes that its record may have.
+    /// - Parameter recordLimit: largest size of its record in bytes.
     func begin(_ state: VersionState, recordLimit: Int) {
         nodes.begin(version: state.version + 1)
         recorder.reset(limit: recordLimit)
@@ -25,7 +25,7 @@ final class WriterWorkspace {
         prepare(state)
     }
 
-    /// Makes room for the tables of a state; nothing waits afterwards.
+    /// Prepares for the tables of a state; no operation is pending afterwards.
     func prepare(_ state: VersionState) {
         if definitions === state.definitions {
             for editor in editors { editor?.end() }
@@ -37,7 +37,7 @@ final class WriterWorkspace {
         entries.begin(state.tables)
     }
 
-    /// Room for one element of a column's collections. Nobody else asks for it until it was used.
+    /// The buffer for one element of a column's collections. It is used before the next request for it.
     @inline(__always)
     func single(_ column: CollectionColumn) -> CollectionElements {
         let index = Int(column.kind.rawValue) * 2 + (column.isKeyed ? 1 : 0)
@@ -50,21 +50,20 @@ final class WriterWorkspace {
         return made
     }
 
-    /// Lets go of the memory of a large element.
+    /// Frees the memory of a large element.
     func forgetSingles() { singles = Array(repeating: nil, count: 8) }
 
-    /// What the editors know of nodes is void from now on.
+    /// Invalidates the nodes cached by the editors.
     func endEditors() { for editor in editors { editor?.end() } }
 
-    /// Forgets what editors know of a table, and what waits for it: its trees were given up.
+    /// Drops the cached nodes and pending operations of a table whose trees are dropped.
     func forget(_ table: Int) {
         editors[table]?.end()
         entries.forget(table)
     }
 
-    /// Gives up what a collection's cell leads to: a tree, the one that the transaction has made of it, or the node of
-    /// a value.
-    /// - Parameter long: what stands in the cell, when it is long.
+    /// Drops the nodes of a collection's cell: its tree, that of the open collection, or the value's node.
+    /// - Parameter long: the content of the cell, if it is long.
     func giveUp(
         _ place: CollectionPlace, _ shape: CollectionShape, _ long: LongValue?
     ) throws(StorageError) {
@@ -74,7 +73,7 @@ final class WriterWorkspace {
         }
         guard let long else { return }
         guard long.isTree else { return nodes.drop(long.reference) }
-        // The nodes are of the file, and stay as they are.
+        // The nodes are in the file, and are not changed by dropping them.
         try CollectionNodes(nodes: nodes, shape: shape).forEach(long.reference) { nodes.drop($0) }
     }
 

@@ -290,7 +290,7 @@ import Testing
             guard let page = file.node(.group, of: 1).map({ Int(file.nodes[$0].reference.page) }) else { return false }
             return file.edit(file.node(.freeMap)) { $0.put8(64 + page / 8, $0.u8(64 + page / 8) | 1 << (page & 7)) }
         },
-        Case("no page is nobody's", "nobody's") { file in
+        Case("every page is used or free", "neither used nor free") { file in
             file.edit(file.node(.freeMap)) { node in
                 for byte in 0..<(8 * SpaceRegion.wordCount) where node.u8(64 + byte) != 0 {
                     let bits = node.u8(64 + byte)

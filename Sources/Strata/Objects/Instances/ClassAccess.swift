@@ -1,57 +1,56 @@
 import StrataStorage
 
-/// One class in one Realm: its table and columns in the version that the Realm sees now.
+/// One class in one Realm: its table and columns in the version that the Realm shows.
 ///
-/// Concurrency: confined with its Realm. A frozen Realm's is made whole before anything reads it.
+/// Concurrency: confined with its Realm. A frozen Realm's is complete before it is read.
 final class ClassAccess {
-    /// Nil for a class that is reached by name alone.
+    /// Nil for a class accessed by name alone.
     let plan: ClassPlan?
     let name: String
-    /// The Realm owns this object; every object that leads here retains the Realm.
+    /// The Realm owns this object; every object of the class retains the Realm.
     unowned(unsafe) let instance: RealmInstance
     let frame: UnsafeMutablePointer<_ClassFrame>
     private(set) var table = 0
     private(set) var tableID = TableID(0)
     private(set) var properties: [BoundProperty] = []
-    /// Fields of the plan by what a new row needs.
+    /// Fields of the plan in the form needed for new rows.
     private(set) var encodings: [FieldEncoding] = []
     private(set) var columnCount = 0
     private(set) var primary: BoundProperty?
     private(set) var positions: [String: Int] = [:]
-    /// By column, the position of the property that it holds; -1 where the class has none for it.
+    /// For each column the position of its property; -1 if the class has none for it.
     private var propertyOfColumn: [Int] = []
-    /// By position of a property, the one that was asked for after it; see ``place(of:)``.
+    /// For each property the position of the one looked up after it; see ``place(of:)``.
     @exclusivity(unchecked) private var following: [Int] = []
     @exclusivity(unchecked) private var lastPlace = 0
-    /// Whether its rows belong to one parent each.
+    /// Whether its rows are embedded objects.
     private(set) var isEmbedded = false
-    /// Properties whose targets a deletion has to look at.
+    /// Properties with delete rules.
     private(set) var ruled: [BoundProperty] = []
-    /// By column, for links to embedded objects; empty when there are none.
+    /// Links to embedded objects, by column; empty if there are none.
     private(set) var parental: [Int: BoundProperty] = [:]
-    /// What a new accessor is made of: ``DynamicObject`` without a plan.
+    /// Class of new accessors: ``DynamicObject`` without a plan.
     let type: ObjectBase.Type
-    /// Whether a new accessor has fields that are bound to their columns, or told that they hold no value.
+    /// Whether a new accessor has fields to be bound to their columns, or marked as holding no value.
     let bindsFields: Bool
     /// Whether a new accessor reads its primary key at once.
     private(set) var capturesKey = false
-    /// By offset of a field, what it leads to, once somebody asked. Stays empty in a frozen Realm, which several
-    /// threads read.
+    /// Targets of links by field offset, once looked up. Stays empty in a frozen Realm, which several threads read.
     @exclusivity(unchecked) private var leads: [Lead?] = []
 
-    /// By offset of a field.
+    /// By field offset.
     private var fieldPositions: [Int] = []
 
-    /// Where a field's links lead, or where its linking objects come from.
+    /// Target class of a field's links, or origin class of its linking objects.
     struct Lead {
         unowned(unsafe) let access: ClassAccess
-        /// In the properties of that class, the one that linking objects come by.
+        /// In the properties of that class, the one whose links the linking objects are.
         let position: Int
     }
 
     private(set) var uniqueKeys: [UniqueKey] = []
 
-    /// Nil when the file has no such class.
+    /// Nil if the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
         guard let schema = instance.knownSchema, schema.position(named: name) != nil else { return nil }
         self.plan = plan
@@ -75,7 +74,7 @@ final class ClassAccess {
         frame.deallocate()
     }
 
-    /// Finds table and columns again after a change of schema.
+    /// Updates table and columns after a change of the schema.
     func resolve(_ schema: StoreSchema) {
         guard let position = schema.position(named: name) else { return }
         let definition = schema.tables[position]
@@ -136,8 +135,7 @@ final class ClassAccess {
         }
     }
 
-    /// The properties as the file has them, and the inverses that the program declares for the class: no table stores
-    /// those.
+    /// The properties in the file, and the inverses that the program declares for the class, which no table stores.
     private func storedProperties(_ definition: TableDefinition, _ schema: StoreSchema) -> [BoundProperty] {
         var properties: [BoundProperty] = []
         if let key = definition.rowKeyProperty {
@@ -156,37 +154,37 @@ final class ClassAccess {
                     deleteRule: isParental ? .cascade : instance.deleteRule(name, column.name),
                     isIndexed: column.index != .none, isParental: isParental, offset: 0))
         }
-        // A version may have had a property of its own where the program has an inverse.
+        // An older version may have a stored property under the name of an inverse.
         let names = Set(properties.map(\.name))
         properties += instance.inverses(of: name).filter { !names.contains($0.name) }
         return properties
     }
 
-    /// Who reads by name may use the program's names for properties that have others in the file.
+    /// Access by name may use the program's names of properties that have other names in the file.
     private func addDeclaredNames() {
         for field in instance.configuredPlan(name)?.fields ?? [] where positions[field.name] == nil {
             positions[field.name] = positions[field.columnName]
         }
     }
 
-    /// The position of the property whose field stands at `offset` of a typed object.
+    /// The position of the property of the field at `offset` of a typed object.
     func position(ofOffset offset: Int) -> Int { offset < fieldPositions.count ? fieldPositions[offset] : 0 }
 
-    /// The position of the property that a column of the table holds.
+    /// The position of the property of a table's column.
     func place(ofColumn column: Int) -> Int? {
         guard propertyOfColumn.indices.contains(column), propertyOfColumn[column] >= 0 else { return nil }
         return propertyOfColumn[column]
     }
 
-    /// The property that a column of the table holds.
+    /// The property of a table's column.
     func property(ofColumn column: Int) -> BoundProperty? { place(ofColumn: column).map { properties[$0] } }
 
     func property(_ name: String) -> BoundProperty? { place(of: name).map { properties[$0] } }
 
     /// The position of a property by name.
     ///
-    /// A migration asks for the same names in the same order for each row, so the one that came next last time is tried
-    /// first. Elsewhere several threads may ask.
+    /// A migration looks up the same names in the same order for each row, so the successor of the last look-up is
+    /// tried first. Elsewhere several threads may look up.
     @inline(__always)
     func place(of name: String) -> Int? { instance.isMigration ? nextPlace(name) : positions[name] }
 
@@ -207,7 +205,7 @@ final class ClassAccess {
 
     func isPrimaryKey(_ offset: Int) -> Bool { primary?.offset == offset && plan != nil }
 
-    /// The class of the objects that a typed link leads to.
+    /// The target class of a typed link.
     @inline(__always)
     func target(of type: ObjectBase.Type, offset: Int) -> ClassAccess? {
         if offset < leads.count, let lead = leads[offset] { return lead.access }
@@ -220,7 +218,7 @@ final class ClassAccess {
         return found
     }
 
-    /// The class and the property whose links the linking objects at `offset` stand for.
+    /// The class and the property whose links the linking objects at `offset` are.
     func origin(of type: ObjectBase.Type, _ property: String, offset: Int) -> Lead? {
         if offset < leads.count, let lead = leads[offset] { return lead }
         guard let found = instance.access(for: type), let position = found.positions[property] else { return nil }
@@ -229,7 +227,7 @@ final class ClassAccess {
         return lead
     }
 
-    /// The class that a property leads to, by name.
+    /// The target class of a property, by name.
     func target(of property: BoundProperty) -> ClassAccess? {
         if property.offset > 0, property.offset < leads.count, let lead = leads[property.offset] { return lead.access }
         guard let found = findTarget(of: property) else { return nil }
@@ -243,13 +241,13 @@ final class ClassAccess {
         property.target.flatMap { instance.access(named: $0, typed: plan != nil) }
     }
 
-    /// Finds the row of `object` in the current view, and remembers where.
+    /// Locates the row of `object` in the current view, and caches its location.
     func relocate(_ object: ObjectBase) -> Bool {
         instance.checkConfinement()
         return tryRelocate(object) == nil
     }
 
-    /// - Returns: why the row cannot be read.
+    /// - Returns: why the row cannot be read; nil if it can.
     func tryRelocate(_ object: ObjectBase) -> Realm.Error? {
         if !instance.confinement.isHere { return instance.confinementError }
         guard let view = instance.currentView, object._creation != 0 else { return deletedError(object) }
@@ -283,25 +281,25 @@ final class ClassAccess {
     }
 }
 
-/// A property with its column in the version that the Realm sees now.
+/// A property with its column in the version that the Realm shows.
 ///
-/// A class, because it is handed about at every step over a collection, and its texts would be counted up and down each
-/// time.
+/// A class, because it is passed at every step over a collection, and a struct's strings would be retained and released
+/// each time.
 final class BoundProperty {
     let name: String
     let tag: ColumnTag
     /// A position, or a ``ColumnSlot``.
     let column: Int
-    /// The class that links lead to, or that linking objects come from.
+    /// The target class of links, or the origin class of linking objects.
     let target: String?
     let origin: String?
     let deleteRule: DeleteRule
     let isIndexed: Bool
-    /// Whether it leads to embedded objects, which belong to the owner.
+    /// Whether it links to embedded objects, which belong to the owner.
     let isParental: Bool
     /// Of the field in a typed object.
     let offset: Int
-    /// What storage has to know of the collections in the column.
+    /// The column's kind of collection for storage.
     let elements: CollectionColumn?
 
     init(

@@ -1,26 +1,25 @@
 import StrataStorage
 import Synchronization
 
-/// The classes that an instance reads and writes, each with its access, which is made when it is first asked for.
+/// The classes of an instance, each with its access, which is made on first use.
 ///
-/// Concurrency: belongs to where the instance belongs. A frozen instance is read by many threads: all classes of the
-/// program have an access before it is handed out, and those that are asked for by name are made one at a time.
+/// Concurrency: confined with the instance. A frozen instance is read by many threads: accesses of all classes of the
+/// program are made before it is returned, and those by name are made one at a time.
 final class ClassCatalog {
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
     private var plansByName: [String: ClassPlan] = [:]
     private(set) var accesses: [ClassAccess] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var accessByName: [String: ClassAccess] = [:]
-    /// The classes that a reader of the instance has asked for by table. An entry is compared with the schema before it
-    /// is used.
+    /// Accesses by table, for classes used by a reader. An entry is compared with the schema before it is used.
     private var accessByTable: [Int: ClassAccess] = [:]
-    /// What the program is shown of the schema.
+    /// The schema in the form shown to the program.
     let shown = ShownSchemas()
     private let nameLock = Mutex<Void>(())
     private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
-    /// The newest version whose schema the accesses are resolved against; 0 before the first.
+    /// The newest version whose schema the accesses were resolved with; 0 before the first.
     private var resolvedSchema = TransactionID(0)
-    /// What they were resolved against last, or are to be where nothing is shown.
+    /// The schema they were last resolved with, or will be if no version is shown.
     var schema: StoreSchema?
 
     init(_ plans: [ClassPlan]) {
@@ -32,12 +31,12 @@ final class ClassCatalog {
 
     // MARK: Accesses
 
-    /// The access of a class; nil when it is not part of the Realm, and for one whose values may not be readable.
+    /// The access of a class; nil if it is not in the Realm, or its values may not be readable.
     func access(for type: ObjectBase.Type, in instance: RealmInstance) -> ClassAccess? {
         let identity = ObjectIdentifier(type)
         if let lastAccess, lastAccess.type == identity { return lastAccess.access }
         if let known = accessByType[identity] {
-            // Nothing changes in a frozen instance once it was handed out.
+            // A frozen instance must not change once it was returned.
             if !instance.isFrozen { lastAccess = (identity, known) }
             return known
         }
@@ -52,7 +51,7 @@ final class ClassCatalog {
         return made
     }
 
-    /// The access of a class by name, as its own type or as ``DynamicObject``.
+    /// The access of a class by name, typed or as ``DynamicObject``.
     func access(named name: String, typed: Bool, in instance: RealmInstance) -> ClassAccess? {
         if typed, let plan = plan(named: name), plan.unusable == nil { return access(for: plan.type, in: instance) }
         if !instance.isShared { return dynamicAccess(name, instance) }
@@ -67,40 +66,40 @@ final class ClassCatalog {
         return made
     }
 
-    /// Makes the access of every class of the program, so that many threads may ask for them.
+    /// Makes the accesses of every class of the program, for use by many threads.
     func makeAll(in instance: RealmInstance) {
         for plan in plans.values { _ = access(for: plan.type, in: instance) }
         lastAccess = nil
     }
 
-    /// The access that was made for a table first.
+    /// The first access made for a table.
     func knownAccess(ofTable table: Int) -> ClassAccess? {
         if let known = accessByTable[table], known.table == table { return known }
-        // Tables were put in another order by a change of the schema.
+        // A change of the schema has reordered the tables.
         accessByTable = Dictionary(accesses.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
         return accessByTable[table]
     }
 
-    /// The program's class of a name.
+    /// The program's class with a name.
     func plan(named name: String) -> ClassPlan? { plansByName[name] }
 
     // MARK: Views
 
-    /// Looks the classes up in a view's schema, where the file has had a newer one since they were looked up.
+    /// Resolves the classes with a view's schema, if the file's schema has changed since.
     func follow(_ view: ReadView, newestSchema: TransactionID?) {
         guard let newestSchema, newestSchema > resolvedSchema || resolvedSchema.rawValue == 0 else { return }
         resolvedSchema = view.version
         resolve(view)
     }
 
-    /// Looks the classes up in a view's schema.
+    /// Resolves the classes with a view's schema.
     func resolve(_ view: ReadView) {
         schema = view.schema
         for access in accesses { access.resolve(view.schema) }
     }
 
-    /// Voids all cached places.
-    /// - Parameter view: what is read from now on; nil leaves what was read.
+    /// Invalidates all cached locations.
+    /// - Parameter view: the new view; nil keeps the present one.
     @inline(__always)
     func stamp(_ stamp: UInt64, _ view: ReadView?) {
         let address = view.map { Unmanaged.passUnretained($0).toOpaque() }

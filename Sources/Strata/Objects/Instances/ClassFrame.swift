@@ -1,19 +1,19 @@
 import StrataStorage
 
-/// What the objects of one class in one Realm share on their way to a value. One per class and Realm, at a fixed
-/// address, so that a property read is: load the frame, compare the stamp, load the column, read.
+/// The data that property reads of one class in one Realm share. One per class and Realm, at a fixed address, so that a
+/// property read is: load the frame, compare the stamp, load the column, read.
 ///
 /// Invariants:
-/// 1. `stamp` changes whenever the Realm's view does: at a refresh, at the begin and end of a write, and at every
-///    change inside one. A location is used under the stamp that it was found under, never under another.
-/// 2. `view` is what the stamp stands for, and the Realm keeps it alive.
+/// 1. `stamp` changes whenever the Realm's view does: at a refresh, at the beginning and end of a write, and at every
+///    change inside one. A location is used only under the stamp under which it was found.
+/// 2. `view` belongs to the stamp, and the Realm keeps it alive.
 /// 3. A frame lives as long as its Realm, which every managed object retains.
-/// 4. A held window is used under the stamp that it was made under. A frozen Realm, which several threads read, never
-///    makes one.
+/// 4. A held window is used only under the stamp under which it was made. A frozen Realm, which several threads read,
+///    makes none.
 @frozen
 public struct _ClassFrame {
     @usableFromInline var stamp: UInt64
-    /// The thread that need not ask whether it is the right one.
+    /// The thread that needs no check of confinement.
     @usableFromInline let thread: UInt64
     /// Column position by field offset; see ``ColumnSlot``.
     @usableFromInline var columns: UnsafeMutablePointer<Int32>
@@ -25,7 +25,7 @@ public struct _ClassFrame {
     /// A ``ClassAccess``, unretained.
     @usableFromInline var accessAddress: UnsafeMutableRawPointer
 
-    /// - Parameter view: nil where the Realm shows nothing, and nothing reads until it does.
+    /// - Parameter view: nil while the Realm shows no version, and no property is read.
     init(stamp: UInt64, columns: UnsafeMutablePointer<Int32>, view: ReadView?, access: ClassAccess) {
         self.stamp = stamp
         thread = access.instance.confinement.ownThread
@@ -36,7 +36,7 @@ public struct _ClassFrame {
         viewAddress = view.map { Unmanaged.passUnretained($0).toOpaque() } ?? accessAddress
     }
 
-    /// Makes room for windows of so many columns, all empty.
+    /// Allocates this many empty windows.
     mutating func holdColumns(_ count: Int) {
         held.deallocate()
         held = .allocate(capacity: max(count, 1))
@@ -50,12 +50,12 @@ public struct _ClassFrame {
     var access: Unmanaged<ClassAccess> { .fromOpaque(accessAddress) }
 }
 
-/// What stands in a frame's column table beside column positions.
+/// Values of a frame's column table other than column positions.
 enum ColumnSlot {
-    /// The integer primary key, which is the row's key.
+    /// The integer primary key, which is the row key.
     static let key: Int32 = -1
-    /// Linking objects: no column of this table.
+    /// Linking objects, which are no column of this table.
     static let computed: Int32 = -2
-    /// No property starts at this offset, or the file has no column for it.
+    /// No property starts at this offset, or the file lacks its column.
     static let none: Int32 = -3
 }

@@ -2,18 +2,18 @@ import Dispatch
 import StrataFiles
 import Synchronization
 
-/// Where a Realm and everything read from it may be used.
+/// The thread, queue or actor of a Realm, where everything read from it must be used.
 enum Confinement {
-    /// A thread of the program's own; nothing can be sent there.
+    /// A thread of the program's own, to which no work can be sent.
     case thread(UInt64)
-    /// The main thread, the main queue and the main actor, which on some systems is not always the same thread.
+    /// The main thread, the main queue and the main actor, which on some systems are not always the same thread.
     case main
     case queue(DispatchQueue, UInt64)
     case actor(ActorPlace)
-    /// Frozen: anywhere.
+    /// Frozen: any thread.
     case none
 
-    /// The place where the caller runs, as far as that can be told: on a queue, when a Realm was opened for it before.
+    /// The caller's thread or queue, as far as it is known: a queue is recognized if a Realm was opened for it before.
     static var here: Self {
         if isOnMain { return .main }
         if let mark = DispatchQueue.getSpecific(key: QueueMark.key), let queue = QueueMark.queue(mark) {
@@ -22,7 +22,7 @@ enum Confinement {
         return .thread(CallingContext.thread)
     }
 
-    /// The calling thread's number, which no other thread ever has.
+    /// The calling thread's number, which is never reused.
     static var currentThread: UInt64 { CallingContext.thread }
 
     static func queue(_ queue: DispatchQueue) -> Self {
@@ -33,7 +33,7 @@ enum Confinement {
         actor is MainActor ? .main : .actor(ActorPlace(actor))
     }
 
-    /// The one thread that is certainly the right one; a number that no thread has where others may be, too.
+    /// The thread that needs no further check; if several threads are allowed, a number that no thread has.
     var ownThread: UInt64 {
         switch self {
         case .thread(let thread): return thread
@@ -61,7 +61,7 @@ enum Confinement {
         return DispatchQueue.getSpecific(key: QueueMark.key) == QueueMark.main
     }
 
-    /// What tells the place from others.
+    /// Identifies the thread, queue or actor.
     var identity: Identity {
         switch self {
         case .thread(let thread): return .thread(thread)
@@ -76,11 +76,11 @@ enum Confinement {
         case thread(UInt64), main, queue(UInt64), actor(ObjectIdentifier)
     }
 
-    /// Runs work there, later. Nil for a thread of the program's own.
+    /// Runs work there, asynchronously. Nil for a thread of the program's own.
     var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
         switch self {
         case .thread, .none: return nil
-        // Not by the main queue: what runs there is, on Linux, not on the main actor to the runtime.
+        // Not through the main queue: on Linux the runtime does not treat its code as running on the main actor.
         case .main: return { work in Task { @MainActor in work() } }
         case .queue(let queue, _): return { work in queue.async(execute: work) }
         case .actor(let place): return { work in place.run(work) }
@@ -98,7 +98,7 @@ enum Confinement {
     }
 }
 
-/// Numbers that queues carry, so that code can tell which of them it runs on.
+/// Marks queues with numbers, so that code can tell on which queue it runs.
 private enum QueueMark {
     static let key = DispatchSpecificKey<UInt64>()
     private static let queues = Mutex<[UInt64: WeakQueue]>([:])
@@ -106,13 +106,13 @@ private enum QueueMark {
 
     private struct WeakQueue { weak var queue: DispatchQueue? }
 
-    /// Set when it is first asked for.
+    /// Set on first use.
     static let main: UInt64 = {
         DispatchQueue.main.setSpecific(key: key, value: 1)
         return 1
     }()
 
-    /// The number of a queue, which stays with it.
+    /// The number of a queue, which never changes.
     static func mark(_ queue: DispatchQueue) -> UInt64 {
         queues.withLock { queues in
             if let known = queue.getSpecific(key: key) { return known }
@@ -127,7 +127,7 @@ private enum QueueMark {
     static func queue(_ number: UInt64) -> DispatchQueue? { queues.withLock { $0[number]?.queue } }
 }
 
-/// An actor, not kept alive by the Realms that live on it.
+/// An actor, held weakly by the Realms that belong to it.
 final class ActorPlace: Sendable {
     let identity: ObjectIdentifier
     let name: String

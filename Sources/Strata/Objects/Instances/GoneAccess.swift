@@ -1,24 +1,23 @@
 import StrataStorage
 
-/// Decides what an access to something that is gone gives: a deleted object, a place or a range that a collection does
-/// not have, a collection whose owner was deleted.
+/// The result of an access to something that does not exist: a deleted object, a place or a range outside a collection,
+/// a collection whose owner was deleted.
 ///
-/// Every access by place, range or object comes here once it found nothing. The configuration's `invalidAccess` says
-/// what follows: under `.substitute` the access is reported and the caller gives what stands for the thing; under
-/// `.trap` the report ends the program, with Realm's message. What nothing manages has no configuration: a wrong place
-/// ends the program there, as in an array.
+/// Every failed access by place, range or object comes here. The configuration's `invalidAccess` decides: under
+/// `.substitute` the access is reported and the caller returns a substitute; under `.trap` the report ends the program,
+/// with Realm's message. Unmanaged values have no configuration: a wrong place ends the program, as in an array.
 ///
-/// Concurrency: confined with the thing that is accessed. For the library's own use.
+/// Concurrency: confined with the accessed value. For the library's own use.
 public struct _GoneAccess {
-    /// Nil for what nothing manages.
+    /// Nil for unmanaged values.
     private let instance: RealmInstance?
     private let className: String
     private let key: Int64?
-    /// What is accessed, as messages call it.
+    /// Name of the accessed value in messages.
     private let subject: String
     private let owner: ObjectBase?
 
-    /// An access to all objects of a class, or to what is found among them.
+    /// An access to all objects of a class, or to a query of them.
     init(_ access: ClassAccess, _ subject: String) {
         instance = access.instance
         className = access.name
@@ -27,12 +26,12 @@ public struct _GoneAccess {
         owner = nil
     }
 
-    /// An access to a list, a set or a map of an object, or to what is found among its elements.
+    /// An access to a list, a set or a map of an object, or to a query of its elements.
     init(_ column: _CollectionColumn, _ subject: String) {
         self.init(column.owner, "\(subject) '\(column.owner._access.name).\(column.property.name)'")
     }
 
-    /// An access to a managed object, or to what follows from it.
+    /// An access to a managed object, or to a value derived from it.
     init(_ owner: ObjectBase, _ subject: String = "object") {
         instance = owner._instance
         className = owner._access.name
@@ -41,7 +40,7 @@ public struct _GoneAccess {
         self.owner = owner
     }
 
-    /// An access to a collection that nothing manages.
+    /// An access to an unmanaged collection.
     init(unmanaged subject: String) {
         instance = nil
         className = ""
@@ -52,11 +51,11 @@ public struct _GoneAccess {
 
     // MARK: Places
 
-    /// A place that no element has was asked for.
-    /// - Parameter count: how many elements there are.
+    /// Reports an access to a place without an element.
+    /// - Parameter count: the number of elements.
     func tell(place: Int, count: Int) { tell(place: place, in: 0..<count) }
 
-    /// A place was asked for that no element of a part of a collection has.
+    /// Reports an access to a place outside a part of a collection.
     func tell(place: Int, in bounds: Range<Int>) {
         let least = bounds.lowerBound > 0 ? ", and at least \(bounds.lowerBound)" : ""
         tell(
@@ -64,16 +63,16 @@ public struct _GoneAccess {
                 + "\(bounds.count) elements now; something was removed since the index was found")
     }
 
-    /// The places between two that are there, `upper` left out. Those that are not are reported.
+    /// The existing places from `lower` to `upper`, excluding `upper`. Missing ones are reported.
     ///
-    /// Takes two places and not a range: a range that is turned over ends the program when the caller makes it.
+    /// Takes two places instead of a range, because constructing an inverted range ends the program.
     func range(from lower: Int, to upper: Int, in bounds: Range<Int>) -> Range<Int> {
         if let place = NeededPlaces.range(from: lower, to: upper).missing(in: bounds) { tell(place: place, in: bounds) }
         let first = min(max(lower, bounds.lowerBound), bounds.upperBound)
         return first..<min(max(upper, first), bounds.upperBound)
     }
 
-    /// So many elements as were asked for; none where a negative number was, which is reported.
+    /// The requested number of elements; 0 for a negative number, which is reported.
     func amount(_ count: Int) -> Int {
         if count < 0 { tell("\(count) elements of the \(subject) were asked for; a number must not be negative") }
         return max(count, 0)
@@ -81,8 +80,8 @@ public struct _GoneAccess {
 
     // MARK: Objects and collections
 
-    /// A deleted object, or a collection whose owner was deleted, was asked for more than it can give.
-    /// - Parameter request: what was asked of it; nil where Realm's message says it all.
+    /// Reports a failed access to a deleted object, or to a collection whose owner was deleted.
+    /// - Parameter request: description of the access; nil if Realm's message is enough.
     func tell(gone request: String? = nil) {
         guard let owner else { return tell("Object has been deleted or invalidated: \(subject)") }
         let error = owner._access.tryRelocate(owner) ?? owner._access.deletedError(owner)
@@ -96,18 +95,18 @@ public struct _GoneAccess {
 }
 
 extension RealmInstance {
-    /// A frozen instance of the version that is shown; one that shows nothing where no version can be pinned.
+    /// A frozen instance of the version that is shown; an empty one if no version can be pinned.
     func frozenOrEmpty() -> RealmInstance {
         if let frozen = frozen() { return frozen }
         return frozenShowingNothing()
     }
 
-    /// What stands here for an object that this instance does not have: invalidated, with the same key. Nil where its
-    /// class is not there either.
+    /// The invalidated object for one that this instance does not have, with the same key. Nil if it lacks the class,
+    /// too.
     func goneTwin(of object: ObjectBase) -> ObjectBase? {
         guard object._frame != nil, let access = twin(of: object._access) else { return nil }
         let made = invalidObject(access, key: RowKey(object._key))
-        // The version number of a write that may be taken back belongs to another one later.
+        // The version number of a cancelled write is used again by a later one.
         if object._birthWrite == 0 { made._creation = object._creation }
         if access.capturesKey, type(of: object) == type(of: made), let field = access.plan?.primary {
             _ = field.field.setAny(
@@ -116,6 +115,6 @@ extension RealmInstance {
         return made
     }
 
-    /// Tells that the Realm shows no version, and why.
+    /// Reports that the Realm shows no version, and why.
     func reportShowingNothing(_ reason: String) { report("Realm", nil, "Realm has been invalidated: \(reason)") }
 }

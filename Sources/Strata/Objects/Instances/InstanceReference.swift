@@ -1,13 +1,14 @@
 import StrataFiles
 import Synchronization
 
-/// Leads to an instance as long as it lives, without keeping it alive, and without the price of `weak`.
+/// A weak reference to an instance, without the cost of `weak`.
 ///
-/// A weak reference moves its object's counts into a side table for good, and from then on every retain and release
-/// takes a longer way. Each managed object holds its instance, so this was a third of the time of a walk over objects.
+/// Swift's weak reference moves its object's reference counts to a side table for good, which makes every retain and
+/// release slower. Each managed object holds its instance, so this was a third of the time of an iteration over
+/// objects.
 ///
-/// Invariant: under the lock, the address is that of an instance whose memory is still there, because its deinit waits
-/// for the lock. Whether it is on its way out already, only the runtime can tell.
+/// Invariant: under the lock, the address is that of an instance whose memory is still allocated, because its deinit
+/// waits for the lock. Only the runtime can tell whether deinit has begun.
 final class InstanceReference: Sendable {
     private struct Target: @unchecked Sendable {  // the lock guards it; the instance is used where it lives only
         var address: UnsafeMutableRawPointer?
@@ -20,10 +21,10 @@ final class InstanceReference: Sendable {
         target.withLock { $0 = made }
     }
 
-    /// Called by the instance's deinit.
+    /// Called in the instance's deinit.
     func clear() { target.withLock { $0 = Target() } }
 
-    /// Whether its deinit has not come to the end; cheaper than asking for it.
+    /// Whether the instance's deinit has not called ``clear()`` yet; cheaper than retaining the instance.
     var isThere: Bool { target.withLock { $0.address != nil } }
 
     var instance: RealmInstance? {

@@ -1,20 +1,20 @@
-/// What an instance knows as one of the two sides of a migration.
+/// State of an instance that is one of the two sides of a migration.
 ///
-/// The old side shows the file as it was and changes nothing; the new side is the running write. Objects of both are
-/// read at once: an object of the old side that is linked to stands for its twin on the new one.
+/// The old side is a read-only view of the file before the migration; the new side is the running write. Objects of
+/// both are used together: an old object that is linked to is replaced by its new counterpart.
 final class MigrationSide {
-    /// A row that is being walked.
+    /// A row that is being enumerated.
     struct Walked {
         var table: Int
         var key: Int64
         var creation: UInt64
     }
 
-    /// Of the old side: the new one, which a misuse of the old one makes fail.
+    /// For the old side: the new one, which fails when the old one is misused.
     unowned(unsafe) let target: RealmInstance?
-    /// The row that the block was handed last, which is there for certain until something is deleted.
+    /// The last enumerated row, which certainly exists until a deletion.
     private(set) var walked: Walked?
-    /// Whether the migration has deleted something.
+    /// Whether the migration has deleted rows.
     private(set) var hasDeleted = false
 
     private init(_ target: RealmInstance?) { self.target = target }
@@ -30,7 +30,7 @@ final class MigrationSide {
 
     func endWalk() { walked = nil }
 
-    /// Rows are no longer there for certain.
+    /// Rows may not exist any more.
     func noteDeletion() {
         hasDeleted = true
         walked = nil

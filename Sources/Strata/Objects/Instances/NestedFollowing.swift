@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Leads lists and maps in values of any type from one version to another.
+/// Follows inner collections from one version to another.
 struct NestedFollowing {
     let old: ReadView
     let new: ReadView
 
-    /// Where what stood somewhere stands now; nil when it is gone.
+    /// The new steps to an inner collection; nil if it is gone.
     func followed(
         _ holder: NestedPlaces.Holder, _ standing: NestedSteps
     ) throws(StorageError) -> NestedSteps? {
@@ -33,8 +33,8 @@ extension RealmInstance {
             table: definition.id.rawValue, key: key, column: definition.columns[column].id.rawValue)
     }
 
-    /// Elements of a collection of values of any type change in the running write.
-    /// - Parameter outer: the steps to it.
+    /// Notes a change of elements of a collection of values of any type in the running write.
+    /// - Parameter outer: the steps to the collection.
     func noteNested(
         _ change: NestedChange, _ table: Int, _ key: Int64, _ column: Int, outer: [NestedSteps.Step]
     ) {
@@ -42,15 +42,15 @@ extension RealmInstance {
         nestedHolder(table, key, column).map { nested.note(change, $0, outer: outer) }
     }
 
-    /// A column gets another value in the running write.
+    /// Notes that a column gets another value in the running write.
     @inline(__always)
     func noteNestedReplaced(_ table: Int, _ key: Int64, _ column: Int) {
         if nested.isEmpty { return }
         nestedHolder(table, key, column).map { nested.noteReplaced($0) }
     }
 
-    /// Another version is to be shown than the one that is pinned.
-    /// - Parameter isPinned: whether it is pinned from now on.
+    /// Follows inner collections to another version that will be shown.
+    /// - Parameter isPinned: whether that version is the pinned one from now on.
     func followNested(from old: ReadView, to new: ReadView, isPinned: Bool) {
         let following = NestedFollowing(old: old, new: new)
         nested.follow(isPinned: isPinned) { holder, standing in

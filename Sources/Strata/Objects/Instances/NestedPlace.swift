@@ -1,32 +1,31 @@
-/// Where a list or a map stands in the values of a property of any type, or of a list or a map of such values.
+/// The steps to an inner collection, from a property of any type, or of a list or a map of such values.
 struct NestedSteps: Hashable, Sendable {
-    /// From one collection to one that stands in it.
+    /// From a collection to an inner one.
     enum Step: Hashable, Sendable {
         case index(Int)
         case key(String)
     }
 
-    /// From the property's own value, or collection, on.
+    /// From the property's own value or collection.
     var steps: [Step]
-    /// Whether a map stands there.
+    /// Whether the inner collection is a map.
     var isKeyed: Bool
 
-    /// Of one that stands in this one.
+    /// The steps to a collection inside this one.
     func inner(_ step: Step, isKeyed: Bool) -> NestedSteps { NestedSteps(steps: steps + [step], isKeyed: isKeyed) }
 
     var hasIndex: Bool { steps.contains { if case .index = $0 { true } else { false } } }
 }
 
-/// A list or a map that stands in a value of any type, as somebody holds it: it stays the same one while elements
-/// around it come and go.
+/// An inner collection in use by the program: it stays the same one while elements around it change.
 ///
-/// Concurrency: confined with its Realm; of a frozen one it never changes.
+/// Concurrency: confined with its Realm; in a frozen one it never changes.
 final class NestedPlace {
-    /// Where it stands in what the Realm shows; nil once another value took its place.
+    /// Its steps in what the Realm shows; nil once another value replaced it.
     private(set) var standing: NestedSteps?
-    /// What it was in the version that the Realm has pinned, where the running write changed that.
+    /// Its steps in the pinned version, if the running write has changed them.
     private var before: NestedSteps??
-    /// The write in which somebody asked for it.
+    /// The write in which it was first accessed.
     let madeIn: UInt32?
 
     init(_ standing: NestedSteps?, madeIn: UInt32? = nil) {
@@ -34,16 +33,16 @@ final class NestedPlace {
         self.madeIn = madeIn
     }
 
-    /// Where it stood in the version that the Realm has pinned.
+    /// Its steps in the version that the Realm has pinned.
     var pinned: NestedSteps? { before ?? standing }
 
-    /// Goes elsewhere in the running write, or is no more.
+    /// Changes its steps in the running write, or removes it.
     func move(to standing: NestedSteps?) {
         if before == nil { before = .some(self.standing) }
         self.standing = standing
     }
 
-    /// The pinned version is what the Realm shows from now on.
+    /// Adopts its steps in the newly pinned version.
     func settle(at standing: NestedSteps?) {
         self.standing = standing
         before = nil
@@ -51,25 +50,25 @@ final class NestedPlace {
 
     func settle() { before = nil }
 
-    /// The running write never was.
+    /// Reverts the changes of a rolled-back write.
     func restore() {
         if let before { standing = before }
         before = nil
     }
 }
 
-/// What happens to the elements of a collection, as far as it matters where others stand in them.
+/// A change of a collection's elements, as far as inner collections are affected.
 enum NestedChange {
     case inserted(at: Int, count: Int)
     case removed(Range<Int>)
-    /// Other values came in their place.
+    /// Other values replaced these elements.
     case replaced(Range<Int>)
     case moved(Range<Int>, to: Int)
-    /// A map's entry has another value, or none.
+    /// The value of a map's key was replaced or removed.
     case entry(String)
     case everything
 
-    /// Where a step leads afterwards; nil when what it led to is gone.
+    /// The step after the change; nil if its element is gone.
     func moved(_ step: NestedSteps.Step) -> NestedSteps.Step? {
         guard case .index(let place) = step else {
             switch self {
@@ -93,11 +92,11 @@ enum NestedChange {
     }
 }
 
-/// All lists and maps in values of any type that somebody holds. It keeps none of them alive.
+/// All inner collections in use by the program. Holds them weakly.
 ///
 /// Concurrency: confined with its Realm.
 final class NestedPlaces {
-    /// The row and column whose values they stand in, by what keeps its meaning in every version.
+    /// The row and column of their values, by ids that are valid in every version.
     struct Holder: Hashable {
         var table: UInt32
         var key: Int64
@@ -110,9 +109,9 @@ final class NestedPlaces {
 
     private var places: [Holder: [Known]] = [:]
     private var count = 0
-    /// With more, those that nobody holds any more are forgotten.
+    /// Number of entries above which released ones are removed.
     private var limit = 64
-    /// Columns in which the running write changed where something stands.
+    /// Columns in which the running write changed steps.
     private var changed: Set<Holder> = []
 
     var isEmpty: Bool { count == 0 }
@@ -134,8 +133,8 @@ final class NestedPlaces {
 
     // MARK: In a write
 
-    /// Elements of a collection change.
-    /// - Parameter outer: the steps to it.
+    /// Follows a change of a collection's elements.
+    /// - Parameter outer: the steps to the collection.
     func note(_ change: NestedChange, _ holder: Holder, outer: [NestedSteps.Step]) {
         guard let known = places[holder] else { return }
         changed.insert(holder)
@@ -150,14 +149,14 @@ final class NestedPlaces {
         }
     }
 
-    /// The whole column gets another value.
+    /// Notes that a column gets another value.
     func noteReplaced(_ holder: Holder) {
         guard let known = places[holder] else { return }
         changed.insert(holder)
         for place in known.compactMap(\.place) { place.move(to: nil) }
     }
 
-    /// The running write is rolled back. What was first asked for in it stands nowhere, where it changed the column.
+    /// Reverts the running write's changes. Collections first accessed in it are removed if it changed their column.
     func rollBack(_ write: UInt32) {
         for (holder, known) in places {
             for place in known.compactMap(\.place) {
@@ -168,7 +167,7 @@ final class NestedPlaces {
         changed = []
     }
 
-    /// What the write made of them is what the Realm has pinned.
+    /// Keeps the changes of a committed write, whose version the Realm has pinned.
     func settle() {
         for known in places.values { for place in known { place.place?.settle() } }
         changed = []
@@ -176,10 +175,10 @@ final class NestedPlaces {
 
     // MARK: Between versions
 
-    /// Finds out where they stand in another version.
+    /// Follows all inner collections to another version.
     /// - Parameters:
-    ///   - isPinned: whether the Realm has that version pinned, and not the one before.
-    ///   - followed: where what stood somewhere in the one that is pinned stands now.
+    /// - isPinned: whether the Realm has pinned that version instead of the previous one.
+    /// - followed: returns the steps in that version for steps in the pinned one.
     func follow(isPinned: Bool, _ followed: (Holder, NestedSteps) -> NestedSteps?) {
         forget()
         for (holder, known) in places {

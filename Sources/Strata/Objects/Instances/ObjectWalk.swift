@@ -1,26 +1,25 @@
 import CStrataShim
 import StrataStorage
 
-/// Makes the objects of a walk, and hands out the last one again for the next row where nobody else knows it.
+/// Makes the objects of an iteration, and reuses the last one for the next row if the program has no reference to it.
 ///
-/// Rule: an object stands for another row than before only when nobody but this walk has a reference to it, be it
-/// strong, unowned or weak; when its class is nothing but a place, see ``ClassPlan/isOnlyPlace``; and when the Realm is
-/// not frozen, whose walks several threads may share. So nobody sees an object become another one. docs/objects.md has
-/// the whole rule.
+/// An object is reused only if only this iteration has a strong, unowned or weak reference to it, if its class
+/// has no state of its own (``ClassPlan/isOnlyPlace``), and if the Realm is not frozen, since several threads may share
+/// a frozen Realm's iterations. So a program never sees an object change its row. docs/objects.md has the whole rule.
 ///
-/// Concurrency: confined with its Realm; of a frozen one with whoever walks.
+/// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
 final class ObjectWalk {
     private let instance: RealmInstance
-    /// The instance keeps it.
+    /// Owned by the instance.
     private unowned(unsafe) let access: ClassAccess
-    /// What was handed out last, with a count of its own.
+    /// The last returned object, retained.
     private var last: Unmanaged<ObjectBase>?
-    /// How many times in a row somebody kept what was handed out; from ``patience`` on nothing is used again.
+    /// How many consecutive objects the program has kept; from ``patience`` on none is reused.
     private var kept = 0
-    /// Rows side by side, where the last one was found.
+    /// The run of consecutive rows with the last one.
     private var run: RowRun?
-    /// What the run belongs to.
+    /// The stamp of the run.
     private var stamp: UInt64 = 0
 
     private static let patience = 16
@@ -34,10 +33,10 @@ final class ObjectWalk {
 
     deinit { last?.release() }
 
-    /// The object of a row, or one that was never there; nil for a row that cannot be read.
+    /// The object of a row, or an invalidated one; nil for an unreadable row.
     ///
-    /// A call and never inlined: the compiler must not see that two objects may be one, or it would spare the count of
-    /// a reference that is in use.
+    /// Never inlined: the compiler must not see that two returned objects may be the same, or it could remove a retain
+    /// that is needed.
     @usableFromInline
     @inline(never)
     func object(_ key: Int64) -> ObjectBase? {
@@ -59,8 +58,8 @@ final class ObjectWalk {
         return made
     }
 
-    /// Makes an object that nobody knows an accessor of another row of its class.
-    /// - Returns: false where that row is not there, or cannot be read.
+    /// Makes an unreferenced object the accessor of another row of its class.
+    /// - Returns: false if the row does not exist, or cannot be read.
     @inline(__always)
     private func move(_ object: ObjectBase, to key: Int64) -> Bool {
         guard let (place, creation) = find(key) else { return false }
@@ -91,19 +90,19 @@ final class ObjectWalk {
                 stamp = access.frame.pointee.stamp
                 return (place, creation)
             } catch {
-                // Who makes the object anew finds and reports it.
+                // The caller then makes a new object, which reports the error.
                 return nil
             }
         }
     }
 }
 
-/// What the counts of an object are that one strong reference leads to, and no other one of any kind.
+/// The word of reference counts of an object with a single strong reference, and no other one of any kind.
 ///
-/// Swift has a question for strong references alone (`isKnownUniquelyReferenced`). So the word that its runtime keeps
-/// for all kinds is compared with that of an object whose references are known; what its bits mean does not matter.
+/// Swift can check for strong references only (`isKnownUniquelyReferenced`). So the runtime's word for all kinds is
+/// compared with that of an object with known references; the meaning of its bits does not matter.
 enum ReferenceCounts {
-    /// 0, which no living object has, where the word does not tell every kind: then nothing is ever alone.
+    /// 0, which no live object has, if the word does not include every kind: then no object is ever reused.
     static let alone: UInt64 = {
         let type: ObjectBase.Type = DynamicObject.self
         let object = Unmanaged.passRetained(type.init())

@@ -2,26 +2,27 @@ import StrataFiles
 import StrataStorage
 import Synchronization
 
-/// What an instance does about reads that fail: it tells the store's register and the program, marks the running write,
-/// and from then on answers with what can be read.
+/// Handles failed reads of an instance: notes them in the store's register, reports them to the program, marks the
+/// running write as failed, and finds the readable rest.
 ///
-/// Concurrency: confined with its instance. Of a frozen one, which many threads read, only what says so is used.
+/// Concurrency: confined with its instance. For a frozen one, which many threads read, only the members marked so are
+/// used.
 final class ReadFailures {
-    /// The instance has it, and it goes with the instance.
+    /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
-    /// The first failure since a caller that can throw began to collect them.
+    /// The first failure since a throwing caller began to collect them.
     private var first: Realm.Error?
-    /// The same for each thread that reads a frozen instance, while a caller on it collects.
+    /// As `first`, for each thread that reads a frozen instance.
     private let collected = Mutex<[UInt64: Realm.Error?]>([:])
-    /// The collection that was read last past what is lost.
+    /// The last collection that was read without its lost elements.
     var lastCollection: ReadableElements?
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
     private var register: DamageRegister { instance.store.damage }
 
-    /// Voids what was found before another thread or process met damage. Any thread, but that a frozen instance, whose
-    /// results stay, only takes note.
+    /// Drops results from before another thread or process found damage. Any thread; a frozen instance only notes the
+    /// change, since its results must not change.
     @inline(never)
     func adopt() {
         instance.followedDamage.store(register.generation, ordering: .relaxed)
@@ -29,20 +30,20 @@ final class ReadFailures {
         lastCollection = instance.isShared ? lastCollection : nil
         guard !instance.isShared else { return }
         if instance.currentView != nil { instance.invalidatePlaces() }
-        // Observers hear of it as of a commit: by themselves where the Realm's place can be woken, else by a refresh.
+        // Observers are notified as after a commit: automatically if the Realm can be woken, else by a refresh.
         if instance.observation.isEmpty { return }
         instance.observation.isBehind = true
         let reference = instance.reference
         instance.confinement.scheduler? { reference.instance?.wakeUp() }
     }
 
-    // MARK: Taking note
+    // MARK: Noting failures
 
-    /// A read failed. Any thread.
+    /// Notes a failed read. Any thread.
     /// - Parameters:
-    ///   - access: the class whose objects were read; nil for none in particular.
-    ///   - loss: what cannot be read because of it, where the caller knows and no row is lost.
-    /// - Returns: whether the program was told of the page.
+    /// - access: the class that was read; nil for none in particular.
+    /// - loss: the unreadable value, if the caller knows it and no row is lost.
+    /// - Returns: whether the damaged page was reported to the program.
     @discardableResult
     func note(_ error: StorageError, in access: ClassAccess?, _ loss: DamagedPlace.Loss = .unknown) -> Bool {
         let told = Realm.Error(error)
@@ -57,13 +58,13 @@ final class ReadFailures {
         return true
     }
 
-    /// A survey found places. Any thread.
+    /// Notes places found by a survey. Any thread.
     func noteFound(_ places: [DamagedPlace]) {
         register.note(places)
         instance.followDamage()
     }
 
-    /// Remembers a failure that is about no page, for callers that can throw, and marks the running write.
+    /// Notes a failure without a page, for throwing callers, and marks the running write as failed.
     func note(_ error: Realm.Error) {
         remember(error)
         instance.write?.fail(error)
@@ -79,8 +80,8 @@ final class ReadFailures {
         }
     }
 
-    /// What a page that cannot be read has held: found by a walk over the table in question, and over the others where
-    /// it is none of its pages.
+    /// The losses of an unreadable page: surveys the table in question, and the others if the page is not one of its
+    /// own.
     private func survey(_ place: DamagedPlace, _ access: ClassAccess?) -> [DamagedPlace] {
         guard let view = instance.currentView else { return [place] }
         var tables = Array(view.schema.tables.indices)
@@ -94,8 +95,7 @@ final class ReadFailures {
         return [place]
     }
 
-    /// Tells the program of each place once in this process, also of those that another process or an earlier session
-    /// has found.
+    /// Reports each place once per process, including those found by another process or an earlier session.
     private func tellNew() {
         guard let schema = instance.currentView?.schema else { return }
         let configuration = instance.configuration
@@ -106,9 +106,9 @@ final class ReadFailures {
         }
     }
 
-    // MARK: What can be read
+    // MARK: Readable rows
 
-    /// The rows of a class that can be read, where some of it is known to be damaged; nil where all can. Any thread.
+    /// The readable rows of a class with known damage; nil if all are readable. Any thread.
     func readableRows(_ access: ClassAccess) -> ReadableRows? {
         guard instance.knowsDamage, let view = instance.currentView else { return nil }
         do throws(StorageError) {
@@ -121,7 +121,7 @@ final class ReadFailures {
         }
     }
 
-    /// Whether a row cannot be read, as against not being there. Any thread.
+    /// Whether a row is unreadable, in contrast to missing. Any thread.
     func cannotRead(_ key: Int64, _ access: ClassAccess) -> Bool {
         guard instance.knowsDamage, let view = instance.currentView else { return false }
         do throws(StorageError) {
@@ -134,20 +134,20 @@ final class ReadFailures {
         return !rows.contains(key)
     }
 
-    /// Why an object that cannot be read is not written over.
+    /// The error for a write to an unreadable object.
     func refusal(_ key: RowKey, _ access: ClassAccess) -> Realm.Error {
         Realm.Error(
             .invalidDatabase,
             "the \(access.name) with key \(key) cannot be read, so it is not changed; Realm.damage lists what is lost")
     }
 
-    /// Whether elements of a collection, or a long value, are known to be lost. Any thread.
+    /// Whether a collection's elements, or a long value, are known to be lost. Any thread.
     func isDamaged(_ object: ObjectBase, column: Int) -> Bool {
         guard instance.knowsDamage, let column = columnID(object._access, column) else { return false }
         return register.isValueDamaged(object._access.tableID, row: object._key, column: column)
     }
 
-    /// What is lost when the value of a property cannot be read.
+    /// The loss of an unreadable property's value.
     func loss(_ object: ObjectBase, column: Int?) -> DamagedPlace.Loss {
         .value(row: object._key, column: column.flatMap { columnID(object._access, $0) })
     }
@@ -158,9 +158,9 @@ final class ReadFailures {
         return columns.indices.contains(column) ? columns[column].id.rawValue : nil
     }
 
-    // MARK: For callers that can throw
+    // MARK: Throwing callers
 
-    /// Runs `read`, and throws the first failure in it.
+    /// Runs `read`, and throws the first failure during it.
     func collecting<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
         if instance.isShared { return try collectingOnThread(read) }
         let before = first

@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension ObjectBase {
-    /// Whether the row's cached place belongs to what the Realm sees now.
+    /// Whether the row's cached location is valid under the Realm's present stamp.
     @inlinable
     var _isCurrent: Bool {
         @inline(__always)
@@ -16,8 +16,8 @@ extension ObjectBase {
         UnsafeRawPointer(field) - UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Finds the row in the current view.
-    /// - Returns: false when it was deleted, or cannot be read.
+    /// Locates the row in the current view.
+    /// - Returns: false if it was deleted, or cannot be read.
     /// - Complexity: O(log rows).
     @usableFromInline
     @inline(never)
@@ -27,7 +27,7 @@ extension ObjectBase {
     @inline(never)
     func _checkConfinement() { _access.instance.checkConfinement() }
 
-    /// The frame of a managed object's class.
+    /// The class access of a managed object.
     @inline(__always)
     var _access: ClassAccess {
         guard let frame = _frame else { fatalError("the object is not managed") }
@@ -86,7 +86,7 @@ extension ObjectBase {
         return _loadString(offset) ?? _declaredDefault(offset, as: String.self)
     }
 
-    /// An integer, or a link's key; nil when null. The row must be current.
+    /// An integer, or a link's key; nil if null. The row must be current.
     @usableFromInline
     @inline(__always)
     func _loadInteger(_ offset: Int) -> Int64? {
@@ -109,7 +109,7 @@ extension ObjectBase {
         }
     }
 
-    /// Reads by the view, and holds on to the values around when the same group is read again.
+    /// Reads through the view, and makes a window of values if the same group is read again.
     @inline(never)
     private func _fetch<Value>(
         _ column: Int, _ kind: SegmentKind, _ body: (ReadView, RowLocation) throws(StorageError) -> Value?
@@ -136,7 +136,7 @@ extension ObjectBase {
         }
     }
 
-    /// The bytes of a column; they are the map's own and void after `body`.
+    /// The bytes of a column, borrowed from the mapping; valid during `body`.
     @inline(__always)
     func _withBytes<Value>(_ offset: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         let frame = _frame.unsafelyUnwrapped
@@ -149,14 +149,14 @@ extension ObjectBase {
         }
     }
 
-    /// Reports that a column could not be read.
+    /// Reports an unreadable column.
     @inline(never)
     private func _damaged<Value>(_ error: StorageError, _ column: Int) -> Value? {
         _access.instance.reportDamage(self, error, column: column)
         return nil
     }
 
-    /// What a property of a deleted object reads, after the access policy had its say.
+    /// The value of a deleted object's property, after the access was reported.
     @usableFromInline
     @inline(never)
     func _substitute<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
@@ -166,7 +166,7 @@ extension ObjectBase {
         return _declaredDefault(offset, as: Value.self)
     }
 
-    /// The value that a new object of the class would start with.
+    /// The initial value in a new object of the class.
     @usableFromInline
     @inline(never)
     func _declaredDefault<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {

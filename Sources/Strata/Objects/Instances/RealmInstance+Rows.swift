@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension RealmInstance {
-    /// The object of a row; nil when there is none, and when it cannot be read.
+    /// The object of a row; nil if there is none, or it cannot be read.
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
         if currentView == nil || knowsDamage && refuseLost(access, key) { return nil }
@@ -22,8 +22,8 @@ extension RealmInstance {
         }
     }
 
-    /// Reports a row that is known to be lost; false for one that can be read. Apart from ``materialize(_:_:)``, which
-    /// walks call for each row.
+    /// Reports a row that is known to be lost; false for a readable one. Separate from ``materialize(_:_:)``, which
+    /// iterations call for each row.
     @inline(never)
     private func refuseLost(_ access: ClassAccess, _ key: RowKey) -> Bool {
         guard failures.cannotRead(key.rawValue, access) else { return false }
@@ -41,7 +41,7 @@ extension RealmInstance {
         return nil
     }
 
-    /// The object of a row, or one that was never there; nil for a row that cannot be read.
+    /// The object of a row, or an invalidated one; nil for an unreadable row.
     func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
         materialize(access, key) ?? whatIsGone(access, key)
     }
@@ -51,7 +51,7 @@ extension RealmInstance {
         failures.cannotRead(key.rawValue, access) ? nil : invalidObject(access, key: key)
     }
 
-    /// What stands for an element that is gone: managed, invalidated from the start.
+    /// A managed, invalidated object in place of a missing one.
     func invalidObject(_ access: ClassAccess, key: RowKey?) -> ObjectBase {
         let object = access.plan?.type.init() ?? DynamicObject()
         bind(object, access, key ?? RowKey(0), creation: 0)
@@ -70,14 +70,15 @@ extension RealmInstance {
         object._birthWrite = birthWrite(creation)
     }
 
-    /// The write that a row was born in, if that write still runs.
+    /// The write that created a row, if that write is still running.
     @inline(__always)
     func birthWrite(_ creation: UInt64) -> UInt32 {
         guard let write, write.version == creation else { return 0 }
         return write.number
     }
 
-    /// Makes fields that have no wrapper views of their columns, and tells an encoder that fields hold no values.
+    /// Binds fields without a wrapper to their columns, and marks fields so that an encoder does not take them for
+    /// values.
     func bindPlain(_ object: ObjectBase, _ plan: ClassPlan) {
         for field in plan.plainFields { field.field.bind(object._field(field.offset), object, field.offset) }
         if plan.isEncodable {
@@ -85,7 +86,7 @@ extension RealmInstance {
         }
     }
 
-    /// A primary key that is not the row's key is read once, so that it outlives the row.
+    /// Reads a primary key that is not the row key once, so that it is still known after the row's deletion.
     func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
         guard let primary = access.primary, primary.column >= 0, let field = access.plan?.primary else { return }
         field.field.capture(object._field(field.offset), object, field.offset)
@@ -100,7 +101,7 @@ extension RealmInstance {
             return try view.locate(access.table, RowKey(key)) == nil ? nil : RowKey(key)
         }
         if value.isNull {
-            // An index need not answer for null.
+            // An index need not have entries for null.
             return try firstRow(access, primary.column, view) { $0.isNull }
         }
         let column = primary.column
@@ -108,7 +109,7 @@ extension RealmInstance {
         return try value.withCell { (cell) throws(StorageError) in try view.rows(table, column, equalTo: cell).first }
     }
 
-    /// The row of a primary key among those that can be read, whatever became of its index.
+    /// The row of a primary key among the readable ones, without its index.
     /// - Complexity: O(rows).
     func findReadable(_ access: ClassAccess, primaryKey value: _StoredValue) -> RowKey? {
         guard let view = currentView, let primary = access.primary, let rows = failures.readableRows(access) else {
@@ -136,7 +137,7 @@ extension RealmInstance {
         return nil
     }
 
-    /// A column as it is stored; nil where the row is gone or cannot be read.
+    /// A column's stored value; nil if the row is deleted or unreadable.
     func storedValue(_ object: ObjectBase, _ property: BoundProperty) -> _StoredValue? {
         guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
         else { return nil }
@@ -146,7 +147,7 @@ extension RealmInstance {
         }
     }
 
-    /// A column of any type with the object that may be in it.
+    /// A column of any type, including an object.
     func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
         checkConfinement()
         guard property.column >= 0, object._isCurrent || object._relocate(), let view = currentView,
@@ -166,15 +167,15 @@ extension RealmInstance {
         }
     }
 
-    // MARK: Doors to the running write
+    // MARK: Forwarding to the running write
 
-    /// Makes an unmanaged object, and everything that it leads to, part of this Realm.
+    /// Adds an unmanaged object, and all objects it leads to, to this Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
         if object._frame != nil { return checkManagedHere(object) }
         requireWrite(type(of: object).className())?.add(object, policy)
     }
 
-    /// Whether an object is a live one of this file, so that it can be linked to as it is.
+    /// Whether an object is a live one of this file, so that it can be linked to directly.
     func manages(_ object: ObjectBase) -> Bool {
         guard let other = object._instance else { return false }
         return other.store === store && !other.isFrozen
@@ -189,7 +190,7 @@ extension RealmInstance {
         if object.isInvalidated { fail(object._access.deletedError(object)) }
     }
 
-    /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
+    /// Creates an object from a dictionary, an array or another object, or updates the one with its primary key.
     func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
         guard let write = requireWrite(access.name) else { return invalidObject(access, key: nil) }
         return ObjectMaker(write).create(access, value, policy)
@@ -200,15 +201,15 @@ extension RealmInstance {
         requireWrite(access.name)?.store(object, access, column, value)
     }
 
-    /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
-    /// it cannot.
+    /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is
+    /// impossible.
     func linkKey(of object: ObjectBase) -> RowKey? {
-        // Outside of a write, the change that the key is for is refused with its own name.
+        // Outside a write, the change that needs the key is refused with its own message.
         if write == nil, object._frame != nil { return RowKey(object._key) }
         return requireWrite(type(of: object).className())?.linkKey(of: object)
     }
 
-    /// Deletes objects, and what their classes' delete rules take with them.
+    /// Deletes objects, and others by the delete rules of their classes.
     func delete(_ objects: [ObjectBase]) {
         var rows: [DeleteRun.Row] = []
         for object in objects {
@@ -237,8 +238,8 @@ extension RealmInstance {
         write.deleteAll(view.schema.tables.indices)
     }
 
-    /// The running write; stops the program outside of one.
-    /// - Parameter name: the class of what is to be changed.
+    /// The running write; stops the program if there is none.
+    /// - Parameter name: the class to be changed.
     func requireWrite(_ name: @autoclosure () -> String) -> RunningWrite? {
         checkConfinement()
         if let target = migration?.target {

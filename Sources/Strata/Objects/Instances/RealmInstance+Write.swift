@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension RealmInstance {
-    /// Why a write cannot begin here and now.
+    /// Why a write cannot begin here and now; nil if it can.
     func refusalToWrite() -> Realm.Error? {
         if !confinement.isHere { return confinementError }
         if kind != .live { return Realm.Error(.wrongState, "a frozen Realm cannot be written to; thaw it") }
@@ -15,7 +15,7 @@ extension RealmInstance {
         return nil
     }
 
-    /// Begins a write on the newest version. Observers were told of everything before.
+    /// Begins a write on the newest version. Observers were notified of all earlier versions.
     func begin() throws {
         if let refusal = refusalToWrite() { throw refusal }
         #if Zoo
@@ -25,7 +25,7 @@ extension RealmInstance {
         try begin(nil)
     }
 
-    /// Whether a version has the schema that the Realm was opened with. After a migration by somebody else the Realm
+    /// Whether a version has the schema that the Realm was opened with. After a migration by another program the Realm
     /// stays at the last version that has.
     private func hasOwnSchema(_ view: ReadView) -> Bool {
         #if Zoo
@@ -34,7 +34,7 @@ extension RealmInstance {
         return view.schema.userVersion == configuration.schemaVersion
     }
 
-    /// A writer beside a reader that never moves on makes the file grow without end.
+    /// A writer beside a reader that never refreshes lets the file grow without bound.
     private func tooManyVersions() -> Realm.Error? {
         guard let limit = configuration.maximumNumberOfActiveVersions else { return nil }
         #if Zoo
@@ -58,7 +58,7 @@ extension RealmInstance {
         return made
     }
 
-    /// Keeps a pin for what a write makes: one that returned is seen, or it does not begin.
+    /// Reserves a pin for the result of a write: a write that returned must be shown, or not begin.
     /// - Throws: `tooManyVersions`; the transaction is rolled back then.
     private func reserveResult(of transaction: WriteTransaction) throws(Realm.Error) {
         do throws(StorageError) { try transaction.resultPin.reserve() } catch {
@@ -67,8 +67,8 @@ extension RealmInstance {
         }
     }
 
-    /// Begins a write with a transaction that an asynchronous write waited for, or with one that is to be waited for.
-    /// - Throws: `tooManyVersions`, `schemaMismatch`, and what storage says of a transaction.
+    /// Begins a write with the transaction of an asynchronous write, or with a new one that is waited for.
+    /// - Throws: `tooManyVersions`, `schemaMismatch`, and storage's errors for transactions.
     func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
         var granted = granted
         if let refusal = tooManyVersions() {
@@ -96,8 +96,8 @@ extension RealmInstance {
                 show(running)
                 return
             }
-            // Somebody committed since the refresh. Observers hear of it first, outside the write; one that writes
-            // itself uses the transaction that was waited for.
+            // Another commit came since the refresh. Observers are notified of it first, outside the write; an observer
+            // that writes uses the acquired transaction.
             acquired = running
             _ = running.waitUntilBaseIsVisible()
             advance(after: running)
@@ -109,7 +109,7 @@ extension RealmInstance {
         }
     }
 
-    /// - Throws: why the write was marked, or what storage said; the write is rolled back then.
+    /// - Throws: the error of a failed write, or storage's; the write is rolled back then.
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
         checkConfinement()
         guard let write else { return }
@@ -154,7 +154,7 @@ extension RealmInstance {
         existingAsyncWrites?.writeEnded()
     }
 
-    /// Shows the newest version after a write, without telling observers.
+    /// Shows the newest version after a write, without notifying observers.
     func showNewest(after transaction: WriteTransaction) {
         do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
             failures.note(error, in: nil)
@@ -162,9 +162,9 @@ extension RealmInstance {
         }
     }
 
-    /// Shows the newest version after ``invalidate()``. Observers are told as after any commit: by themselves where the
-    /// Realm's place can be woken, else by the next refresh. Where the file cannot be read now, the Realm goes on
-    /// showing nothing, which is reported, and the next caller tries again.
+    /// Shows the newest version after ``invalidate()``. Observers are notified as after any commit: automatically if
+    /// the Realm can be woken, else by the next refresh. If the file cannot be read now, the Realm stays empty, which
+    /// is reported, and the next caller tries again.
     func showAgain() {
         checkConfinement()
         do throws(StorageError) {
@@ -184,7 +184,7 @@ extension RealmInstance {
         confinement.scheduler? { reference.instance?.wakeUp() }
     }
 
-    /// Shows the newest version, if there is one, and tells observers. Reports that no more versions can be kept.
+    /// Shows the newest version, if there is one, and notifies observers. Reports if no more versions can be kept.
     @discardableResult
     func refresh() -> Bool {
         do throws(Realm.Error) { return try refreshOrThrow() } catch {
@@ -193,8 +193,8 @@ extension RealmInstance {
         }
     }
 
-    /// Shows the newest version, if there is one, and tells observers.
-    /// - Throws: `tooManyVersions`; the version before stays shown.
+    /// Shows the newest version, if there is one, and notifies observers.
+    /// - Throws: `tooManyVersions`; the previous version stays shown.
     func refreshOrThrow() throws(Realm.Error) -> Bool {
         guard kind == .live, write == nil else { return false }
         if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
@@ -211,14 +211,14 @@ extension RealmInstance {
         return advance(to: newest)
     }
 
-    /// Goes from the version that observers know to the newest one, by the pin that the transaction keeps.
+    /// Goes from the observers' version to the newest one, with the transaction's reserved pin.
     private func advance(after transaction: WriteTransaction, silencing tokens: [NotificationToken] = []) {
         let newest: Snapshot
         do throws(StorageError) { newest = try transaction.resultPin.newestSnapshot() } catch { return stay(error) }
         advance(to: newest, silencing: tokens)
     }
 
-    /// The newest version cannot be read.
+    /// Keeps the present version, because the newest one cannot be read.
     private func stay(_ error: StorageError) {
         failures.note(error, in: nil)
         if let snapshot { show(snapshot) }

@@ -3,16 +3,16 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// A Realm on one thread or queue, a frozen one, or one side of a migration: the view that its objects read through.
+/// A Realm on one thread, queue or actor, a frozen one, or one side of a migration: its objects read through its view.
 ///
-/// States of a live instance: reading (a snapshot is pinned and is the view), writing (a transaction's own state is the
-/// view; the snapshot stays pinned as what observers last saw). Every change of the view or of what it shows gives a
-/// new stamp, which voids all cached places.
+/// States of a live instance: reading (the view is a pinned snapshot), and writing (the view is the transaction's; the
+/// snapshot stays pinned as the observers' version). Every change of the view or its contents gives a new stamp, which
+/// invalidates all cached locations.
 final class RealmInstance {
     enum Kind { case live, frozen }
 
     let kind: Kind
-    /// Of an instance that is one side of a migration.
+    /// Set for one side of a migration.
     let migration: MigrationSide?
     let store: Store
     /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
@@ -21,39 +21,39 @@ final class RealmInstance {
     let confinement: Confinement
     let observation: Observation
     private(set) var stamp: UInt64 = 1
-    /// What changed at which stamp of the running write.
+    /// The stamps of the running write's changes.
     var marks = WriteMarks()
-    /// Lists and maps in values of any type that somebody holds.
+    /// Inner collections in use by the program.
     let nested = NestedPlaces()
-    /// The version in which they stand where the last write left them, until it is shown.
+    /// The version for which their steps are those after the last write, until it is shown.
     private var nestedVersion: UInt64?
     private(set) var snapshot: Snapshot?
     private(set) var write: RunningWrite?
-    /// What reads see; nil once invalidated or closed.
+    /// The view of reads; nil once invalidated or closed.
     private(set) var currentView: ReadView?
     var autorefresh = true
-    /// Instead of following a commit.
+    /// Called instead of following a commit.
     var onWake: (() -> Void)?
     /// A transaction that was begun and is not shown yet: notifications come first, and may use it.
     var acquired: WriteTransaction?
-    /// Made when the first write waits without blocking.
+    /// Made for the first asynchronous write.
     private(set) var existingAsyncWrites: AsyncWrites?
 
     private let classes: ClassCatalog
-    /// How many writes this instance began; 0 stands for none.
+    /// Number of writes begun by this instance; 0 stands for none.
     private(set) var writesBegun: UInt32 = 0
     private var cancelledWrites: Set<UInt32> = []
     private(set) lazy var encoder = _RowEncoder(self)
-    /// What it does about reads that fail.
+    /// Handles reads that fail.
     private(set) lazy var failures = ReadFailures(self)
-    /// Changes with what the process knows of the file's damage; `store` keeps it.
+    /// Changes with the known damage of the file; owned by `store`.
     private let damageChanges: UnsafePointer<UInt32>
-    /// What of it the instance has followed. Any thread.
+    /// The value of `damageChanges` that the instance has followed. Any thread.
     let followedDamage = Atomic<UInt32>(0)
-    /// What was found last of a set of values of any type; see ``_CollectionColumn/shown(_:_:)``. Any thread.
+    /// Cached visible members of a set of values of any type; see ``_CollectionColumn/shown(_:_:)``. Any thread.
     let shownSet = Mutex<ReadableElements?>(nil)
     private var frozenTwin: InstanceReference?
-    /// How others refer to the instance without keeping it alive.
+    /// A weak reference to the instance for others.
     let reference: InstanceReference
 
     init(
@@ -76,7 +76,7 @@ final class RealmInstance {
 
     deinit {
         reference.clear()
-        // Before the file is let go of, which waits for the write lock.
+        // Before the file is released, which waits for the write gate.
         write?.transaction.rollback()
         acquired?.rollback()
         if let inbox = observation.inbox { shared?.remove(inbox) }
@@ -92,13 +92,13 @@ final class RealmInstance {
     var failure: Realm.Error? { write?.failure }
     var isMigration: Bool { migration != nil }
 
-    /// Stops the program when called where the instance does not belong.
+    /// Stops the program if called outside the instance's thread, queue or actor.
     @inline(__always)
     func checkConfinement() {
         if !confinement.isHere { fatalError(confinementError.message) }
     }
 
-    /// For callers that can throw.
+    /// As ``checkConfinement()``, for throwing callers.
     func requireHere() throws(Realm.Error) {
         if !confinement.isHere { throw confinementError }
     }
@@ -120,25 +120,25 @@ final class RealmInstance {
         followDamageOfOthers()
     }
 
-    /// Voids what was found before another thread met damage of the file. Asked at each read, so it is two loads.
+    /// Drops results from before another thread found damage of the file. Called at each read, so it is two loads.
     @inline(__always)
     func followDamage() {
         if strata_load32(damageChanges) != followedDamage.load(ordering: .relaxed) { failures.adopt() }
     }
 
-    /// The same, also of what another process met.
+    /// As ``followDamage()``, including damage found by another process.
     func followDamageOfOthers() {
         store.damage.followOthers()
         followDamage()
     }
 
-    /// Whether the instance has met damage of the file, or followed another one that did. O(1), from any thread.
+    /// Whether the instance knows of damage of the file. O(1), from any thread.
     @inline(__always)
     var knowsDamage: Bool { followedDamage.load(ordering: .relaxed) != 0 }
 
-    /// Pins a version without showing it: the one that the running write began with.
+    /// Pins a version without showing it: the base of the running write.
     func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
-    /// The version that is pinned; 0 for none.
+    /// The pinned version; 0 for none.
     var snapshotVersion: TransactionID { snapshot?.version ?? TransactionID(0) }
 
     var asyncWrites: AsyncWrites {
@@ -148,7 +148,7 @@ final class RealmInstance {
         return made
     }
 
-    /// Begins a write, and shows its transaction's own state.
+    /// Begins a write, and shows the transaction's own state.
     func show(_ transaction: WriteTransaction) {
         writesBegun &+= 1
         if !nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
@@ -158,8 +158,8 @@ final class RealmInstance {
         write = RunningWrite(self, transaction, number: writesBegun)
     }
 
-    /// What the last write left of lists and maps that somebody holds is right in the version that it made; in a later
-    /// one they are looked for from where they stood before it.
+    /// Follows inner collections in use. Their steps after the last write are valid in the version that it committed;
+    /// for a later one they are followed from the steps before the write.
     private func followNested(to next: Snapshot) {
         defer { nestedVersion = nil }
         guard let snapshot, snapshot.version != next.version, nestedVersion != next.version.rawValue else {
@@ -174,7 +174,7 @@ final class RealmInstance {
         invalidatePlaces()
     }
 
-    /// After a change of schema inside the running transaction.
+    /// Called after a change of the schema inside the running transaction.
     func schemaDidChange() {
         guard let transaction else { return }
         currentView = transaction.view
@@ -182,20 +182,20 @@ final class RealmInstance {
         invalidatePlaces()
     }
 
-    /// Voids all cached places, and whatever results were found.
+    /// Invalidates all cached locations and results.
     func invalidatePlaces() {
         marks.markEverything(stamp &+ 1)
         invalidateMarked()
     }
 
-    /// Voids all cached places. What changed was marked, with the next stamp.
+    /// Invalidates all cached locations. The changes were marked with the next stamp.
     @inline(__always)
     func invalidateMarked() {
         stamp &+= 1
         if let currentView { classes.stamp(stamp, currentView) }
     }
 
-    /// Ends a write. The view is void until a snapshot is shown.
+    /// Ends a write. The view is invalid until a snapshot is shown.
     func endWrite(cancelled: Bool) {
         if let write {
             if cancelled {
@@ -211,9 +211,9 @@ final class RealmInstance {
 
     func isCancelled(_ write: UInt32) -> Bool { cancelledWrites.contains(write) }
 
-    /// Lets go of the version that is shown; objects and results are invalid until the next refresh.
+    /// Releases the version that is shown; objects and results are invalid until the next refresh.
     func invalidate() {
-        // Nothing will say where they went.
+        // Later there is no version from which they could be followed.
         nested.follow(isPinned: true) { _, _ in nil }
         snapshot = nil
         currentView = nil
@@ -222,7 +222,7 @@ final class RealmInstance {
         classes.stamp(stamp, nil)
     }
 
-    /// Whether the program has asked it for nothing in the version that it shows: no object, no collection, no change.
+    /// Whether the program has read no object, collection or change of the version that is shown.
     var isUnread: Bool {
         if isFrozen || isInWrite || acquired != nil || !observation.isEmpty { return false }
         return currentView == nil || classes.accesses.isEmpty
@@ -230,7 +230,7 @@ final class RealmInstance {
 
     // MARK: Classes
 
-    /// The access of a class; nil when it is not part of this Realm.
+    /// The access of a class; nil if it is not in this Realm.
     func access(for type: ObjectBase.Type) -> ClassAccess? { classes.access(for: type, in: self) }
 
     /// Why a class has no access.
@@ -240,22 +240,22 @@ final class RealmInstance {
                 .schemaMismatch, "'\(type.className())' is not a class of this Realm: add it to objectTypes")
     }
 
-    /// The access that was made for a table.
+    /// The access made for a table.
     func knownAccess(ofTable table: Int) -> ClassAccess? { classes.knownAccess(ofTable: table) }
 
-    /// The access of a class by name, as its own type or as ``DynamicObject``.
+    /// The access of a class by name, typed or as ``DynamicObject``.
     func access(named name: String, typed: Bool) -> ClassAccess? {
         classes.access(named: name, typed: typed, in: self)
     }
 
-    /// The rule that the program declares for a property of the class `name`; none during a migration, which deletes
-    /// what it says and no more.
+    /// The program's delete rule for a property of the class `name`; none during a migration, which deletes only what
+    /// its code deletes.
     func deleteRule(_ name: String, _ property: String) -> DeleteRule {
         guard !isMigration, let plan = classes.plan(named: name) else { return .nullify }
         return plan.field(ofColumn: property)?.deleteRule ?? .nullify
     }
 
-    /// The program's class of a name.
+    /// The program's class with a name.
     func configuredPlan(_ name: String) -> ClassPlan? { classes.plan(named: name) }
 
     /// Inverse properties that the program declares in the class `name`.
@@ -269,20 +269,20 @@ final class RealmInstance {
         }
     }
 
-    /// The schema of the version that is shown, as the program is shown it.
+    /// The schema of the version that is shown, in the form for the program.
     var shownSchema: Schema {
         guard let currentView else { return Schema(StoreSchema()) }
         return classes.shown.whole(currentView) { classes.plan(named: $0) }
     }
 
-    /// One class of it; nil where no version is shown that has it.
+    /// One class of it; nil if no version with it is shown.
     func shownSchema(of name: String) -> ObjectSchema? {
         currentView.flatMap { classes.shown.ofClass(name, $0, classes.plan(named: name)) }
     }
 
-    // MARK: Frozen twins
+    // MARK: Frozen instances
 
-    /// An immutable instance of the version that is shown; the same one as long as it lives and the version is shown.
+    /// A frozen instance of the version that is shown; the same one while it lives and the version is shown.
     func frozen() -> RealmInstance? {
         checkConfinement()
         if isFrozen { return self }
@@ -300,7 +300,7 @@ final class RealmInstance {
         return made
     }
 
-    /// An immutable instance of a pinned version.
+    /// A frozen instance of a pinned version.
     func frozen(at pinned: Snapshot) -> RealmInstance? {
         guard let shared else { return nil }
         do throws(Realm.Error) {
@@ -315,10 +315,10 @@ final class RealmInstance {
         }
     }
 
-    /// An immutable instance in which everything is gone, for where no version can be pinned.
+    /// An empty frozen instance, for when no version can be pinned.
     func frozenShowingNothing() -> RealmInstance { showingNothing(.frozen, .none) }
 
-    /// An instance of the same file that shows no version, with the classes that this one knows.
+    /// An instance of the same file that shows no version, with this one's classes.
     func showingNothing(_ kind: Kind, _ confinement: Confinement) -> RealmInstance {
         do throws(Realm.Error) {
             let made = try RealmInstance(
@@ -331,7 +331,7 @@ final class RealmInstance {
         }
     }
 
-    /// The schema of the version that is shown, or was last.
+    /// The schema of the version that is shown, or was shown last.
     var knownSchema: StoreSchema? { currentView?.schema ?? classes.schema }
 
     private func snapshotOrReport() -> Snapshot? {
@@ -342,13 +342,13 @@ final class RealmInstance {
         }
     }
 
-    /// The access of the same class here.
+    /// The access of the same class in this instance.
     func twin(of access: ClassAccess) -> ClassAccess? {
         if access.instance === self { return access }
         return self.access(named: access.name, typed: access.plan != nil)
     }
 
-    /// The same row here; nil when it is not in the version that is shown.
+    /// The object of the same row in this instance; nil if the version that is shown does not have it.
     func twin(of object: ObjectBase) -> ObjectBase? {
         guard object._frame != nil, let access = twin(of: object._access) else { return nil }
         guard let made = materialize(access, RowKey(object._key)), made._creation == object._creation else {
@@ -359,13 +359,13 @@ final class RealmInstance {
 
     // MARK: Failures
 
-    /// Marks the running write, so that it throws `error` instead of being committed.
+    /// Marks the running write as failed, so that it throws `error` instead of committing.
     func fail(_ error: Realm.Error) {
         guard let write else { fatalError(error.description) }
         write.fail(error)
     }
 
-    /// A property of an object could not be read: the caller gets its default.
+    /// Reports an unreadable property of an object: the caller returns its default.
     func reportDamage(_ object: ObjectBase, _ error: StorageError, column: Int?) {
         let isTold = failures.note(error, in: object._access, failures.loss(object, column: column))
         report(object._access.name, object._key, Realm.Error(error).description, isTold: isTold)
@@ -376,8 +376,8 @@ final class RealmInstance {
         report(object._access.name, object._key, error.description)
     }
 
-    /// Tells of a read that found nothing, by the policy of the configuration.
-    /// - Parameter isTold: the program was told of the damage that is the reason; standard error gets it once.
+    /// Reports a failed read, following the configuration's policy.
+    /// - Parameter isTold: the damage behind it was reported already; standard error gets it once.
     func report(_ className: String, _ key: Int64?, _ message: String, isTold: Bool = false) {
         #if Zoo
             if PlantedMistake.wrongTrap.isPlanted, configuration.invalidAccess == .trap { fatalError("not there") }
@@ -391,7 +391,7 @@ final class RealmInstance {
             isTold: isTold)
     }
 
-    /// A name that is not there: fails the migration or the write, or is reported.
+    /// Handles an unknown name: fails the migration or the write, or is reported.
     func misuse(_ access: ClassAccess, _ key: Int64?, _ error: Realm.Error) {
         if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }

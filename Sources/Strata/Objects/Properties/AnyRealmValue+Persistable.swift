@@ -2,14 +2,13 @@ import StrataStorage
 
 extension AnyRealmValue: _Scalar {
     public static var _scalarType: PropertyType { .any }
-    /// An object has to be managed; until then it counts as none. So does what holds too many collections inside one
-    /// another.
+    /// An unmanaged object is stored as null, and so is a value that nests too many collections.
     public var _stored: _StoredValue {
         .bytes(NestedEncoding.isTooDeep(self) ? [] : AnyEncoding.encode(self) ?? [])
     }
     public static func _makeDefault() -> AnyRealmValue { .none }
 
-    /// Objects need a Realm to be found in: see ``_decodeElement(_:_:)``.
+    /// Objects need a Realm: see ``_decodeElement(_:_:)``.
     public static func _from(_ value: _StoredValue) -> AnyRealmValue? { decode(value, nil) }
 
     private static func decode(_ value: _StoredValue, _ instance: RealmInstance?) -> AnyRealmValue? {
@@ -22,7 +21,7 @@ extension AnyRealmValue: _Scalar {
     }
 
     public static func _load(_ object: ObjectBase, _ offset: Int) -> AnyRealmValue? {
-        // Of a collection no more than its type is read.
+        // For a collection only the type is read.
         let read = { (bytes: UnsafeRawBufferPointer) in
             NestedEncoding.isKeyed(bytes.first) == nil ? Array(bytes) : Array(bytes.prefix(1))
         }
@@ -33,7 +32,7 @@ extension AnyRealmValue: _Scalar {
         return decode(.bytes(bytes), object._instance)
     }
 
-    /// The value as a column of `instance` holds it; nil, and the write marked, when an object cannot be linked to.
+    /// The value as a column of `instance` stores it; nil, with the write failed, if an object cannot be linked to.
     private func encoded(in instance: RealmInstance?) -> _StoredValue? {
         guard let instance else { return _stored }
         if NestedEncoding.isTooDeep(self) {
@@ -48,7 +47,7 @@ extension AnyRealmValue: _Scalar {
         return isRight ? .bytes(bytes ?? []) : nil
     }
 
-    /// Whether an object in it is not managed yet.
+    /// Whether it contains an unmanaged object.
     private var waits: Bool { _elementObjects.contains { $0._frame == nil } }
 
     public static func _write(_ object: ObjectBase, _ offset: Int, _ value: AnyRealmValue) {
@@ -90,7 +89,7 @@ extension AnyRealmValue: _Scalar {
 
     public var _elementObject: ObjectBase? { if case .object(let object) = self { object } else { nil } }
 
-    /// All objects in collections that nothing manages, too.
+    /// All objects, including those in unmanaged collections.
     public var _elementObjects: [ObjectBase] {
         if NestedEncoding.isTooDeep(self) { return [] }
         switch self {
@@ -101,8 +100,8 @@ extension AnyRealmValue: _Scalar {
         }
     }
 
-    /// Collections become ones that nothing manages. A value with more of them inside one another than may, as one that
-    /// holds itself, stays as it is.
+    /// Collections become unmanaged ones. A value that nests too many of them, for example a cycle, is returned
+    /// unchanged.
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> AnyRealmValue {
         NestedEncoding.isTooDeep(self) ? self : mapped(convert)
     }
@@ -119,10 +118,10 @@ extension AnyRealmValue: _Scalar {
 
     public static func _fromAny(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(any: value) }
     public static func _wrappedFromAny(_ value: Any) -> AnyRealmValue? { AnyRealmValue(any: value) }
-    /// Whoever reads by name gets what is in it.
+    /// Access by name returns the content.
     public static func _toAny(_ value: AnyRealmValue) -> Any? { value.content }
 
-    /// Values without an object alone, or without one that nothing manages in a collection: those need a Realm first.
+    /// Only values without an object, and without an unmanaged object in a collection: those need a Realm first.
     public static func _plain(_ value: AnyRealmValue) -> _StoredValue? {
         if case .object = value { return nil }
         return value.waits ? nil : value._stored
@@ -132,10 +131,10 @@ extension AnyRealmValue: _Scalar {
 }
 
 extension AnyRealmValue: Codable {
-    /// Levels of what is decoded, with those around the value: each takes stack.
+    /// Deepest decoded nesting: each level takes stack.
     private static var mostDecoded: Int { NestedEncoding.deepest }
 
-    /// From null, a boolean, a number, text, a list of such values, or a dictionary with them.
+    /// From null, a boolean, a number, text, a list of such values, or a dictionary of them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -194,7 +193,7 @@ extension AnyRealmValue: Codable {
 }
 
 extension RealmInstance {
-    /// The object that a value leads to; nil when it was deleted, or its class is gone.
+    /// The object of a link; nil if it was deleted, or its class is missing.
     func object(of link: AnyEncoding.Link) -> Object? {
         guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
             let access = access(named: schema.tables[position].name, typed: !isMigration),

@@ -1,14 +1,14 @@
-/// Classes may adopt `Codable`; the compiler makes the rest:
+/// Classes may adopt `Codable`; the compiler synthesizes the rest:
 ///
 ///     final class Dog: Object, Codable { @Persisted var name = "" }
 ///     let dog = try JSONDecoder().decode(Dog.self, from: json)
 ///     try realm.write { realm.add(dog) }
 ///     let data = try JSONEncoder().encode(dog.detached())
 ///
-/// A wrapper that is encoded does not know its object, so a managed object is encoded by a detached copy; collections
-/// and results make one of each element by themselves.
+/// An encoded wrapper does not know its object, so a managed object is encoded through a detached copy; collections and
+/// results make one of each element themselves.
 extension Persisted: Decodable where Value: Decodable {
-    /// By way of a container, which knows the decoder's strategies for dates, data and keys.
+    /// Through a container, which applies the decoder's strategies for dates, data and keys.
     public init(from decoder: any Decoder) throws {
         self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
     }
@@ -30,13 +30,13 @@ extension Persisted: Encodable where Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A key that is absent leaves an optional property nil.
+    /// A missing key leaves an optional property nil.
     public func decode<Value>(_ type: Persisted<Value>.Type, forKey key: Key) throws -> Persisted<Value>
     where Value: Decodable & ExpressibleByNilLiteral {
         Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? nil)
     }
 
-    /// A key that is absent leaves a collection empty.
+    /// A missing key leaves a collection empty.
     public func decode<Value>(_ type: Persisted<Value>.Type, forKey key: Key) throws -> Persisted<Value>
     where Value: Decodable & _ColumnCollection {
         Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value())

@@ -1,4 +1,4 @@
-/// A type of the program that is stored as another one, where not every stored value gives one.
+/// A type of the program that is stored as another one, if some stored values have no counterpart.
 ///
 ///     struct Address: FailableCustomPersistable {
 ///         let text: String
@@ -9,9 +9,10 @@
 ///         var persistableValue: String { text }
 ///     }
 ///
-/// `PersistedType` is a plain type or a class of embedded objects. A stored value that gives none reads as nil, or as
-/// the property's declared default. So a property that is not optional has to have one, unless the type has a value for
-/// what `PersistedType` starts with; elements of a collection, which have no default, are declared optional then.
+/// `PersistedType` is a plain type or a class of embedded objects. A stored value without a counterpart reads as nil,
+/// or as the property's declared default. So a property that is not optional must have a default, unless the type has a
+/// counterpart of `PersistedType`'s initial value; elements of a collection, which have no default, are declared
+/// optional then.
 public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _OptionalPersistable, _QueryElement {
     override associatedtype PersistedType: RealmCollectionValue & _OptionalPersistable
     init?(persistedValue: PersistedType)
@@ -42,8 +43,8 @@ extension FailableCustomPersistable {
         return shape
     }
 
-    /// The value that the stored type starts with; nil where this type has none for it.
-    /// - Parameter isNew: what a new object starts with, and not what a column without a value reads as.
+    /// The counterpart of the stored type's initial value; nil if there is none.
+    /// - Parameter isNew: the initial value of a new object, instead of the value of a column without one.
     static func start(isNew: Bool = false) -> Self? {
         let stored: Any? =
             if let scalar = PersistedType.self as? any _Scalar.Type {
@@ -54,8 +55,8 @@ extension FailableCustomPersistable {
         return (stored as? PersistedType).flatMap { Self(persistedValue: $0) }
     }
 
-    /// A class that would need one where there is none is refused when a file is opened with it: what is damaged or
-    /// deleted in the file reads as this.
+    /// The value that damaged or deleted properties read as. A class with a property that needs one and has none is
+    /// refused when a file is opened.
     public static func _makeDefault() -> Self {
         guard let made = start() else {
             fatalError("\(Self.self) has no value to start from; declare the property optional, or give it a default")
@@ -82,7 +83,7 @@ extension FailableCustomPersistable {
         _write(object, offset, value)
     }
 
-    /// An embedded object is made for its owner alone, so nothing is added before the owner's row.
+    /// An embedded object is made for its owner alone, so it is not added before the owner's row.
     public static func _encode(_ value: Self, _ encoder: _RowEncoder, _ column: Int) {
         PersistedType._encodeWrapped(value.persistableValue, encoder, column)
     }
@@ -93,7 +94,7 @@ extension FailableCustomPersistable {
 
     public static func _addWrapped(_ value: Self, _ encoder: _RowEncoder) {}
 
-    /// No object where one is embedded: what the type makes of a new one.
+    /// For a missing embedded object: the counterpart of a new one.
     public static func _fromAny(_ value: Any?) -> Self? {
         if let value = _flatten(value) { return _wrappedFromAny(value) }
         return PersistedType.self is ObjectBase.Type ? start(isNew: true) : nil
@@ -118,8 +119,8 @@ extension FailableCustomPersistable {
 
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue { persistableValue._encodeElement(context) }
     public static func _substituteElement(_ context: _ElementContext) -> Self { _makeDefault() }
-    /// The embedded object that stands for the value; nil where the type is stored as a plain one.
+    /// The embedded object that stores the value; nil if the type is stored as a plain one.
     var embeddedObject: ObjectBase? { persistableValue as? ObjectBase }
-    /// What a query compares with.
+    /// The stored value for comparison by queries.
     var storedConstant: _StoredValue? { PersistedType._wrappedPlain(persistableValue) }
 }

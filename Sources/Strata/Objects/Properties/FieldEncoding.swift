@@ -1,7 +1,7 @@
-/// Types that a new row takes straight from an object's memory; everything else goes through its own encoding.
+/// Field types that a new row reads directly from an object's memory; others are encoded by their own code.
 enum FieldCode: UInt8 {
     case int, optionalInt, double, optionalDouble, bool, string, optionalString
-    /// One word that holds a reference, or no reference.
+    /// A single word that is a reference or empty.
     case link, collection
     case other
 
@@ -20,14 +20,14 @@ enum FieldCode: UInt8 {
 }
 
 extension PlanField {
-    /// Whether the field is one word: a collection, or a link.
+    /// Whether the field is a single word: a collection, or a link.
     var isReference: Bool {
         let isLink = shape.type == .object && shape.collection == .none
         return (isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
     }
 }
 
-/// Where a field of a class goes. Trivial, so that the loop over a class's fields counts no references.
+/// Encoding of a class's field. Trivial, so that the loop over a class's fields counts no references.
 struct FieldEncoding {
     let code: FieldCode
     let offset: Int32

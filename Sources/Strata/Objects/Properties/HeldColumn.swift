@@ -2,25 +2,25 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// The values around the row whose property was read last: reading it, or one nearby, again is a load.
+/// The values around the row whose property was read last: reading it again, or one nearby, is a load.
 ///
-/// One per column, class and Realm. It is a ``ColumnWindow`` in parts, so that the code of an application's own module
-/// can use it without a call.
+/// One per column, class and Realm. It is a decomposed ``ColumnWindow``, so that code of an application's module can
+/// use it without a call.
 @frozen
 @usableFromInline
 struct _HeldColumn {
-    /// What the window was made under; 0 stands for no Realm.
+    /// The stamp under which the window was made; 0 for none.
     @usableFromInline var stamp: UInt64 = 0
     @usableFromInline var group: UnsafeRawPointer?
     @usableFromInline var values = UnsafeRawPointer(bitPattern: 8).unsafelyUnwrapped
     @usableFromInline var base: UInt64 = 0
     @usableFromInline var firstSlot: Int32 = 0
-    /// 0 in a window that shows nothing.
+    /// 0 in an empty window.
     @usableFromInline var rows: Int32 = 0
     @usableFromInline var width: Int32 = 0
-    /// Nil only where there are no rows.
+    /// Nil only if there are no rows.
     @usableFromInline var damage: UnsafeMutablePointer<Atomic<UInt32>>?
-    /// The group of the last row that was not in the window. Only a second row in it is worth a new window.
+    /// The group of the last row outside the window. A new window is made for the second such row of a group.
     var missed: UnsafeRawPointer?
     /// A group that has no window for this column, under `stamp`.
     var refused: UnsafeRawPointer?
@@ -49,11 +49,11 @@ struct _HeldColumn {
         }
     }
 
-    /// Whether the map lost no page until now: asked after values were read, before they are believed.
+    /// Whether the mapping has lost no page: checked after values were read, and before they are used.
     @inlinable @inline(__always)
     var isIntact: Bool { damage.unsafelyUnwrapped.pointee.load(ordering: .relaxed) == 0 }
 
-    /// Borrowed bytes of a row; their lengths are validated but for a page that was lost since.
+    /// Borrowed bytes of a row; their lengths are valid unless the page was lost since.
     @inline(__always)
     func bytes(_ index: Int) -> UnsafeRawBufferPointer {
         if width != ColumnWindow.ofOffsets {

@@ -3,15 +3,15 @@ import StrataStorage
 import Synchronization
 
 extension ObjectBase {
-    /// Whether the calling thread is certainly one that may use the object. Others ask: a Realm may belong to a queue
-    /// or an actor.
+    /// Whether the calling thread is known to be allowed to use the object. Other threads need a further check, since a
+    /// Realm may belong to a queue or an actor.
     @inlinable
     var _isOnOwnThread: Bool {
         @inline(__always) get { strata_known_thread() == _frame.unsafelyUnwrapped.pointee.thread }
     }
 
-    /// The place in its column's window of the property at `offset`; nil when the window does not show the row. To be
-    /// asked where the object may be used only.
+    /// The index of the row in the column's window for the property at `offset`; nil if the window does not include it.
+    /// Call it only where the object may be used.
     @inlinable @inline(__always)
     func _heldIndex(_ offset: Int) -> (column: UnsafeMutablePointer<_HeldColumn>, index: Int)? {
         let frame = _frame.unsafelyUnwrapped
@@ -19,7 +19,8 @@ extension ObjectBase {
         let column = frame.pointee.columns[offset]
         guard column >= 0, _stamp == stamp else { return nil }
         let held = frame.pointee.held + Int(column)
-        // Inserted rows have negative slots, and so does what lies before the window: both are large when unsigned.
+        // Inserted rows have negative slots, and rows before the window negative indices: both are large as unsigned
+        // numbers.
         let index = UInt32(bitPattern: _slot &- held.pointee.firstSlot)
         guard held.pointee.stamp == stamp, held.pointee.group == _group,
             index < UInt32(bitPattern: held.pointee.rows)
@@ -27,7 +28,7 @@ extension ObjectBase {
         return (held, Int(index))
     }
 
-    /// An integer, a link's key, a boolean or a double as 64 bits, when its column's window shows the row.
+    /// An integer, a link's key, a boolean or a double as 64 bits, if the column's window includes the row.
     @inlinable @inline(__always)
     func _heldBits(_ offset: Int) -> UInt64? {
         guard let (held, index) = _heldIndex(offset) else { return nil }
@@ -35,7 +36,7 @@ extension ObjectBase {
         return held.pointee.isIntact ? bits : nil
     }
 
-    /// Borrowed bytes, when the column's window shows the row: to be believed when ``_isIntact(_:)`` after their use.
+    /// Borrowed bytes, if the column's window includes the row: check ``_isIntact(_:)`` after reading them.
     @inline(__always)
     func _heldBytes(_ offset: Int) -> UnsafeRawBufferPointer? {
         guard let (held, index) = _heldIndex(offset) else { return nil }
@@ -48,7 +49,7 @@ extension ObjectBase {
         return frame.pointee.held[Int(frame.pointee.columns[offset])].isIntact
     }
 
-    /// Shows the values around `location` from the second row of its group on.
+    /// Makes a window around `location`, from the second row of its group on.
     func _hold(
         _ column: Int, _ kind: SegmentKind, _ view: ReadView, _ location: RowLocation
     ) throws(StorageError) {

@@ -1,16 +1,15 @@
 import Synchronization
 
-/// Finds the property names of a key path, by following it through an object whose getters write down where they are.
+/// Finds the property names of a key path by following it through an object whose getters record their names.
 ///
-/// Complexity: an object per class on the way, the first time; then a dictionary access under a lock.
+/// Complexity: an object per class along the path, the first time; then a dictionary look-up under a lock.
 final class KeyPathTrace {
     private(set) var names: [String] = []
     private var lastType: Any.Type?
-    /// Everything on the way that notes what is read of it.
+    /// The recording objects along the path.
     private var objects: [ObjectBase] = []
 
-    /// The name of the property that a key path of a class is; nil for one that is no persisted property, or has
-    /// another type than it.
+    /// The property name of a key path of a class; nil for one that is no persisted property, or of another type.
     static func property(_ type: any TracedRoot.Type, _ keyPath: AnyKeyPath) -> String? {
         let trace = KeyPathTrace()
         guard type.follow(keyPath, trace), trace.names.count == 1,
@@ -19,13 +18,13 @@ final class KeyPathTrace {
         return trace.names.first
     }
 
-    /// The names of a key path that goes through persisted properties only.
+    /// The names of a key path of persisted properties.
     static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [String] {
         KnownKeyPaths.names(of: keyPath) { follow(keyPath, from: { (root: Root) in root }).names }
     }
 
-    /// Follows a key path from something that holds an object.
-    /// - Returns: the names of the properties on the way, and what the key path leads to.
+    /// Follows a key path from a value that holds an object.
+    /// - Returns: the names of the properties along it, and its value.
     static func follow<Root: ObjectBase, Start>(
         _ keyPath: PartialKeyPath<Start>, from start: (Root) -> Start
     ) -> (names: [String], value: Any) {
@@ -42,8 +41,8 @@ final class KeyPathTrace {
         return object
     }
 
-    /// The key path has led to `value`. A property without a wrapper calls nothing when it is read: what stands in it
-    /// says which one it was.
+    /// The key path has returned `value`. A property without a wrapper calls no getter: its field is recognized by its
+    /// content.
     fileprivate func finish(_ value: Any) {
         let visited = objects
         objects.removeAll()
@@ -57,7 +56,7 @@ final class KeyPathTrace {
         }
     }
 
-    /// A getter was called: notes its property, and gives something that a longer key path can go on with.
+    /// A getter was called: records its property, and returns a value with which a longer key path can continue.
     func record<Value: _Persistable>(_ object: ObjectBase, offset: Int, as _: Value.Type) -> Value {
         let plan = ClassPlan.plan(for: type(of: object))
         lastType = Value.self
@@ -67,7 +66,7 @@ final class KeyPathTrace {
         return address.pointee.value ?? Value._makeDefault()
     }
 
-    /// Where a property leads to objects, something with one object that notes what is read of it.
+    /// For a property of objects, a value with a recording object.
     private func next<Value: _Persistable>(as _: Value.Type) -> Value? {
         let shape = Value._shape
         guard let target = shape.objectType, shape.customType == nil else { return nil }
@@ -82,22 +81,22 @@ final class KeyPathTrace {
             case .list, .set: Value._fromAny([object])
             case .map: Value._fromAny(["": object])
             }
-        // Not before it is made: an optional value of a custom type is made of what it reads of the object.
+        // Only after it is made: making an optional value of a custom type reads properties of the object.
         _ = enter(object)
         return made
     }
 }
 
-/// The names of key paths that were followed before: a query that is written once is run again and again.
+/// Cached names of key paths, since a query in the source runs repeatedly.
 private enum KnownKeyPaths {
     private struct Entry: @unchecked Sendable {  // key paths do not change
-        /// Kept, so that no other takes its address.
+        /// Retained, so that its address is not reused.
         let keyPath: AnyKeyPath
         let names: [String]
     }
 
     private static let known = Mutex<[ObjectIdentifier: Entry]>([:])
-    /// A program that makes key paths at run time would fill the memory with them.
+    /// Bounds the memory for programs that make key paths at run time.
     private static let limit = 1000
 
     static func names(of keyPath: AnyKeyPath, _ trace: () -> [String]) -> [String] {
@@ -109,7 +108,7 @@ private enum KnownKeyPaths {
     }
 }
 
-/// A class whose key paths are followed where only its metatype is known.
+/// A class whose key paths are followed through its metatype.
 protocol TracedRoot: ObjectBase {}
 
 extension ObjectBase: TracedRoot {}

@@ -10,7 +10,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public var _elementObject: ObjectBase? { self }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { convert(self) as? Self ?? self }
 
-    /// The object that a link leads to.
+    /// The target of a link.
     public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
         guard let key = object._loadInteger(offset) else { return nil }
         let access = object._access
@@ -40,12 +40,12 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? { nil }
 
     public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
-        // No `map`: of a type that is not known here it copies by way of the type's witnesses.
+        // Without `map`, which for an unknown type copies through its witness table.
         guard case .link(let key) = value, let made = context.materialize(key) else { return nil }
         return unsafeDowncast(made, to: self)
     }
 
-    /// Spelt out: of a class that is not known here the general one would look up the optional's metadata each time.
+    /// Explicit: for an unknown class the generic version would look up the optional's metadata each time.
     public static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self {
         guard case .link(let key) = value, let made = context.materialize(key) else {
             return _substituteElement(context)
@@ -64,8 +64,8 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     }
 }
 
-/// What a collection needs to turn stored values into elements. Whoever makes one keeps both alive as long as it is
-/// used: by the owner of the collection, or by the source of the results.
+/// Converts stored values to elements of a collection. Its user keeps both references alive: through the collection's
+/// owner, or through the results' source.
 public struct _ElementContext {
     private let reference: Unmanaged<RealmInstance>?
     private let targetReference: Unmanaged<ClassAccess>?
@@ -74,7 +74,7 @@ public struct _ElementContext {
     /// The class of objects.
     var target: ClassAccess? { targetReference?.takeUnretainedValue() }
 
-    /// Whether a value leads to a row that cannot be read. O(1) until damage of the file is known.
+    /// Whether a value links to an unreadable row. O(1) while no damage of the file is known.
     @inline(__always)
     func isLost(_ value: _StoredValue) -> Bool {
         guard let reference, let targetReference, case .link(let key) = value else { return false }
@@ -91,8 +91,7 @@ public struct _ElementContext {
         targetReference = target.map { .passUnretained($0) }
     }
 
-    /// The object of a row, or an invalidated one; nil for a collection of no objects, and for a row that cannot be
-    /// read.
+    /// The object of a row, or an invalidated one; nil if the collection holds no objects, and for an unreadable row.
     func materialize(_ key: Int64) -> ObjectBase? {
         guard let reference, let targetReference else { return nil }
         return reference._withUnsafeGuaranteedRef { instance in

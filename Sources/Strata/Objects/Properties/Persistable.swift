@@ -1,27 +1,26 @@
 import StrataStorage
 
-/// A type that `@Persisted` accepts. Conformances are the library's; applications use ``PersistableEnum``.
+/// A type that `@Persisted` accepts. The library defines the conformances; applications use ``PersistableEnum``.
 public protocol _Persistable: _HasPersistedType {
     static var _shape: _PropertyShape { get }
-    /// What a column without a value reads as, where nothing else is declared.
+    /// The value of a column without one, if no default is declared.
     static func _makeDefault() -> Self
-    /// What the property of a new object starts as, where no default is declared: identifiers are new ones, and a date
-    /// is now.
+    /// The initial value in a new object, if no default is declared: identifiers are new ones, and a date is now.
     static func _makeInitial() -> Self
-    /// The property of a managed object whose field stands at `offset`.
+    /// The property of a managed object whose field is at `offset`.
     static func _read(_ object: ObjectBase, _ offset: Int) -> Self
     static func _write(_ object: ObjectBase, _ offset: Int, _ value: Self)
-    /// Puts the field of an unmanaged object into a new row.
+    /// Encodes the field of an unmanaged object for a new row.
     static func _encode(_ value: Self, _ encoder: _RowEncoder, _ column: Int)
-    /// Makes everything that the field leads to managed, before the owner's row is written.
+    /// Adds all objects that the field leads to, before the owner's row is written.
     static func _addTargets(_ value: Self, _ encoder: _RowEncoder)
-    /// The field's owner became managed.
+    /// Called when the field's owner becomes managed.
     static func _bind(_ value: inout Self?, _ object: ObjectBase, _ offset: Int)
     static func _fromAny(_ value: Any?) -> Self?
     static func _toAny(_ value: Self) -> Any?
-    /// The value as a column holds it; nil for what needs a Realm first: links and collections.
+    /// The value as a column stores it; nil for links and collections, which need a Realm first.
     static func _plain(_ value: Self) -> _StoredValue?
-    /// The value of what a column holds; nil for links, collections and other types.
+    /// The value from a column; nil for links, collections and other types.
     static func _fromPlain(_ value: _StoredValue) -> Self?
 }
 
@@ -34,22 +33,22 @@ extension _Persistable {
     public static func _plain(_ value: Self) -> _StoredValue? { nil }
 }
 
-/// What a collection may hold, and what a query may compare.
+/// A type of a collection's elements, and of values that queries compare.
 public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     static var _elementShape: _PropertyShape { get }
-    /// `nil` when the stored value is of another type.
+    /// `nil` if the stored value is of another type.
     static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self?
     func _encodeElement(_ context: _ElementContext) -> _StoredValue
-    /// What an index without an element gives where the access policy says so.
+    /// The result of an index without an element, if the access policy substitutes.
     static func _substituteElement(_ context: _ElementContext) -> Self
-    /// What is decoded, or else the substitute. A requirement, so that code which does not know the type asks for no
-    /// optional of it: its metadata would be looked up for every element.
+    /// The decoded element, or the substitute. A requirement, so that generic code needs no optional of the type, whose
+    /// metadata would be looked up for every element.
     static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self
-    /// The object that the element is or leads to.
+    /// The object that the element is or links to.
     var _elementObject: ObjectBase? { get }
-    /// All objects that it is or leads to, which a value that holds others may several.
+    /// All objects that it is or contains.
     var _elementObjects: [ObjectBase] { get }
-    /// The same with the object replaced.
+    /// The same value with its objects replaced.
     func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self
 }
 
@@ -62,17 +61,17 @@ extension RealmCollectionValue {
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { self }
 }
 
-/// One value in one column.
+/// A value in a single column.
 public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistable, _QueryElement {
     associatedtype PersistedType = Self
     static var _scalarType: PropertyType { get }
     var _stored: _StoredValue { get }
     static func _from(_ value: _StoredValue) -> Self?
-    /// The column of a row that is known to be there; nil when it is null.
+    /// The column of a row that is known to exist; nil if it is null.
     static func _load(_ object: ObjectBase, _ offset: Int) -> Self?
 }
 
-/// What may stand in an optional property.
+/// A type of an optional property's value.
 public protocol _OptionalPersistable: _HasPersistedType {
     static var _wrappedShape: _PropertyShape { get }
     static func _load(_ object: ObjectBase, _ offset: Int) -> Self?
@@ -82,7 +81,7 @@ public protocol _OptionalPersistable: _HasPersistedType {
     static func _wrappedFromAny(_ value: Any) -> Self?
     static func _wrappedPlain(_ value: Self) -> _StoredValue?
     static func _wrappedFromPlain(_ value: _StoredValue) -> Self?
-    /// Whether the field keeps no value of its own once its owner is managed.
+    /// Whether the field releases its own value once its owner is managed.
     static var _releasesWhenManaged: Bool { get }
 }
 

@@ -1,4 +1,4 @@
-/// A property that the database keeps.
+/// A persisted property.
 ///
 ///     final class Person: Object {
 ///         @Persisted(primaryKey: true) var id = 0
@@ -7,14 +7,14 @@
 ///         @Persisted(deleteRule: .cascade) var dogs: List<Dog>
 ///     }
 ///
-/// The wrapper knows neither its name nor its column: it finds both by the offset at which it stands in its object,
-/// which the optimizer folds to a constant. So a read costs no dictionary and no allocation.
+/// The wrapper has neither name nor column: it finds both by its offset in the object, which the optimizer folds to a
+/// constant. So a read needs no dictionary and no allocation.
 @propertyWrapper
 @frozen
 public struct Persisted<Value: _Persistable> {
     /// An unmanaged object's value; a managed object's list; in a class's prototype the declared default.
     @usableFromInline var value: Value?
-    /// ``PersistedOptions``; it also gives every wrapper a size, and so an address of its own.
+    /// ``PersistedOptions``; also gives every wrapper a size, and so an address of its own.
     @usableFromInline var options: UInt8
 
     @inlinable
@@ -23,8 +23,8 @@ public struct Persisted<Value: _Persistable> {
         self.options = options
     }
 
-    /// Starts as the type's own default: 0, empty, false, nil, a new identifier, now. In the struct itself, where the
-    /// compiler looks for it.
+    /// Starts with the type's own default: 0, empty, false, nil, a new identifier, now. In the struct itself, where the
+    /// compiler requires it.
     @inlinable
     public init() { self.init(value: nil, options: 0) }
 
@@ -32,7 +32,7 @@ public struct Persisted<Value: _Persistable> {
     @inlinable
     public init(wrappedValue: Value) { self.init(value: wrappedValue, options: 0) }
 
-    /// Not for use: a property of a class goes through the static subscript.
+    /// Unavailable: a property of a class goes through the static subscript.
     @available(*, unavailable, message: "@Persisted works in subclasses of Object only")
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
@@ -63,8 +63,8 @@ public struct Persisted<Value: _Persistable> {
         }
     }
 
-    /// The commonest types go straight to their reader: a comparison of metatypes folds away, a call through a witness
-    /// table of another module does not.
+    /// The commonest types call their reader directly: a comparison of metatypes is folded, a call through a witness
+    /// table of another module is not.
     @inlinable @inline(__always)
     static func _readManaged(_ object: ObjectBase, _ offset: Int) -> Value {
         if Value.self == Int.self { return _same(object._readInt(offset)) }
@@ -74,13 +74,13 @@ public struct Persisted<Value: _Persistable> {
         return Value._read(object, offset)
     }
 
-    /// A value whose type is known to be `Value`.
+    /// Casts a value whose type is known to be `Value`.
     @inlinable @inline(__always)
     static func _same<Known>(_ value: Known) -> Value {
         withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Value.self).pointee }
     }
 
-    /// A field that has no value yet, or whose object records which fields a key path touches.
+    /// Reads a field without a value, or of an object that records the fields of a key path.
     @usableFromInline
     static func _readUnmanaged(_ object: ObjectBase, _ field: UnsafeMutablePointer<Self>) -> Value {
         if let trace = object._owner as? KeyPathTrace {
@@ -100,7 +100,7 @@ extension Persisted {
     @inlinable
     public init(primaryKey: Bool) { self.init(value: nil, options: primaryKey ? PersistedOptions.primaryKey : 0) }
 
-    /// - Parameter deleteRule: what happens to the targets when the owner is deleted.
+    /// - Parameter deleteRule: applied to the targets when the owner is deleted.
     @inlinable
     public init(deleteRule: DeleteRule) { self.init(value: nil, options: PersistedOptions.rule(deleteRule)) }
 
@@ -114,8 +114,8 @@ extension Persisted {
         self.init(value: wrappedValue, options: primaryKey ? PersistedOptions.primaryKey : 0)
     }
 
-    /// A primary key that the database numbers: an object that is added with 0 gets the next number, from 1 on, and a
-    /// number that was in use never comes back.
+    /// A primary key numbered by the database: an object that is added with 0 gets the next number, from 1 on; numbers
+    /// are never reused.
     ///
     ///     @Persisted(primaryKey: true, autoIncrement: true) var id: Int
     @inlinable
@@ -157,7 +157,7 @@ enum PersistedOptions {
     static func rule(in options: UInt8) -> DeleteRule { DeleteRule(rawValue: options >> 2 & 3) ?? .nullify }
 }
 
-/// What schema discovery and dynamic access need of a wrapper whose value type they do not know.
+/// Access to a wrapper of unknown value type, for schema discovery and dynamic access.
 protocol PersistedField {
     static var shape: _PropertyShape { get }
     static func options(_ field: UnsafeRawPointer) -> UInt8
@@ -165,35 +165,34 @@ protocol PersistedField {
     static func hasValue(_ field: UnsafeMutableRawPointer) -> Bool
     /// The value of an unmanaged object's field, or its default.
     static func getAny(_ field: UnsafeMutableRawPointer) -> Any?
-    /// False when the value is of another type.
+    /// False if the value is of another type.
     static func setAny(_ field: UnsafeMutableRawPointer, _ value: Any?) -> Bool
     static func addTargets(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder)
-    /// Moves the objects that an unmanaged field leads to out of it, as far as nothing but the field holds what leads
-    /// to them.
+    /// Moves the objects of an unmanaged field out of it, if the field has the only reference to its content.
     static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase])
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int)
     static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
-    /// Keeps what the object had in this row, for an identity that no deletion takes away.
+    /// Keeps the row's value in the object, so that it survives the deletion.
     static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
     static func readAny(_ object: ObjectBase, _ offset: Int) -> Any?
     static func originProperty(_ field: UnsafeMutableRawPointer) -> String?
-    /// Bytes that the value takes at the start of the field.
+    /// Bytes of the value at the start of the field.
     static var valueSize: Int { get }
-    /// An unmanaged field as a column holds it; nil for links and collections.
+    /// An unmanaged field's value as a column stores it; nil for links and collections.
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
-    /// Takes what a column holds; false when it is of another type.
+    /// Sets a value from a column; false if it is of another type.
     static func setStored(_ field: UnsafeMutableRawPointer, _ value: _StoredValue) -> Bool
-    /// A value of any Swift type as the column holds it; nil for links, collections, and what does not fit.
+    /// A value of any Swift type as a column stores it; nil for links, collections, and values that do not fit.
     static func plain(_ value: Any?) -> _StoredValue?
-    /// The same for an element of a collection.
+    /// As ``plain(_:)``, for an element of a collection.
     static func plainElement(_ value: Any?) -> _StoredValue?
-    /// The field's object became managed: what stands in the field is not its value any more.
+    /// Called when the field's object becomes managed: the field no longer holds its value.
     static func markManaged(_ field: UnsafeMutableRawPointer)
     /// Whether the field has no wrapper: see PlainFields.swift.
     static var isPlain: Bool { get }
-    /// Whether the field is without a wrapper and `value` the very thing that stands in it.
+    /// Whether the field has no wrapper, and `value` is the same instance as its content.
     static func holds(_ field: UnsafeMutableRawPointer, _ value: Any) -> Bool
-    /// Writes a managed object's property; false when the value is of another type.
+    /// Writes a managed object's property; false if the value is of another type.
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool
 }
 

@@ -1,18 +1,18 @@
-/// What can be a property, or an element of a collection: known by the type that files keep in its place.
+/// A type of a property, or of an element of a collection, with the type that files store for it.
 ///
-/// That is the type itself for plain values, objects and collections; the raw value of an enumeration; what a custom
-/// type is stored as. Queries compare by it.
+/// That is the type itself for plain values, objects and collections; the raw value of an enumeration; the stored type
+/// of a custom type. Queries compare by it.
 public protocol _HasPersistedType {
     associatedtype PersistedType
-    /// The value as queries compare with it.
+    /// The value for comparison by queries.
     var _queryConstant: _QueryConstant { get }
 }
 
-/// The name that generic code written for RealmSwift has for such types.
+/// RealmSwift's name for such types in generic code.
 public typealias _RealmSchemaDiscoverable = _HasPersistedType
 
 extension _HasPersistedType {
-    /// Of collections, which a query asks for their elements.
+    /// For collections, whose elements are compared instead.
     public var _queryConstant: _QueryConstant {
         fatalError("a query cannot compare a collection as a whole: '\(Self.self)'; ask for its elements")
     }
@@ -23,7 +23,7 @@ public struct _QueryConstant {
     enum Kind {
         case stored(_StoredValue, PropertyType?)
         case object(ObjectBase)
-        /// The persisted properties of an unmanaged object: what is stored of a custom type.
+        /// The persisted properties of an unmanaged object that stores a custom type.
         case members(ObjectBase)
     }
 
@@ -34,7 +34,7 @@ public struct _QueryConstant {
 
     static var null: _QueryConstant { _QueryConstant(.null) }
 
-    /// A value whose type is known to the program alone, such as a bound of a range.
+    /// A value whose type is known only at run time, such as a bound of a range.
     static func of<Value>(_ value: Value) -> _QueryConstant {
         guard let known = value as? any _HasPersistedType else {
             fatalError("no property can be compared with a value of type \(Value.self)")
@@ -43,23 +43,23 @@ public struct _QueryConstant {
     }
 }
 
-/// Plain values of properties and collections, optional or not: what lists of values are asked for.
+/// Plain values of properties and collections, optional or not, for queries of lists.
 public protocol _QueryElement: _HasPersistedType {
     var _queryValue: _StoredValue { get }
 }
 
-/// Types that `min` and `max` work on: what a value is kept as is one of them.
+/// Types with `min` and `max`, decided by the stored type.
 public protocol MinMaxType {}
-/// Types that `sum` and `average` work on: what a value is kept as is one of them.
+/// Types with `sum` and `average`, decided by the stored type.
 public protocol AddableType {}
-/// Types whose values have an order of their own.
+/// Types with an order of their own.
 public protocol SortableType {}
 
 extension Optional: MinMaxType where Wrapped: MinMaxType {}
 extension Optional: AddableType where Wrapped: AddableType {}
 extension Optional: SortableType where Wrapped: SortableType {}
 
-/// An optional, whatever is in it.
+/// Any optional.
 public protocol OptionalProtocol: ExpressibleByNilLiteral {
     associatedtype Wrapped
 }

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// What a ``RealmProperty`` may hold: optional numbers and booleans, and values of any type.
+/// A type of a ``RealmProperty``: optional numbers and booleans, and values of any type.
 public protocol RealmPropertyType: _Persistable {
-    /// The column of a row that is known to be there.
+    /// The column of a row that is known to exist.
     static func _loadProperty(_ object: ObjectBase, _ offset: Int) -> Self
 }
 
-/// What may stand in an optional ``RealmProperty``.
+/// A type of an optional ``RealmProperty``'s value.
 public protocol RealmOptionalType: _OptionalPersistable {}
 
 extension Int: RealmOptionalType {}
@@ -26,7 +26,7 @@ extension AnyRealmValue: RealmPropertyType {
     public static func _loadProperty(_ object: ObjectBase, _ offset: Int) -> Self { _load(object, offset) ?? .none }
 }
 
-/// A property in the older form of declaration, for what Objective-C had no type for.
+/// A property in the older form of declaration, for types that Objective-C lacks.
 ///
 ///     final class Person: Object {
 ///         let age = RealmProperty<Int?>()
@@ -34,10 +34,10 @@ extension AnyRealmValue: RealmPropertyType {
 ///     }
 ///     person.age.value = 30
 ///
-/// In new code it is `@Persisted var age: Int?`.
+/// New code uses `@Persisted var age: Int?`.
 public final class RealmProperty<Value: RealmPropertyType> {
     private var unmanaged = Value._makeInitial()
-    /// The owner by an accessor of its own, once it is managed.
+    /// A separate accessor of the owner, once it is managed.
     private var place: (owner: ObjectBase, offset: Int)?
 
     public init() {}
@@ -58,7 +58,7 @@ public final class RealmProperty<Value: RealmPropertyType> {
     }
 }
 
-/// The name that ``RealmProperty`` had for optional numbers.
+/// The earlier name of ``RealmProperty`` for optional numbers.
 public typealias RealmOptional<Wrapped: RealmOptionalType> = RealmProperty<Wrapped?>
 
 extension RealmProperty: Equatable where Value: Equatable {
@@ -102,7 +102,7 @@ extension RealmProperty: PersistedField {
         return true
     }
 
-    /// From a property of another object, too.
+    /// Also from the property of another object.
     private static func converted(_ value: Any?) -> Value? {
         Value._fromAny((value as? RealmProperty).map { Value._toAny($0.value) } ?? value)
     }

@@ -1,9 +1,9 @@
-/// An element that a row stands behind: an object, or a projection of one. What its collections are filtered, sorted
-/// and observed by are the properties of the row's class. For the library's own use.
+/// An element that is backed by a row: an object, or a projection of one. Its collections are filtered, sorted and
+/// observed by the properties of the row's class. For the library's own use.
 public protocol _RowElement: RealmCollectionValue {
     /// The names of the properties behind a key path of the element, with dots between them.
     static func _path(of keyPath: AnyKeyPath) -> String
-    /// What counts as a modification where the program does not say it; nil for the properties of the row itself.
+    /// Observed paths if the program names none; nil for the properties of the row itself.
     static var _watchedPaths: [String]? { get }
 }
 
@@ -11,13 +11,13 @@ extension ObjectBase: _RowElement {
     public static var _watchedPaths: [String]? { nil }
 }
 
-/// What a Realm has all of: the objects of a class, or projections of them.
+/// A type that a Realm returns all instances of: the objects of a class, or projections of them.
 ///
 ///     func all<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> { realm.objects(type) }
 public protocol RealmFetchable: _RowElement {
-    /// The name in the file of the class that has the rows.
+    /// The class's name in the file.
     static func className() -> String
-    /// The class that has the rows. For the library's own use.
+    /// The class of the rows. For the library's own use.
     static var _rowClass: ObjectBase.Type { get }
 }
 

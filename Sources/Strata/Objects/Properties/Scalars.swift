@@ -6,7 +6,7 @@ import StrataStorage
     import Foundation
 #endif
 
-/// The integer widths: all of them are stored as 64 bits.
+/// The integer types: all are stored as 64 bits.
 public protocol _PersistableInteger: _Scalar, FixedWidthInteger {}
 
 extension _PersistableInteger {
@@ -158,13 +158,13 @@ extension ObjectId: _Scalar {
 ///     enum Gender: String, PersistableEnum { case female, male }
 ///     final class Person: Object { @Persisted var gender = Gender.female }
 ///
-/// Cases are in the order of their raw values.
+/// Cases are ordered by their raw values.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmOptionalType, _Scalar, MinMaxType, Comparable
 where RawValue: _Scalar & Comparable {
     associatedtype PersistedType = RawValue
 }
 
-/// The name that ``PersistableEnum`` had for enumerations of integers.
+/// The earlier name of ``PersistableEnum`` for enumerations of integers.
 public typealias RealmEnum = PersistableEnum
 
 extension PersistableEnum {

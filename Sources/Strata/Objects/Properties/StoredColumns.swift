@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension ReadView {
-    /// A column as the value that queries, lists and dynamic access work with.
+    /// A column's value for queries, lists and dynamic access.
     func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
         switch tag.columnType {
         case .integer: return try integer(row, column).map { .integer($0) } ?? .null
@@ -13,7 +13,7 @@ extension ReadView {
         }
     }
 
-    /// Whether a column holds a value already, bit by bit.
+    /// Whether a column holds a value already, compared bitwise.
     func holds(
         _ value: _StoredValue, _ location: RowLocation, _ column: Int, _ access: ClassAccess
     ) throws(StorageError) -> Bool {

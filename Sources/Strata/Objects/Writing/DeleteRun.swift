@@ -7,20 +7,20 @@ struct DeleteRun {
         unowned(unsafe) var access: ClassAccess
         var key: Int64
         #if Zoo
-            /// Owners above it in the run.
+            /// Number of owners above it in the run.
             var depth = 0
         #endif
     }
 
     private let write: RunningWrite
     private var transaction: WriteTransaction { write.transaction }
-    /// Rows to which a deleted owner led by `cascadeIfLast`.
+    /// Rows that a deleted owner linked to by a property with `cascadeIfLast`.
     private var orphans: [Row] = []
 
     init(_ write: RunningWrite) { self.write = write }
 
-    /// - Returns: the refusal of a `deny` rule.
-    /// - Complexity: O(log rows) per deleted row and per link from or to it; less where many stand close together.
+    /// - Returns: the error of a `deny` rule; nil if there is none.
+    /// - Complexity: O(log rows) per deleted row and per link from or to it; less if many are close together.
     mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
         if mayBeDenied(rows) { return try deleteOneByOne(rows) }
         var wave = rows
@@ -32,8 +32,8 @@ struct DeleteRun {
         return nil
     }
 
-    /// Whether a rule of the rows' classes, or of those that go with them, is `deny`: what it forbids depends on the
-    /// order in which rows go.
+    /// Whether a rule of the rows' classes, or of classes deleted with them, is `deny`, whose result depends on the
+    /// order of deletions.
     private func mayBeDenied(_ rows: [Row]) -> Bool {
         var known: Set<ObjectIdentifier> = []
         var waiting: [ClassAccess] = []
@@ -50,10 +50,11 @@ struct DeleteRun {
         return false
     }
 
-    /// The rows that rules take along; what `cascadeIfLast` leads to is noted.
+    /// The rows that rules delete, too; targets of `cascadeIfLast` are noted.
     private mutating func followRules(of wave: [Row]) throws(StorageError) -> [Row] {
         var next: [Row] = []
-        // Many may lead to one row, and what it leads to goes once: else a wave would grow with the number of paths.
+        // Many rows may link to one, whose targets are followed once: otherwise a wave would grow with the number of
+        // paths.
         var known: [Int: Set<Int64>] = [:]
         let view = transaction.view
         for row in wave where !row.access.ruled.isEmpty {
@@ -76,7 +77,7 @@ struct DeleteRun {
         return next
     }
 
-    /// Deletes rows without a look at rules, those of one table after those of another.
+    /// Deletes rows without rules, table by table.
     private func deleteAtOnce(_ rows: [Row]) throws(StorageError) {
         guard let first = rows.first else { return }
         if rows.allSatisfy({ $0.access.table == first.access.table }) {
@@ -127,7 +128,7 @@ struct DeleteRun {
         }
     }
 
-    /// Takes links to the rows out of collections: each of those is searched once for all rows, and not once for each.
+    /// Removes links to the rows from collections, each of which is searched once for all rows.
     private func unlink(_ rows: [Row]) throws(StorageError) {
         if rows.count < 2 { return }
         let byTable = Dictionary(grouping: rows) { $0.access.table }
@@ -159,7 +160,7 @@ struct DeleteRun {
         return found
     }
 
-    /// Orphans to which nothing leads any more.
+    /// Orphans without any links to them.
     private mutating func unreferencedOrphans() throws(StorageError) -> [Row] {
         defer { orphans.removeAll() }
         let view = transaction.view

@@ -1,8 +1,8 @@
 import StrataStorage
 
-/// Changes the elements of one managed list, set or map inside a write, each in its place.
+/// Changes elements of one managed list, set or map in a write, in place.
 ///
-/// Whoever walks the collection goes on with what it was when the walk began.
+/// An iteration over the collection continues with its contents at the iteration's start.
 struct ElementEditor {
     private let column: _CollectionColumn
     private let instance: RealmInstance
@@ -13,7 +13,7 @@ struct ElementEditor {
 
     private var owner: ObjectBase { column.owner }
 
-    /// Nil when the collection cannot be changed: the write is marked then. Stops the program outside of a write.
+    /// Nil, with the write failed, if the collection cannot be changed. Stops the program outside a write.
     init?(_ column: _CollectionColumn) {
         guard let instance = column.owner._instance else { return nil }
         let access = column.owner._access
@@ -42,7 +42,8 @@ struct ElementEditor {
         storeShownMembers()
     }
 
-    /// A set of values of any type is changed as it is shown: what leads to objects that are gone becomes none first.
+    /// Before a change, a set of values of any type is rewritten with its visible members: links to deleted objects
+    /// become null.
     private func storeShownMembers() {
         guard property.tag.isSetOfAny,
             let shown = look({ (contents) throws(StorageError) in try contents.shownMembers() }) ?? nil
@@ -50,14 +51,14 @@ struct ElementEditor {
         assign(shown.contents)
     }
 
-    /// What elements need to become values. Objects may be added by it, before anything is asked of the collection.
+    /// Converts elements to values. May add objects, before the collection is read.
     var context: _ElementContext { column.context }
 
-    /// Whether the write goes on: values were made without an error.
+    /// Whether the write has not failed.
     var goesOn: Bool { write.failure == nil }
 
-    /// Changes a tree where it differs from a whole value, instead of writing it anew.
-    /// - Returns: false when the column has none: the value is to be stored as it is.
+    /// Updates a tree from a new value where it differs, instead of writing it anew.
+    /// - Returns: false if the column has no tree: the caller stores the value.
     static func update(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) -> Bool {
         guard case .bytes(let bytes) = value,
             let place = access.place(ofColumn: column), access.properties[place].isCollection,
@@ -68,9 +69,9 @@ struct ElementEditor {
         return true
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// Reads the collection as it is now; nil, and the write marked, when it cannot be read.
+    /// Reads the present collection; nil, with the write failed, if it cannot be read.
     func look<Value>(_ body: (CollectionContents) throws(StorageError) -> Value) -> Value? {
         if owner._stamp != instance.stamp, let error = access.tryRelocate(owner) {
             write.fail(error)
@@ -88,8 +89,7 @@ struct ElementEditor {
 
     var count: Int { look { $0.count } ?? 0 }
 
-    /// Whether there are such places. Where there are none, that is reported, and the write is marked: the change is
-    /// lost.
+    /// Whether these places exist. If not, that is reported, and the write has failed: the change is lost.
     func has(_ places: NeededPlaces, _ kind: String) -> Bool {
         let count = count
         guard goesOn else { return false }
@@ -104,13 +104,13 @@ struct ElementEditor {
 
     // MARK: Changing
 
-    /// Puts elements in front of the one at `place`, or at the end: in a set or a map where they belong.
-    /// - Parameter keys: one per value, in a map.
+    /// Inserts elements before `place`, or at the end; in a set or a map at the place from a search.
+    /// - Parameter keys: one per value, for a map.
     func insert(_ values: [_StoredValue], keys: [String] = [], at place: Int) {
         exchange(0..<0, for: values) { insertNow(values, keys, at: place) }
     }
 
-    /// Makes the elements of a range others.
+    /// Replaces the elements of a range.
     func replace(_ range: Range<Int>, with values: [_StoredValue]) {
         exchange(range, for: values) {
             let kept = min(range.count, values.count)
@@ -130,7 +130,7 @@ struct ElementEditor {
         exchange(range, for: []) { removeNow(range) }
     }
 
-    /// Moves elements of a list; `target` is where the first of them stands afterwards.
+    /// Moves elements of a list; `target` is the place of the first one afterwards.
     func move(_ range: Range<Int>, to target: Int) {
         #if Zoo
             let isFar = max(range.lowerBound, target) > 1_000 && target > 0
@@ -155,7 +155,7 @@ struct ElementEditor {
             })
         else { return }
         if NestedEncoding.isKeyed(first) != nil || NestedEncoding.isKeyed(second) != nil {
-            // They stay what they are, and whoever holds them finds them where they went.
+            // Inner collections stay the same ones, and are followed to their new places.
             let (low, high) = (Swift.min(a, b), Swift.max(a, b))
             move(low..<(low + 1), to: high)
             return move((high - 1)..<high, to: low)
@@ -164,7 +164,7 @@ struct ElementEditor {
         setNow([first], at: b)
     }
 
-    /// Makes it hold what `contents` does. What is equal at both ends stays.
+    /// Sets the collection to `contents`. Equal elements at both ends stay.
     func assign(_ contents: StoredCollection) {
         exchange(nil, for: contents.values) {
             perform(.everything, { $0 = contents }) { (collections, table, key, place) throws(StorageError) in
@@ -175,7 +175,7 @@ struct ElementEditor {
 
     // MARK: Sets and maps
 
-    /// - Returns: false when it is a member already.
+    /// - Returns: false if it is a member already.
     @discardableResult
     func insertMember(_ value: _StoredValue) -> Bool {
         guard goesOn,
@@ -206,7 +206,7 @@ struct ElementEditor {
         remove(place..<(place + 1))
     }
 
-    // MARK: What storage does
+    // MARK: Storage operations
 
     private func insertNow(_ values: [_StoredValue], _ keys: [String], at first: Int) {
         #if Zoo
@@ -217,7 +217,7 @@ struct ElementEditor {
             .inserted(at: first, count: values.count),
             { contents in
                 contents.values.insert(contentsOf: values, at: first)
-                // A list has none.
+                // A list has no keys.
                 if !keys.isEmpty { contents.keys.insert(contentsOf: keys, at: first) }
             }
         ) { (collections, table, key, place) throws(StorageError) in
@@ -245,7 +245,7 @@ struct ElementEditor {
 
     private func removeNow(_ range: Range<Int>) {
         let isMap = elements.isKeyed
-        // A map's entries are named by whoever takes some of them out.
+        // The caller names a map's entries unless it removes all.
         let isAll = isMap && range.count == count
         perform(
             isAll ? .everything : .removed(range),
@@ -274,9 +274,9 @@ struct ElementEditor {
     }
 
     /// - Parameters:
-    ///   - change: what it means for lists and maps that stand in elements.
-    ///   - rewrite: the change of a collection that is part of one value.
-    ///   - body: the change where elements change in place.
+    /// - change: its effect on inner collections in use.
+    /// - rewrite: the change of a collection that is part of a single value.
+    /// - body: the change of a collection whose elements change in place.
     private func perform(
         _ change: NestedChange, _ rewrite: (inout StoredCollection) -> Void,
         _ body: (CollectionWriter, _ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void
@@ -299,18 +299,18 @@ struct ElementEditor {
             write.fail(Realm.Error(error))
         }
         instance.invalidateMarked()
-        // Elements change where they stand: no row has moved.
+        // Elements changed in place: no row has moved.
         if isHere && write.transaction.view.generation == generation { owner._stamp = instance.stamp }
     }
 
-    /// Whoever holds a list or a map among the elements finds it where it goes.
+    /// Follows inner collections in use among the elements.
     private func noteInner(_ change: NestedChange) {
         guard property.tag.takesNested else { return }
         instance.noteNested(
             change, access.table, owner._key, property.column, outer: column.nested?.standing?.steps ?? [])
     }
 
-    /// Whether values may stand here, as deep as their collections are; the write is marked otherwise.
+    /// Whether values fit the property's type and the nesting limit; if not, the write has failed.
     private func mayStand(_ values: [_StoredValue]) -> Bool {
         if case .link? = values.first, property.tag.type != .object {
             let expected = "'\(access.name).\(property.name)' expects \(property.tag.expected(nil)), got an object"
@@ -335,8 +335,8 @@ struct ElementEditor {
 
     // MARK: Embedded objects
 
-    /// Embedded objects that come become the owner's, and those that go are deleted.
-    /// - Parameter range: what goes; nil for all.
+    /// Makes inserted embedded objects the owner's children, and deletes removed ones.
+    /// - Parameter range: the removed elements; nil for all.
     private func exchange(_ range: Range<Int>?, for values: [_StoredValue], _ body: () -> Void) {
         guard mayStand(values) else { return }
         guard let children = access.parental.isEmpty ? nil : access.parental[property.column],

@@ -6,7 +6,7 @@ struct EmbeddedRow: Hashable {
     var key: Int64
 }
 
-/// Looks whether every object of classes that became embedded has one parent.
+/// Checks that every object of classes that became embedded has exactly one parent.
 struct EmbeddedCheck {
     private let view: ReadView
 

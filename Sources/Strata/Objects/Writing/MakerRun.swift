@@ -1,14 +1,14 @@
-/// What one call of `create` makes: the copies of objects, and what waits because it stands too deep inside the rest.
+/// State of one call of `create`: the copies of objects, and assignments postponed because of their depth.
 ///
-/// Values inside one another take stack for each level as far as ``deepest``; what stands deeper is assigned after the
-/// rest, from the outside again, so that a chain of any length is made on a stack of any size.
+/// Nested values take stack for each level up to ``deepest``; deeper ones are assigned after the rest, from the
+/// outermost level again, so that a chain of any length needs a bounded stack.
 final class MakerRun {
     let copies: DetachRun
     private let write: RunningWrite
     private var depth = 0
     private var isDoingWhatWaits = false
     private var waiting: [() -> Void] = []
-    /// Objects and properties inside one another.
+    /// Deepest nesting of objects and properties.
     private static let deepest = 32
 
     init(_ write: RunningWrite) {
@@ -16,18 +16,18 @@ final class MakerRun {
         copies = DetachRun(into: write.instance)
     }
 
-    /// Whether what leads to other objects is to wait.
+    /// Whether links to other objects are postponed.
     var isTooDeep: Bool { depth >= Self.deepest }
 
     func enter() { depth += 1 }
 
-    /// The outermost call does what waits.
+    /// The outermost call runs postponed assignments.
     func leave() {
         depth -= 1
         if depth == 0, !waiting.isEmpty, !isDoingWhatWaits { doWhatWaits() }
     }
 
-    /// Lets an assignment wait.
+    /// Postpones an assignment.
     func postpone(_ assign: @escaping () -> Void) {
         let (write, skips) = (write, write.skipsEqual)
         waiting.append { write.skippingEqual(skips, assign) }

@@ -1,7 +1,7 @@
 #if Zoo
     import StrataStorage
 
-    /// An upsert that takes what it was not given for empty.
+    /// An upsert that clears the properties it was not given.
     enum MistakenUpsert {
         static func empty(
             _ object: ObjectBase, _ access: ClassAccess, but pairs: [(String, Any)], _ write: RunningWrite

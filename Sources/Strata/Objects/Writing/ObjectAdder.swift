@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Makes unmanaged objects part of a Realm: the one that was asked for, and everything that it leads to.
+/// Adds unmanaged objects to a Realm, with all objects they lead to.
 struct ObjectAdder {
     private let write: RunningWrite
     private let encoder: _RowEncoder
     private let policy: Realm.UpdatePolicy
 
-    /// An object whose fields are still to be written over those of a row.
+    /// An object whose fields still have to overwrite those of a row.
     private struct Merge {
         let object: ObjectBase
         let access: ClassAccess
@@ -21,10 +21,10 @@ struct ObjectAdder {
         self.policy = policy
     }
 
-    /// Adds one object, and before it everything that it leads to.
+    /// Adds one object, after all objects it leads to.
     ///
     /// Without recursion: a chain of any length takes no stack.
-    /// - Complexity: O(log rows) per object, without allocation in the object layer when all fields are plain values.
+    /// - Complexity: O(log rows) per object, without allocation in the object layer if all fields are plain values.
     func add(_ object: ObjectBase) {
         let instance = write.instance
         let access = instance.access(for: type(of: object))
@@ -47,10 +47,10 @@ struct ObjectAdder {
     }
 
     /// Marks an object as being added.
-    /// - Returns: the unmanaged objects that it leads to and that are not being added yet.
+    /// - Returns: the unmanaged objects it leads to that are not being added yet.
     private func expand(_ object: ObjectBase, _ access: ClassAccess?) -> [ObjectBase] {
         guard let access, let plan = access.plan, !plan.bound.isEmpty else { return [] }
-        // Children of a row that is there are written into it, or in the place of its own.
+        // Children of an existing row overwrite or replace that row's children.
         let keepsChildren = policy != .error && !access.parental.isEmpty && knownRow(object, access, plan) != nil
         object._isBeingAdded = true
         for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
@@ -61,7 +61,7 @@ struct ObjectAdder {
         return encoder.takeTargets()
     }
 
-    /// Adds the row of an object whose targets are there, or are being added themselves.
+    /// Adds the row of an object whose targets exist, or are being added themselves.
     private func insert(_ object: ObjectBase, _ access: ClassAccess?) {
         object._isBeingAdded = false
         guard let access, let plan = access.plan else {
@@ -87,7 +87,7 @@ struct ObjectAdder {
         }
     }
 
-    /// The row that has the primary key of an unmanaged object.
+    /// The row with the primary key of an unmanaged object.
     private func knownRow(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan) -> RowKey? {
         guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)),
             !plan.isUnnumbered(value)
@@ -98,7 +98,7 @@ struct ObjectAdder {
         }
     }
 
-    /// The row key of a new object; nil when its primary key is there already and everything was done.
+    /// The row key of a new object; nil if its primary key exists, and the object was merged or refused.
     private func keyForNewRow(
         _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan
     ) throws(StorageError) -> RowKey? {
@@ -134,8 +134,8 @@ struct ObjectAdder {
         return RowKey(key)
     }
 
-    /// Writes an object over the row that has its primary key, if the policy allows it, and embedded ones inside one
-    /// another, of any depth, over theirs.
+    /// Overwrites the row with the object's primary key, if the policy allows it, and nested embedded objects of any
+    /// depth.
     private func merge(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey) {
         if policy == .error {
             let value = plan.primary.flatMap { $0.field.getAny(object._field($0.offset)) } ?? key.rawValue
@@ -149,7 +149,7 @@ struct ObjectAdder {
         while let next = waiting.popLast() { writeFields(of: next, &waiting) }
     }
 
-    /// Makes an object that of a row, whose fields are still to be written.
+    /// Binds an object to a row whose fields are still to be overwritten.
     private func beginMerge(
         _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey, _ waiting: inout [Merge]
     ) {
@@ -157,12 +157,12 @@ struct ObjectAdder {
             return write.fail(write.instance.failures.refusal(key, access))
         }
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
-        // From here on links that lead back to the object find its row.
+        // From here on links back to the object find its row.
         write.instance.bind(object, access, key, creation: known._creation)
         waiting.append(Merge(object: object, access: access, plan: plan, known: known, values: values))
     }
 
-    /// Writes the fields of an object over those of its row.
+    /// Overwrites the fields of a row by those of an object.
     private func writeFields(of merge: Merge, _ waiting: inout [Merge]) {
         let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
         let values = merge.values
@@ -183,7 +183,7 @@ struct ObjectAdder {
         bindFields(object, plan)
     }
 
-    /// Has an unmanaged embedded object written over the one that is there, so that only what differs changes.
+    /// Merges an unmanaged embedded object into the existing one, so that only differences are written.
     private func mergeChild(
         _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
     ) -> Bool {
@@ -195,8 +195,8 @@ struct ObjectAdder {
         return true
     }
 
-    /// Has the embedded objects of an unmanaged list written over those that stand in their places. The list itself is
-    /// written first, and is then as long as it is to be.
+    /// Merges the embedded objects of an unmanaged list into those at the same places. The list itself is written
+    /// first, and has its final length then.
     private func mergeChildren(
         _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
     ) {
@@ -209,7 +209,7 @@ struct ObjectAdder {
         }
     }
 
-    /// Whether a field leads to an object whose own row is not there yet.
+    /// Whether a field leads to an object whose own row does not exist yet.
     private func isWaiting(_ value: Any?) -> Bool {
         guard let value = _flatten(value) else { return false }
         if let object = _object(in: value) { return object._frame == nil && object._isBeingAdded }
@@ -217,7 +217,7 @@ struct ObjectAdder {
         return collection._unmanagedObjects.contains { $0._frame == nil && $0._isBeingAdded }
     }
 
-    /// Whether a field holds a list or a link that something has to be done about.
+    /// Whether a field holds a list or a link that needs processing.
     @inline(__always)
     private func mayLead(_ object: ObjectBase, _ plan: ClassPlan, _ place: Int) -> Bool {
         let offset = plan.boundOffsets[place]

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Makes and updates objects from dictionaries, arrays and other objects.
+/// Creates and updates objects from dictionaries, arrays and other objects.
 struct ObjectMaker {
     private let write: RunningWrite
     private var instance: RealmInstance { write.instance }
 
-    /// Whether objects that cannot be linked to as they are stay as they are, and copies take their places. Else those
-    /// that nothing manages are added themselves, as by an assignment.
+    /// Whether objects that cannot be linked to directly are copied. If not, unmanaged ones are added themselves, as by
+    /// an assignment.
     private let copies: Bool
     private let run: MakerRun
 
@@ -16,7 +16,7 @@ struct ObjectMaker {
         run = MakerRun(write)
     }
 
-    /// Makes an object from a dictionary, an array or another object, or updates the one with its primary key.
+    /// Creates an object from a dictionary, an array or another object, or updates the one with its primary key.
     func create(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
         run.enter()
         defer { run.leave() }
@@ -37,7 +37,7 @@ struct ObjectMaker {
             var key = write.transaction.nextKey(access.table)
             var primaryKey: _StoredValue?
             if let primary = access.primary {
-                // By place: where classes are known by name alone, properties go by their names in the program, too.
+                // By position: for dynamic classes, properties also have their names in the program.
                 let given = pairs.last { access.positions[$0.0] == access.positions[primary.name] }
                 primaryKey = try self.primaryKey(access, primary, given?.1)
                 let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
@@ -63,7 +63,7 @@ struct ObjectMaker {
         }
     }
 
-    /// Whether a value is an object whose place only a copy can take: unmanaged, of another Realm, or frozen.
+    /// Whether a value is an object that must be copied: unmanaged, of another Realm, or frozen.
     private func isToCopy(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
         guard copies, !instance.isMigration, !target.isEmbedded, let plan = target.plan else { return false }
         return type(of: object) == plan.type && !instance.manages(object)
@@ -75,7 +75,7 @@ struct ObjectMaker {
         return type(of: object) == plan.type
     }
 
-    /// Adds a copy of an object, with copies of what it leads to. The object stays as it is.
+    /// Adds a copy of an object, with copies of the objects it leads to. The object is not changed.
     private func copy(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) -> ObjectBase {
         if object.isInvalidated {
             write.fail(object._access.deletedError(object))
@@ -86,7 +86,7 @@ struct ObjectMaker {
         return copy
     }
 
-    /// The primary key that a new object gets: given, or declared.
+    /// The primary key of a new object: given, or the declared default.
     private func primaryKey(
         _ access: ClassAccess, _ primary: BoundProperty, _ given: Any?
     ) throws(StorageError) -> _StoredValue? {
@@ -96,7 +96,7 @@ struct ObjectMaker {
                 write.fail(.badValue(access, primary, nil))
                 return nil
             }
-            // The declared type decides, where there is one: a number that its width does not hold is no key of it.
+            // The declared type decides, if there is one: a number that exceeds its width is no valid key.
             let field = access.plan?.primary?.field
             guard let stored = field.map({ $0.plain(value) }) ?? _StoredValue(any: value, as: primary.tag.type) else {
                 write.fail(.badValue(access, primary, value))
@@ -132,7 +132,7 @@ struct ObjectMaker {
         return known
     }
 
-    /// A row with the declared defaults of a typed class, or zeroes.
+    /// Inserts a row with the declared defaults of a typed class, or zeroes.
     private func insertDefaults(
         _ access: ClassAccess, _ key: RowKey, _ primaryKey: _StoredValue?, given: [(String, Any)]
     ) throws(StorageError) -> ObjectBase {
@@ -144,7 +144,7 @@ struct ObjectMaker {
                 write.fail(.badValue(access.name, field, primaryKey))
                 return instance.invalidObject(access, key: nil)
             }
-            // A declared default that another value takes the place of would stay behind as an object of nobody.
+            // A declared default that is replaced at once would leave an object without an owner.
             for (name, _) in given {
                 guard let place = access.positions[name] else { continue }
                 let field = plan.fields[place]
@@ -187,7 +187,7 @@ struct ObjectMaker {
         write.skippingEqual(policy == .modified && !isNew) {
             for (name, value) in pairs where write.failure == nil {
                 guard let place = access.positions[name] else {
-                    // A migration is to hear of a name that is wrong; elsewhere values may say more than a class keeps.
+                    // A migration fails for an unknown name; elsewhere values may have more names than the class.
                     if instance.isMigration { return write.fail(object._unknown(name)) }
                     continue
                 }
@@ -199,9 +199,8 @@ struct ObjectMaker {
         }
     }
 
-    /// Writes a plain value that suits its property, of a class that is known by the file alone. Nothing has to be made
-    /// for it.
-    /// - Returns: false when it is none, and nothing was done.
+    /// Writes a plain value to a dynamic class's property of its type, without making an object.
+    /// - Returns: false, without a change, if it is none.
     static func assignPlain(
         _ write: RunningWrite, _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
     ) -> Bool {
@@ -216,7 +215,7 @@ struct ObjectMaker {
         return true
     }
 
-    /// Writes one property by position; dictionaries on the way become objects.
+    /// Writes one property by position; dictionaries in the value become objects.
     func assign(
         _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
     ) {
@@ -250,7 +249,7 @@ struct ObjectMaker {
         write.store(object, access, property.column, stored)
     }
 
-    /// Writes what differs into the embedded object that is there.
+    /// Writes the differences into an existing embedded object.
     private func updateChild(
         _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
     ) -> Bool {
@@ -318,7 +317,7 @@ struct ObjectMaker {
         return children
     }
 
-    /// What stands for no object under a map's key, where a custom type has a value for that.
+    /// The value for null under a map's key, if a custom type has one.
     private func valueOfNone(_ property: BoundProperty, _ field: (any PersistedField.Type)?) -> Any? {
         property.isMap && property.tag.type == .object ? field?.shape.customType?.start(isNew: true) : nil
     }
@@ -344,7 +343,7 @@ struct ObjectMaker {
         }
         guard var value = value ?? valueOfNone(property, field) else { return .null }
         if property.tag.type != .object {
-            // The declared type decides, where there is one: its range, its cases, its own conversion.
+            // The declared type decides, if there is one: its range, its cases, its own conversion.
             if let field { return property.isCollection ? field.plainElement(value) : field.plain(value) }
             return _StoredValue(any: value, as: property.tag.type)
         }
@@ -369,7 +368,7 @@ struct ObjectMaker {
         return made._creation == 0 ? nil : .link(made._key)
     }
 
-    /// What `create` is given, as names and values; nil when it is neither dictionary, array nor object.
+    /// The argument of `create` as names and values; nil if it is neither dictionary, array nor object.
     static func pairs(_ value: Any, _ names: [String]) -> [(String, Any)]? {
         if let dictionary = value as? [String: Any] {
             return dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

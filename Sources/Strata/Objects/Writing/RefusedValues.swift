@@ -1,5 +1,5 @@
 extension Realm.Error {
-    /// A value that a property cannot hold.
+    /// The error for a value that a property cannot hold.
     static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
         badValue(access.name, property.name, property.tag, property.target, got)
     }
@@ -20,7 +20,7 @@ extension Realm.Error {
             field.shape.objectType?.className(), got)
     }
 
-    /// Something that no object is made from.
+    /// The error for a value from which no object can be made.
     static func badObject(_ className: String, _ names: [String], _ got: Any) -> Realm.Error {
         if let array = got as? [Any] {
             return Realm.Error(
@@ -34,7 +34,7 @@ extension Realm.Error {
 
     private static func shown(_ value: Any?) -> String {
         guard let value = _flatten(value) else { return "nil" }
-        // Its text would take stack for each level.
+        // Printing it would take stack for each level.
         if ValueNesting.isDeeper(value, than: 20) {
             return "\(type(of: value)) with more than 20 dictionaries and lists inside one another"
         }
@@ -44,7 +44,7 @@ extension Realm.Error {
 }
 
 extension ColumnTag {
-    /// What a property of this kind takes, for messages.
+    /// The values that a property of this kind accepts, for messages.
     func expected(_ target: String?) -> String {
         let element = (type == .object ? target ?? "object" : "\(type)") + (isOptional ? "?" : "")
         switch collection {

@@ -1,17 +1,17 @@
 import StrataStorage
 
 extension ObjectBase {
-    /// Whether a field of one word holds a reference to an object or a collection, and not one of the small numbers
-    /// that stand for "none": no object has an address on the first page of memory.
+    /// Whether a single-word field holds a reference to an object or a collection, not one of the small numbers for
+    /// "none": no object has an address on the first page of memory.
     @inline(__always)
     func _holdsReference(_ offset: Int) -> Bool { _field(offset).load(as: UInt.self) >= 4096 }
 }
 
-/// The cells of a row that is being made from an object.
+/// Encodes the cells of a new row from an object.
 ///
-/// Small strings are used where they stand in the object, others are copied into scratch memory, which keeps its
-/// address until the row is written. One per Realm; a row is encoded after everything that it leads to was added, so
-/// the encoder is never used for two rows at once.
+/// Small strings are borrowed from the object; others are copied to scratch memory, whose address is stable until the
+/// row is written. One per Realm; a row is encoded after all objects it leads to were added, so the encoder is never
+/// used for two rows at once.
 public final class _RowEncoder {
     unowned(unsafe) let instance: RealmInstance
     @exclusivity(unchecked) private(set) var cells: UnsafeMutablePointer<Cell>
@@ -104,7 +104,7 @@ public final class _RowEncoder {
 
     func put(_ bytes: [UInt8], _ column: Int) { cells[column] = scratch.append(bytes) }
 
-    /// Notes what a link leads to, so that it has a key by the time its owner's row is encoded.
+    /// Notes the target of a link, so that it has a key before its owner's row is encoded.
     func addTarget(_ target: ObjectBase) {
         if target._frame == nil && !target._isBeingAdded { targets.append(target) }
     }
@@ -115,7 +115,7 @@ public final class _RowEncoder {
         return targets
     }
 
-    /// A link; null for now when the target waits for its own row.
+    /// Encodes a link; null for now if the target has no row yet.
     func putLink(_ target: ObjectBase, _ column: Int) {
         cells[column] = .null
         if target._frame == nil {
@@ -129,12 +129,12 @@ public final class _RowEncoder {
         }
     }
 
-    /// A collection; empty for now when one of the objects in it waits for its own row.
+    /// Encodes a collection; empty for now if one of its objects has no row yet.
     func putCollection<Collection: _ColumnCollection>(_ collection: Collection, _ column: Int) {
         cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         let shape = Collection._shape
         let objects = collection._column == nil ? collection._unmanagedObjects : []
-        // Elements that are stored as embedded objects are no objects yet, and come after their owner, too.
+        // Elements stored as embedded objects do not exist yet, and are added after their owner, too.
         let isMade = shape.type == .object && collection._column == nil && objects.count != collection.elementCount
         if isMade || objects.contains(where: { $0._frame == nil }) {
             // The collection itself becomes a view of the column before the column is written.
@@ -153,7 +153,7 @@ public final class _RowEncoder {
         put(bytes, column)
     }
 
-    /// Leaves a column of the row that is being encoded for when all rows are there.
+    /// Postpones a column of the row that is being encoded until all rows exist.
     func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
         guard let owner = current?.takeUnretainedValue() else { return }
         instance.write?.postpone { [unowned instance] in
@@ -176,7 +176,7 @@ extension LinkPayload {
     }
 }
 
-/// Bytes that keep their address until they are cleared.
+/// Bytes with stable addresses until they are cleared.
 struct ScratchBytes: ~Copyable {
     private var blocks: [UnsafeMutableRawBufferPointer] = []
     private var block = 0

@@ -1,42 +1,42 @@
 import StrataStorage
 
-/// A write that runs: its transaction, and whatever holds only until it ends.
+/// A running write: its transaction, and all state that lasts until its end.
 ///
-/// It is made when the write begins and dropped when the write ends, so that nothing of one write is left in the next.
-/// Concurrency: used where its Realm lives.
+/// Made when the write begins and released when it ends, so that no state of one write reaches the next. Concurrency:
+/// used where its Realm lives.
 final class RunningWrite {
-    /// Drops this object before it goes itself.
+    /// Owns this object.
     unowned(unsafe) let instance: RealmInstance
     let transaction: WriteTransaction
-    /// By the Realm's own count of its writes, from 1 on.
+    /// By the Realm's count of its writes, from 1 on.
     let number: UInt32
-    /// The version that the rows which it adds are born in.
+    /// The creation version of the rows that it adds.
     let version: UInt64
-    /// As long as the Realm has this stamp, the write has changed nothing.
+    /// While the Realm has this stamp, the write has changed nothing.
     private let stampAtBegin: UInt64
     /// Why it must not be committed.
     @exclusivity(unchecked) private(set) var failure: Realm.Error?
-    /// Embedded objects that nothing leads to yet.
+    /// Embedded objects without a parent yet.
     @exclusivity(unchecked) private(set) var parentless: Set<EmbeddedRow> = []
-    /// Rows whose unique keys are looked at before the commit.
+    /// Rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// Whether values that are there already are left as they are, for updates that write only what differs.
+    /// Whether equal values are not written, for updates that write only differences.
     @exclusivity(unchecked) private(set) var skipsEqual = false
-    /// Whether an object is being added, with whatever it leads to.
+    /// Whether an object is being added, with all objects it leads to.
     @exclusivity(unchecked) private var isAdding = false
-    /// What the object that is being added asked for. Objects that it leads to are added the same way.
+    /// The update policy of the object being added, and of the objects it leads to.
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
-    /// Along collections that may change.
+    /// Iterations over collections that may change.
     let walks = CollectionWalks()
-    /// What queries remember of it.
+    /// Cached results of queries in the write.
     var memory: (any WriteMemory)?
-    /// Made when somebody outside of the write has to know how it ends.
+    /// Made when code outside the write has to know its outcome.
     private var knownFate: WriteFate?
-    /// Changes that wait until all rows of the objects that are being added are there.
+    /// Changes that are postponed until all rows of the objects being added exist.
     @exclusivity(unchecked) private var postponed: [() -> Void] = []
 
-    /// - Parameter number: how many writes the Realm has begun, this one included.
+    /// - Parameter number: the number of writes that the Realm has begun, this one included.
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
         self.instance = instance
         self.transaction = transaction
@@ -47,15 +47,15 @@ final class RunningWrite {
 
     var hasChanged: Bool { instance.stamp != stampAtBegin }
 
-    /// Notes why the write must not be committed; the first reason is the one that is thrown.
+    /// Marks the write as failed; the first error is the one that is thrown.
     func fail(_ error: Realm.Error) {
         if failure == nil { failure = error }
     }
 
-    /// Whether the row of an object was born in this write.
+    /// Whether the row of an object was created in this write.
     func made(_ object: ObjectBase) -> Bool { object._birthWrite == number && object._creation == version }
 
-    /// How the write ends, for whoever cannot ask it.
+    /// The outcome of the write, for code that outlives it.
     var fate: WriteFate {
         let fate = knownFate ?? WriteFate()
         knownFate = fate
@@ -66,8 +66,8 @@ final class RunningWrite {
 
     func noteCommit() { knownFate?.commit() }
 
-    /// Does what may fail, without making the write fail.
-    /// - Returns: why it failed.
+    /// Runs a change that may fail, without failing the write.
+    /// - Returns: its error; nil if it succeeded.
     func failure(of change: () -> Void) -> Realm.Error? {
         let before = failure
         failure = nil
@@ -76,8 +76,8 @@ final class RunningWrite {
         return failure
     }
 
-    /// Does what has to be done before the commit, and looks at what has to hold then.
-    /// - Returns: why the write must not be committed.
+    /// Completes the write before its commit, and checks its constraints.
+    /// - Returns: why the write must not be committed; nil if it may.
     func finish() -> Realm.Error? {
         walks.settleAll()
         deleteParentless()
@@ -131,8 +131,8 @@ final class RunningWrite {
         }
     }
 
-    /// Whether a migration is at this row, so that it need not be looked for: that would make storage settle the writes
-    /// of every row by themselves.
+    /// Whether a migration is enumerating this row, so that it need not be located: a look-up would make storage apply
+    /// pending changes row by row.
     @inline(__always)
     private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
         guard let walked = instance.migration?.walked else { return false }
@@ -140,7 +140,7 @@ final class RunningWrite {
             && access.primary?.column != column
     }
 
-    /// Writing the primary key that is there already is allowed.
+    /// Writing the present primary key again is allowed.
     private func checkUnchangedKey(
         _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
     ) {
@@ -174,7 +174,7 @@ final class RunningWrite {
         instance.invalidatePlaces()
     }
 
-    /// Runs `change` so that values which are there already are left as they are.
+    /// Runs `change` so that equal values are not written.
     func skippingEqual(_ skips: Bool, _ change: () -> Void) {
         let outer = skipsEqual
         skipsEqual = skips
@@ -184,7 +184,7 @@ final class RunningWrite {
 
     // MARK: Adding
 
-    /// Makes an unmanaged object, and everything that it leads to, part of the Realm.
+    /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
         let (outer, isOutermost) = (self.policy, !isAdding)
         self.policy = policy
@@ -197,10 +197,10 @@ final class RunningWrite {
         self.policy = outer
     }
 
-    /// Leaves a change for when all rows are there.
+    /// Postpones a change until all rows exist.
     func postpone(_ change: @escaping () -> Void) { postponed.append(change) }
 
-    /// Writes the links of cycles, once every row of them is there.
+    /// Writes the links of cycles, once all of their rows exist.
     private func finishPostponed() {
         while !postponed.isEmpty {
             let changes = postponed
@@ -209,7 +209,7 @@ final class RunningWrite {
         }
     }
 
-    /// Adds a row. What it leads to is there.
+    /// Inserts a row whose targets exist.
     func insert(
         _ access: ClassAccess, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
@@ -219,8 +219,8 @@ final class RunningWrite {
         instance.invalidateMarked()
     }
 
-    /// Gives an unmanaged object a primary key that the database numbers.
-    /// - Returns: the row key that goes with it; nil, and the write marked, when there is no number left.
+    /// Assigns an unmanaged object a numbered primary key.
+    /// - Returns: its row key; nil, with the write failed, if the numbers are exhausted.
     func number(_ object: ObjectBase, _ access: ClassAccess, _ field: PlanField) throws(StorageError) -> RowKey? {
         let next = try numbers.next(access, transaction)
         guard field.field.setStored(object._field(field.offset), .integer(next)) else {
@@ -234,8 +234,8 @@ final class RunningWrite {
 
     // MARK: Links
 
-    /// The key by which `object` can be linked to; an unmanaged object is added first. Nil, and the write marked, when
-    /// it cannot.
+    /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is
+    /// impossible.
     func linkKey(of object: ObjectBase) -> RowKey? {
         if object._frame == nil { add(object, policy) }
         guard let other = object._instance else { return nil }
@@ -266,22 +266,22 @@ final class RunningWrite {
 
     // MARK: Embedded objects
 
-    // Each has exactly one parent. Invariant: between calls, every embedded row of the write is led to by exactly one
-    // link, or is `parentless` because the call that gives it to its parent comes next. What is left there when the
-    // write is committed is deleted.
+    // Each has exactly one parent. Invariant: between calls, every embedded row of the write has exactly one link to
+    // it, or is `parentless` because the next call gives it to its parent. Rows still parentless at the commit are
+    // deleted.
 
-    /// A row that was made for a parent to be.
+    /// Notes a row whose parent is not known yet.
     func noteParentless(_ access: ClassAccess, _ key: Int64) {
         parentless.insert(EmbeddedRow(table: access.table, key: key))
     }
 
-    /// A row whose parent is known.
+    /// Notes that a row has a parent.
     func noteParent(_ access: ClassAccess, _ key: Int64) {
         parentless.remove(EmbeddedRow(table: access.table, key: key))
     }
 
-    /// Makes `new` the children of one property in the place of `old`.
-    /// - Returns: those of `old` that are children no more; nil, and the write marked, when one of `new` has a parent.
+    /// Replaces the children `old` of one property by `new`.
+    /// - Returns: those of `old` that are no longer children; nil, with the write failed, if one of `new` has a parent.
     func adopt(_ new: [Int64], over old: [Int64], _ target: ClassAccess) -> [Int64]? {
         if new.isEmpty { return old }
         let known = Set(old)
@@ -302,7 +302,7 @@ final class RunningWrite {
         return old.filter { !kept.contains($0) }
     }
 
-    /// The children that a column holds.
+    /// The children in a column.
     func children(_ object: ObjectBase, _ property: BoundProperty) -> [Int64] {
         guard let view = instance.currentView, object._stamp == instance.stamp || object._relocate(),
             let location = object._location
@@ -316,7 +316,7 @@ final class RunningWrite {
         }
     }
 
-    /// Deletes what was made for a parent and never got one.
+    /// Deletes embedded objects that never got a parent.
     func deleteParentless() {
         if parentless.isEmpty { return }
         let rows = parentless.sorted { ($0.table, $0.key) < ($1.table, $1.key) }
@@ -327,7 +327,7 @@ final class RunningWrite {
         }
     }
 
-    /// Deletes embedded objects that nothing leads to any more, and theirs.
+    /// Deletes embedded objects without a link to them, and their children.
     func deleteChildren(_ keys: [Int64], _ target: ClassAccess) {
         #if Zoo
             if PlantedMistake.childKept.isPlanted { return }
@@ -338,7 +338,7 @@ final class RunningWrite {
 
     // MARK: Deleting
 
-    /// Deletes rows, and what their classes' delete rules take with them.
+    /// Deletes rows, and others by the delete rules of their classes.
     func delete(_ rows: [DeleteRun.Row]) {
         walks.settleAll()
         instance.migration?.noteDeletion()

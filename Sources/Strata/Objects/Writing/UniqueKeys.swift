@@ -1,17 +1,17 @@
 import StrataStorage
 
-/// Properties of a class that no two of its objects share all of.
+/// Properties of a class whose combined values must be unique among its objects.
 struct UniqueKey {
-    /// By the names that the program has for them.
+    /// The program's names.
     let names: [String]
     let columns: [Int]
     let tags: [ColumnTag]
-    /// The positions in `columns` of those that have an index.
+    /// Indices in `columns` of the indexed ones.
     let indexed: [Int]
     let className: String
     let table: Int
 
-    /// Nil when the file does not have all of the columns.
+    /// Nil if the file lacks any of the columns.
     init?(_ names: [String], columnNames: [String], _ definition: TableDefinition, _ table: Int) {
         var columns: [Int] = []
         var tags: [ColumnTag] = []
@@ -31,15 +31,15 @@ struct UniqueKey {
     }
 }
 
-/// Looks whether rows share a unique key. A row with a null in it shares it with none.
+/// Checks whether rows share a unique key. A key with a null is shared with no other row.
 struct UniqueCheck {
     private let view: ReadView
 
     init(_ view: ReadView) { self.view = view }
 
-    /// - Parameter rows: those that were added or changed.
-    /// - Returns: what is wrong.
-    /// - Complexity: O(rows log n) where an index finds few others, else a pass over the columns of the class.
+    /// - Parameter rows: added or changed ones.
+    /// - Returns: the error for a duplicate; nil if there is none.
+    /// - Complexity: O(rows log n) if an index has few candidates, else a pass over the columns of the class.
     func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> Realm.Error? {
         var known: [[DistinctValue]: Int64] = [:]
         for row in rows.sorted() {
@@ -55,7 +55,7 @@ struct UniqueCheck {
         return try scanned(key, known, rows)
     }
 
-    /// The same for all rows of a class.
+    /// As ``offence(_:among:)``, for all rows of a class.
     func offence(_ key: UniqueKey) throws(StorageError) -> Realm.Error? { try scanned(key, [:], []) }
 
     private func values(_ row: Int64, _ key: UniqueKey) throws(StorageError) -> [_StoredValue]? {
@@ -65,14 +65,14 @@ struct UniqueCheck {
         return values
     }
 
-    /// Values in a form whose equality is that of queries; nil with a null among them.
+    /// Values in a form whose equality is that of queries; nil if there is a null.
     private static func tuple(_ values: [_StoredValue]) -> [DistinctValue]? {
         let normal = values.map(DistinctValue.init)
         return normal.contains(.null) ? nil : normal
     }
 
-    /// For each row the position of the column whose index names the fewest others; nil when asking them is more than a
-    /// pass over the class.
+    /// For each row the index in `columns` of the column with the fewest candidates; nil if reading them costs more
+    /// than a pass over the class.
     /// - Complexity: O(log n) for each row and index.
     func lookups(_ key: UniqueKey, _ rows: some Collection<Int64>) throws(StorageError) -> [Int64: Int]? {
         if key.indexed.isEmpty { return nil }
@@ -111,14 +111,14 @@ struct UniqueCheck {
         return nil
     }
 
-    /// A pass over the columns: every row against those that are known, and against each other where none are.
+    /// A pass over the columns: compares every row with the known ones, or with each other if there are none.
     private func scanned(
         _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
     ) throws(StorageError) -> Realm.Error? {
         var known = known
         let looksAtAll = known.isEmpty
         var found: Realm.Error?
-        // A table gives each column once.
+        // A scan returns each column once.
         let columns = Array(Set(key.columns)).sorted()
         try view.scan(key.table, columns: columns) { (batch) throws(StorageError) in
             for row in 0..<batch.count {
@@ -154,7 +154,7 @@ struct UniqueCheck {
 struct UniqueRows {
     private var rows: [Int: Set<Int64>] = [:]
 
-    /// Notes a row, when a unique key has to be looked at for it.
+    /// Notes a row, if one of its unique keys has to be checked.
     @inline(__always)
     mutating func note(_ access: ClassAccess, _ key: Int64, column: Int? = nil) {
         if access.uniqueKeys.isEmpty { return }
@@ -162,7 +162,7 @@ struct UniqueRows {
         rows[access.table, default: []].insert(key)
     }
 
-    /// What is wrong where two objects have one unique key.
+    /// The error for two objects with one unique key; nil if there are none.
     func offence(in instance: RealmInstance, _ view: ReadView) throws(StorageError) -> Realm.Error? {
         for (table, rows) in rows.sorted(by: { $0.key < $1.key }) {
             guard let access = instance.knownAccess(ofTable: table) else { continue }
@@ -175,7 +175,7 @@ struct UniqueRows {
 }
 
 extension RealmInstance {
-    /// The unique keys that the program declares for a class; none during a migration, which is looked at at its end.
+    /// The program's unique keys of a class; none during a migration, which checks them at its end.
     func uniqueKeys(of definition: TableDefinition, _ table: Int) -> [UniqueKey] {
         guard !isMigration, !isFrozen else { return [] }
         return configuredPlan(definition.name)?.uniqueKeys(in: definition, table) ?? []
@@ -190,7 +190,7 @@ extension ClassPlan {
         }
     }
 
-    /// What is wrong with the rows of a file that are there already.
+    /// Checks the existing rows of a file.
     static func uniqueOffence(_ plans: [ClassPlan], _ view: ReadView) throws(Realm.Error) {
         for plan in plans where !plan.uniqueKeys.isEmpty {
             guard let table = view.schema.position(named: plan.name) else { continue }
@@ -201,7 +201,7 @@ extension ClassPlan {
         }
     }
 
-    /// - Throws: `schemaMismatch` for unique keys that mean nothing.
+    /// - Throws: `schemaMismatch` for invalid unique keys.
     func checkUniqueKeys() throws(Realm.Error) {
         for key in uniqueKeys {
             func refuse(_ reason: String) -> Realm.Error {

@@ -1,8 +1,8 @@
 import StrataStorage
 
 extension WriteTransaction {
-    /// Changes a list or a map that stands in the value of a property of any type: the value is written anew.
-    /// - Parameter path: places in collections, from the value itself on.
+    /// Changes an inner collection of a property of any type by writing the value anew.
+    /// - Parameter path: places in collections, from the value itself.
     /// - Complexity: O(bytes of the value).
     func rewrite(
         _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int], _ change: (inout StoredCollection) -> Void

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Whether a write was committed, for whoever leads to something that was made in it: see ``DetachedObject``.
+/// Whether a write was committed, for references to objects that it added: see ``DetachedObject``.
 final class WriteFate: Sendable {
     private let committed = Atomic<Bool>(false)
 
-    /// False while the write runs, and for ever once it is rolled back.
+    /// False while the write runs, and for ever after a rollback.
     var isCommitted: Bool { committed.load(ordering: .acquiring) }
 
     func commit() { committed.store(true, ordering: .releasing) }

@@ -1,14 +1,14 @@
-/// What a running write changed when, so that results which depend on nothing of it are not looked for again.
+/// The stamps of a running write's changes, so that results that do not depend on a change are not evaluated again.
 ///
-/// "When" is the Realm's stamp, which grows with every change.
+/// A stamp grows with every change in the Realm.
 ///
 /// Invariants:
-/// 1. Whatever may have changed without being named here counts as everything.
-/// 2. A mark is set before the change is made: a change that fails half-way was marked.
-/// 3. The log of a class names every row whose columns changed since `logStart`, but for links that a deletion of
+/// 1. A change that is not named here counts as a change of everything.
+/// 2. A mark is set before the change is made, so that a change that fails halfway is marked.
+/// 3. The log of a class names every row whose columns changed since `logStart`, except links that the deletion of
 ///    their target set to null: those are marked as `unlogged`.
 struct WriteMarks {
-    /// Since when nothing but what the other marks name has changed.
+    /// The stamp since which only changes named by the other marks were made.
     private(set) var everything: UInt64 = 0
     private var tables: [Table] = []
     /// The last deletion of any row.
@@ -24,7 +24,7 @@ struct WriteMarks {
         var inserted: UInt64 = 0
         var deleted: UInt64 = 0
         var columns: [Column] = []
-        /// Whether somebody keeps results of the class and wants its log.
+        /// Whether results of the class are kept, and need its log.
         var isFollowed = false
         var logStart: UInt64 = 0
         var log: [(stamp: UInt64, key: Int64)] = []
@@ -32,12 +32,12 @@ struct WriteMarks {
 
     private struct Column {
         var changed: UInt64 = 0
-        /// The last change that was not a deletion of what it leads to.
+        /// The last change other than the deletion of a target.
         var set: UInt64 = 0
         var unlogged: UInt64 = 0
     }
 
-    /// More changes than these between two looks are not followed one by one.
+    /// Most changes between two evaluations that are followed one by one.
     private static let maximumLog = 256
 
     // MARK: Marking
@@ -60,8 +60,8 @@ struct WriteMarks {
         log(table, key, stamp)
     }
 
-    /// Deleted rows take the links that lead to them with them.
-    /// - Parameter linking: the columns that lead to the class.
+    /// Deleted rows are removed from links to them.
+    /// - Parameter linking: the columns that link to the class.
     mutating func markDeleted(
         _ table: Int, _ keys: some Sequence<Int64>, linking: [(table: Int, column: Int)], _ stamp: UInt64
     ) {
@@ -84,8 +84,8 @@ struct WriteMarks {
     private mutating func log(_ table: Int, _ key: Int64, _ stamp: UInt64) {
         guard tables[table].isFollowed else { return }
         if tables[table].log.count >= Self.maximumLog {
-            // Results that are asked after each change go on with the later half: were it to begin anew, they would be
-            // found anew once in so many changes.
+            // Keeps the later half: with an empty log, results that are evaluated after each change would be found anew
+            // regularly.
             let half = Self.maximumLog / 2
             tables[table].logStart = tables[table].log[half - 1].stamp
             tables[table].log.removeFirst(half)
@@ -93,10 +93,10 @@ struct WriteMarks {
         tables[table].log.append((stamp, key))
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     func changed(_ place: Place) -> UInt64 { column(place).changed }
-    /// The last change of a column but for links that went with what they led to.
+    /// The last change of a column other than the deletion of a target.
     func set(_ place: Place) -> UInt64 { column(place).set }
     /// The last change of a column that the log of its class does not name.
     func unlogged(_ place: Place) -> UInt64 { column(place).unlogged }
@@ -108,7 +108,7 @@ struct WriteMarks {
         return tables[place.table].columns[place.column]
     }
 
-    /// Wants the rows of a class that change from now on.
+    /// Starts the log of changed rows of a class.
     mutating func follow(_ table: Int, from stamp: UInt64) {
         makeRoom(table, -1)
         if tables[table].isFollowed { return }
@@ -117,7 +117,7 @@ struct WriteMarks {
         tables[table].log.removeAll(keepingCapacity: true)
     }
 
-    /// The rows of a class that changed since `stamp`, each once; nil when that was not followed.
+    /// The rows of a class that changed since `stamp`, each once; nil if the log does not reach back.
     func rows(changedSince stamp: UInt64, in table: Int) -> [Int64]? {
         guard table < tables.count, tables[table].isFollowed, tables[table].logStart <= stamp else { return nil }
         var keys: [Int64] = []

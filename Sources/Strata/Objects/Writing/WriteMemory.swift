@@ -1,2 +1,2 @@
-/// What something above the objects remembers for as long as a write runs.
+/// State that a layer above the objects caches while a write runs.
 protocol WriteMemory: AnyObject {}

@@ -1,7 +1,6 @@
-/// Which rows of a table are wanted: tests on columns and what is made of them.
+/// A filter of a table's rows: tests on columns, and their combinations.
 ///
-/// Columns are named by their position in the schema. Logic has two values: a test of a value that is null fails, and
-/// `not` of it holds.
+/// Columns are named by their position in the schema. Logic is two-valued: a test of a null fails, and its `not` holds.
 package indirect enum RowFilter: Sendable, Equatable {
     case everything
     case nothing
@@ -13,32 +12,32 @@ package indirect enum RowFilter: Sendable, Equatable {
     case keys(IntegerSet)
     /// An integer, or the key that a link leads to, is one of these.
     case integers(Int, IntegerSet)
-    /// Both zeros are one value; NaN lies nowhere.
+    /// Both zeros are equal; NaN is in no range.
     case double(Int, ClosedRange<Double>)
     /// A double has one of these bit patterns; see ``doubles(_:among:)``.
     case doubles(Int, IntegerSet)
     case bytes(Int, BytesTest)
-    /// A collection is what the matcher wants; a null is an empty one. Not while the transaction has collections open.
+    /// The matcher accepts a collection; null is an empty one. Not usable while the transaction has open collections.
     case collection(Int, CollectionMatcher)
     case null(Int)
-    /// Holds when all do; also when there are none.
+    /// Holds if all parts do; also if there are none.
     case and([RowFilter])
-    /// Holds when one does.
+    /// Holds if any part does.
     case or([RowFilter])
     case not(RowFilter)
 
     package enum Comparison: Sendable { case equal, less, lessOrEqual, greater, greaterOrEqual }
 
-    /// Tests of text and data, byte by byte.
+    /// Bytewise tests of text and data.
     package enum BytesTest: Sendable, Equatable {
         case equal([UInt8])
         case oneOf(BytesSet)
         case prefix([UInt8])
-        /// An empty part is everywhere.
+        /// Every value contains the empty part.
         case contains([UInt8])
-        /// By the first byte that differs; of two values where one starts with the other, the shorter is less.
+        /// Compares the first byte that differs; a proper prefix is less.
         case ordered(Comparison, [UInt8])
-        /// Whatever the matcher says.
+        /// The matcher accepts the bytes.
         case matches(BytesMatcher)
     }
 
@@ -63,7 +62,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
-    /// The least number that is at most another one.
+    /// The least integer below or equal to another one.
     private static func least(_ value: Int64) -> Int64 {
         #if Zoo
             if PlantedMistake.leastIntegerMissed.isPlanted { return min(Int64.min + 1, value) }
@@ -71,7 +70,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         return .min
     }
 
-    /// A comparison with one number, as IEEE 754 has it: nothing compares with NaN.
+    /// A comparison with one number, as in IEEE 754: no value compares with NaN.
     package static func double(_ column: Int, _ comparison: Comparison, _ value: Double) -> RowFilter {
         #if Zoo
             if value.isNaN, comparison == .lessOrEqual, PlantedMistake.nanMatches.isPlanted { return .everything }
@@ -86,7 +85,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
-    /// A comparison with several numbers: both zeros are one value, and NaN is none.
+    /// Equality with one of several numbers: both zeros are equal, and NaN equals none.
     package static func doubles(_ column: Int, among values: [Double]) -> RowFilter {
         var patterns: [Int64] = []
         for value in values where !value.isNaN {
@@ -96,7 +95,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         return patterns.isEmpty ? .nothing : .doubles(column, IntegerSet(patterns))
     }
 
-    /// - Throws: `misuse` when a column is not there or has another type.
+    /// - Throws: `misuse` for an unknown column, or one of another type.
     func check(_ columns: [ColumnDefinition]) throws(StorageError) {
         func require(_ column: Int, _ kind: SegmentKind?) throws(StorageError) {
             guard columns.indices.contains(column) else { throw .misuse(.noSuchColumn) }
@@ -108,7 +107,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         case .double(let column, _), .doubles(let column, _): try require(column, .double)
         case .bytes(let column, _):
             try require(column, .bytes)
-            // Equal collections need not be equal bytes.
+            // Equal collections may have different bytes.
             if columns[column].collection != nil { throw .misuse(.wrongType) }
         case .collection(let column, _): try require(column, .bytes)
         case .null(let column): try require(column, nil)
@@ -117,7 +116,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
-    /// Keys beyond which no row passes; nil when none can.
+    /// Keys outside these bounds never pass; nil if no key can.
     var keyBounds: ClosedRange<Int64>? {
         switch self {
         case .nothing: return nil
@@ -133,7 +132,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
-    /// Whether it looks into collections.
+    /// Whether it reads collections.
     package var asksCollections: Bool {
         switch self {
         case .collection: true
@@ -143,7 +142,7 @@ package indirect enum RowFilter: Sendable, Equatable {
         }
     }
 
-    /// How many filters stand inside one another.
+    /// Nesting depth of the filter.
     var depth: Int {
         switch self {
         case .and(let parts), .or(let parts): 1 + (parts.map(\.depth).max() ?? 0)
@@ -153,19 +152,19 @@ package indirect enum RowFilter: Sendable, Equatable {
     }
 }
 
-/// What a filter asks of the values of one column.
+/// A test of one column's values.
 enum ColumnTest {
     case integers(ClosedRange<Int64>)
     case members(IntegerSet)
     case doubles(ClosedRange<Double>)
-    /// By their bit patterns.
+    /// By bit patterns.
     case doubleMembers(IntegerSet)
     case bytes(RowFilter.BytesTest)
-    /// With the column's identity.
+    /// With the column's id.
     case collection(CollectionMatcher, UInt16)
     case null
 
-    /// Whether a single value passes: for what a group lacks, and for values that stand apart.
+    /// Whether a single value passes: for columns that a group lacks, and for values outside segments.
     func holds(_ cell: Cell) -> Bool {
         switch self {
         case .null: cell.isNull
@@ -175,20 +174,20 @@ enum ColumnTest {
         case .doubleMembers(let set):
             !cell.isNull && set.contains(Int64(bitPattern: cell.doubleValue.bitPattern))
         case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
-        // A tree is not a value by itself.
+        // A tree cannot be tested without its reader.
         case .collection: false
         }
     }
 }
 
-/// A test of collections by what their cells hold. Equal to itself alone.
+/// A test of collections by their cells. Compares equal by identity.
 package final class CollectionMatcher: Sendable, Equatable {
-    /// What stands in a cell, or leads to it, and the column's identity.
+    /// Tests a cell's bytes or descriptor, with the column's id.
     typealias Test =
         @Sendable (UnsafeRawBufferPointer, _ isLong: Bool, _ column: UInt16, PageReader) throws(StorageError) -> Bool
     let holds: Test
 
-    /// - Parameter holds: called with the bytes of a value, or with those that lead to a long one.
+    /// - Parameter holds: called with the bytes of a value, or with the descriptor of a long one.
     init(_ holds: @escaping Test) { self.holds = holds }
 
     package static func == (a: CollectionMatcher, b: CollectionMatcher) -> Bool { a === b }
@@ -223,7 +222,7 @@ extension RowFilter.BytesTest {
         return last
     }
 
-    /// Negative, zero or positive, as `a` stands before, at or behind `b`.
+    /// Negative, zero or positive if `a` precedes, equals or follows `b`.
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         for index in 0..<min(a.count, b.count) where a[index] != b[index] {
             return a[index] < b[index] ? -1 : 1

@@ -1,8 +1,8 @@
 import CStrataShim
 
-/// Rows of a group, as a bit each: main slots, and rows that were inserted later.
+/// A bitmap over a group's rows: main slots, and inserted rows.
 ///
-/// Bits that no row has are zero, but in the word behind each part, which nobody reads.
+/// Bits without a row are zero, except in the word behind each part, which is never read.
 struct Selection {
     let main: UnsafeMutablePointer<UInt64>
     let extra: UnsafeMutablePointer<UInt64>
@@ -25,7 +25,7 @@ struct Selection {
         extra.update(repeating: 0, count: extraWords)
     }
 
-    /// Selects every row, deleted ones too.
+    /// Selects every row, deleted ones included.
     func fill(_ group: Group) {
         clear()
         strata_bits_fill(main, 0, group.rows)
@@ -49,7 +49,7 @@ struct Selection {
         for word in 0..<extraWords { extra[word] |= other.extra[word] }
     }
 
-    /// Selects the rows that are not selected; `other` is overwritten.
+    /// Inverts the selection; `other` is overwritten.
     func invert(_ group: Group, spare other: Selection) {
         other.fill(group)
         for word in 0..<mainWords { main[word] ^= other.main[word] }
@@ -59,7 +59,7 @@ struct Selection {
     @inline(__always) subscript(slot: Int) -> Bool { main[slot >> 6] >> UInt64(slot & 63) & 1 != 0 }
 }
 
-/// Room for the selections of a filter's parts, used again for every group.
+/// Buffers for the selections of a filter's parts, reused for every group.
 ///
 /// Concurrency: confined to its owner.
 final class SelectionStack {
@@ -69,7 +69,7 @@ final class SelectionStack {
     @exclusivity(unchecked) private var mainWords = 0
     @exclusivity(unchecked) private var extraWords = 0
 
-    /// - Parameter depth: selections needed at once.
+    /// - Parameter depth: number of selections in use at once.
     init(depth: Int) {
         self.depth = depth
         words = .allocate(capacity: 1)
@@ -78,8 +78,8 @@ final class SelectionStack {
     deinit { words.deallocate() }
 
     private var stride: Int { mainWords + extraWords + 2 }
-    /// Words behind the last selection, that nobody reads. Slots and numbers of rows have 16 bits, so whatever another
-    /// program writes over a group while it is read, no bit is set behind these.
+    /// Unread words behind the last selection. Slots and row counts have 16 bits, so even if another program overwrites
+    /// a group while it is read, no bit is set behind these words.
     private static let slack = 2 * (1 << 16) / 64
 
     func prepare(_ group: Group) {
@@ -92,7 +92,7 @@ final class SelectionStack {
         capacity = needed
     }
 
-    /// The `level`-th selection; its contents are undefined at first.
+    /// The `level`-th selection; its contents are undefined initially.
     @inline(__always)
     subscript(level: Int) -> Selection {
         precondition(level < depth)
@@ -101,6 +101,6 @@ final class SelectionStack {
             main: base, extra: base + mainWords + 1, mainWords: mainWords, extraWords: extraWords)
     }
 
-    /// Words for the values of one segment or patch: of at most as many rows as the group has.
+    /// Words for one segment's or patch's values: for at most as many rows as the group has.
     var spare: UnsafeMutablePointer<UInt64> { words + depth * stride }
 }

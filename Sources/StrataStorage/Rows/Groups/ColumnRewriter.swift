@@ -1,4 +1,4 @@
-/// Writes some columns of a wide group anew. The segments of the others stay where they are.
+/// Writes some columns of a wide group anew. The segments of other columns stay.
 struct ColumnRewriter {
     private let group: Group
     private let entry: BranchEntry
@@ -14,10 +14,10 @@ struct ColumnRewriter {
         old = GroupImage(group)
     }
 
-    /// - Returns: what stands in the group's place; nil, with nothing changed, when it must be rebuilt.
+    /// - Returns: the new group; nil, with the group unchanged, if it must be rebuilt.
     func rewritten(_ changes: PendingChanges) throws(StorageError) -> BranchEntry? {
         guard !group.isSmall, group.inserted == 0 else { return nil }
-        // What a file holds may overlap; what is kept of it is changed later where it stands.
+        // Parts of a node from a file may overlap; kept parts are changed in place later.
         guard entry.reference.isInArena || GroupDraft.isPacked(group) else { return nil }
         let changed = Set(changes.changed)
         var image = GroupImage()
@@ -57,18 +57,18 @@ struct ColumnRewriter {
         return BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)
     }
 
-    /// Nodes of segments more than a group is built with.
+    /// Nodes of segments beyond those of a newly built group.
     private static let spareNodes = 8
 
-    /// Where the segments of an old node stand now.
+    /// New places of an old node's segments.
     private struct KeptNode {
-        /// Its place among the references of the new group.
+        /// Its index among the references of the new group.
         var node: Int
-        /// By the place in the old node the one in the new.
+        /// New index of each segment, by its index in the old node.
         var places: [Int: Int]
     }
 
-    /// Takes over the nodes of columns that stay: as they are, or without the segments of those that go.
+    /// Keeps the nodes of unchanged columns: as they are, or without the segments of changed ones.
     private func keptNodes(
         without changed: Set<Int>, _ image: inout GroupImage
     ) throws(StorageError) -> [Int: KeptNode] {

@@ -1,13 +1,13 @@
-/// Where a row stands in a version: valid as long as that version is pinned, in a transaction until its next write.
+/// Location of a row in a version: valid as long as the version is pinned; in a transaction until its next write.
 package struct RowLocation: Sendable {
     /// The group's node; kept alive by the version's pin.
     package nonisolated(unsafe) let group: UnsafeRawPointer
-    /// A main slot, or the complement of the place among inserted rows.
+    /// A main slot, or the complement of an index among inserted rows.
     package let slot: Int32
     /// The table's position in the schema.
     package let table: Int32
 
-    /// A place that was taken apart.
+    /// Recreates a location from its parts.
     @inlinable @inline(__always)
     package init(group: UnsafeRawPointer, slot: Int32, table: Int32) {
         self.group = group
@@ -24,7 +24,7 @@ package struct RowLocation: Sendable {
 }
 
 extension Group {
-    /// The segment that holds a main slot of a column, and the place in it. Patches aside.
+    /// The segment with a main slot of a column, and the index in it, ignoring patches.
     @inline(__always)
     func mainSegment(
         _ column: Int, _ slot: Int, _ pages: PageReader
@@ -35,7 +35,7 @@ extension Group {
         return (try foreignSegment(descriptor, pages), index)
     }
 
-    /// A segment in a node of its own; checked to be there and to have the rows that the directory says.
+    /// Reads a segment in another node; checks that it exists and has the directory's number of rows.
     @inline(__always)
     func foreignSegment(_ descriptor: SegmentDescriptor, _ pages: PageReader) throws(StorageError) -> Segment {
         let reference = reference(descriptor.node)
@@ -53,7 +53,7 @@ extension Group {
         return try foreignSegment(descriptor, pages)
     }
 
-    /// The value of a row: the newest segment that has it, and the place in it.
+    /// The value of a row: the newest segment that has it, and the index in it.
     @inline(__always)
     func value(
         _ column: Int, _ row: Int32, _ kind: SegmentKind, _ pages: PageReader
@@ -75,7 +75,7 @@ extension Group {
         return found
     }
 
-    /// The row with a key, as ``RowLocation/slot`` counts, or nil.
+    /// The row with a key, as a ``RowLocation/slot``; nil if there is none.
     @inline(__always)
     func locate(_ key: Int64, _ pages: PageReader) throws(StorageError) -> Int32? {
         if inserted > 0, let place = findInserted(key) { return ~Int32(truncatingIfNeeded: place) }
@@ -98,7 +98,7 @@ extension Group {
         return segment.integer(index) == key ? slot : nil
     }
 
-    /// The first main slot whose key is not below `key`.
+    /// The first main slot whose key is not less than `key`.
     func mainLowerBound(_ key: Int64, _ pages: PageReader) throws(StorageError) -> Int {
         if rows == 0 { return 0 }
         if isDense {
@@ -108,7 +108,7 @@ extension Group {
         let first = firstSegment(RowSet.keyColumn)
         var number = first
         let end = first + segmentCount(RowSet.keyColumn)
-        // The last segment whose first key is not above the key.
+        // The last segment whose first key is not greater than the key.
         while number + 1 < end {
             let next = try segment(number + 1, pages)
             try next.require(.integer, pages)
@@ -120,7 +120,7 @@ extension Group {
         return descriptor(number).firstSlot + segment.lowerBound(key)
     }
 
-    /// The first inserted row whose key is not below `key`.
+    /// The first inserted row whose key is not less than `key`.
     func insertedLowerBound(_ key: Int64) -> Int {
         inserted == 0 ? 0 : insertedSegment(RowSet.keyColumn).lowerBound(key)
     }
@@ -145,7 +145,7 @@ extension Group {
     func select(_ ordinal: Int, _ pages: PageReader) throws(StorageError) -> Int32? {
         if ordinal >= liveRows || ordinal < 0 { return nil }
         if deleted == 0 && inserted == 0 { return Int32(truncatingIfNeeded: ordinal) }
-        // How many inserted rows come before: the smallest i whose position is beyond the ordinal.
+        // Number of inserted rows before it: the smallest i whose position exceeds the ordinal.
         var low = 0
         var high = inserted
         while low < high {
@@ -157,7 +157,7 @@ extension Group {
             let before = try liveMainRows(below: insertedSegment(RowSet.keyColumn).integer(low), pages)
             if before + low == ordinal { return ~Int32(truncatingIfNeeded: low) }
         }
-        // Keys that do not ascend may lead past the end.
+        // In a damaged group keys may not ascend, and lead past the end.
         let slot = liveMainSlot(ordinal - low)
         guard slot >= 0, slot < rows else { throw pages.damage(at: base) }
         return Int32(truncatingIfNeeded: slot)
@@ -168,7 +168,7 @@ extension Group {
         return slot - deletedRank(slot)
     }
 
-    /// The slot of the n-th main row that is not deleted.
+    /// The slot of the n-th live main row.
     private func liveMainSlot(_ n: Int) -> Int {
         var low = n
         var high = min(rows - 1, n + deleted)
@@ -179,14 +179,14 @@ extension Group {
         return low
     }
 
-    /// How many live rows have a key below `key`.
+    /// Number of live rows with a key below `key`.
     func rank(of key: Int64, _ pages: PageReader) throws(StorageError) -> Int {
         try liveMainRows(below: key, pages) + insertedLowerBound(key)
     }
 }
 
 extension Segment {
-    /// The first place whose integer is not below `key`; integers ascend.
+    /// The first index whose integer is not less than `key`; integers ascend.
     @inline(__always)
     func lowerBound(_ key: Int64) -> Int {
         var low = 0
@@ -204,10 +204,10 @@ extension Segment {
     }
 }
 
-// MARK: Values in nodes of their own
+// MARK: Long values
 
 extension Group {
-    /// Whether any value of a column stands in a node of its own.
+    /// Whether a column may have long values.
     func mayHaveLong(_ column: Int, _ layout: TableLayout, _ reader: PageReader) throws(StorageError) -> Bool {
         guard let position = position(of: layout.ids[column], near: column) else { return false }
         let first = firstSegment(position)
@@ -221,7 +221,7 @@ extension Group {
         return false
     }
 
-    /// Whether any value may stand in a node of its own.
+    /// Whether any column may have long values.
     func mayHaveLong(_ layout: TableLayout, _ reader: PageReader) throws(StorageError) -> Bool {
         for column in layout.kinds.indices where layout.kinds[column] == .bytes {
             if try mayHaveLong(column, layout, reader) { return true }

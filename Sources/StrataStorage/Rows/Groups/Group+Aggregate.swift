@@ -1,6 +1,6 @@
 import CStrataShim
 
-/// Sum, number and extremes of integers. The sum wraps around at 64 bits.
+/// Sum, count and extremes of integers. The sum wraps around at 64 bits.
 package struct IntegerTotals: Sendable, Equatable {
     package internal(set) var sum: Int64 = 0
     /// Values that were not null.
@@ -18,7 +18,7 @@ package struct IntegerTotals: Sendable, Equatable {
     }
 }
 
-/// Sum, number and extremes of doubles. The order of the additions is not that of the rows; extremes skip NaN.
+/// Sum, count and extremes of doubles. Additions are not in the order of the rows; extremes skip NaN.
 package struct DoubleTotals: Sendable, Equatable {
     package internal(set) var sum = 0.0
     /// Values that were not null.
@@ -27,13 +27,13 @@ package struct DoubleTotals: Sendable, Equatable {
     package internal(set) var most = -Double.infinity
 }
 
-/// What an aggregate is to find out: extremes cost a pass of their own.
+/// Parts of an aggregate: extremes take a pass of their own.
 enum AggregatePart { case sum, extremes }
 
-/// Totals that segments and single values can be added to.
+/// Totals to which segments and single values are added.
 protocol ColumnTotals {
     static var kind: SegmentKind { get }
-    /// Adds the rows of a segment, none of them null or an exception, whose bits are set.
+    /// Adds the selected rows of a segment, none of them null or an exception.
     mutating func add(_ segment: Segment, _ bits: UnsafeMutablePointer<UInt64>, _ part: AggregatePart)
     mutating func add(cell: Cell, _ times: Int)
 }
@@ -114,8 +114,8 @@ extension Group {
         #endif
     }
 
-    /// Adds a column's values of the selected rows; patches, exceptions and nulls are corrected for. Empties the
-    /// selection of patched rows on the way.
+    /// Adds a column's values of the selected rows, with patches, exceptions and nulls corrected. Removes patched rows
+    /// from the selection.
     func aggregate<Totals: ColumnTotals>(
         _ selection: Selection, _ column: Int, _ layout: TableLayout, _ part: AggregatePart, into totals: inout Totals,
         spare: UnsafeMutablePointer<UInt64>, _ reader: PageReader
@@ -145,9 +145,10 @@ extension Group {
         }
     }
 
-    /// The sum of an integer column over all rows, without a selection: what must not count is subtracted again.
+    /// The sum of an integer column over all rows, computed over whole segments; rows that must not count are
+    /// subtracted.
     ///
-    /// Nil when nulls or exceptions stand in the way, or rows that are both deleted and patched.
+    /// Nil if there are nulls or exceptions, or rows that are both deleted and patched.
     func plainSum(_ layout: TableLayout, _ column: Int, _ pages: PageReader) throws(StorageError) -> UInt64? {
         guard let position = position(of: layout.ids[column], near: column), segmentCount(position) > 0 else {
             return nil
@@ -187,12 +188,12 @@ extension Group {
 }
 
 extension Segment {
-    /// Whether deltas up to `delta` have the order of their values: base + delta does not wrap around.
+    /// Whether deltas up to `delta` are ordered like their values: base + delta does not wrap around.
     func isOrdered(through delta: UInt64) -> Bool {
         delta <= UInt64(bitPattern: Int64.max) &- UInt64(bitPattern: integerBase)
     }
 
-    /// The sum of all rows; nil for nulls, exceptions, or what is not integers.
+    /// The sum of all rows; nil for nulls, exceptions, or another kind.
     @inline(__always)
     var plainSum: UInt64? {
         guard kindCode == SegmentKind.integer.rawValue, flags & (Self.hasNulls | Self.hasExceptions) == 0 else {

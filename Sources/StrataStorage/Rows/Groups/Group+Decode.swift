@@ -1,19 +1,19 @@
 import CStrataShim
 
 extension Group {
-    /// Appends the live rows, in key order and with all changes applied, to `target`.
+    /// Appends the live rows to `target`, in key order and with all changes applied.
     ///
-    /// Bytes stay in this group's nodes, which must outlive the row set's use.
+    /// Bytes are borrowed from this group's nodes, which must outlive the row set's use.
     /// - Parameters:
-    ///   - layout: of the table today. A column that came after the group was written is filled with what rows read
-    ///     that lack it: null, or the default.
-    ///   - wanted: which of the layout's columns to fill; nil for all. Others stay empty, the key is always there.
+    /// - layout: the table's current one. A column that was added after the group was written is filled with null or
+    ///   its default.
+    /// - wanted: the layout's columns to fill; nil for all. Others stay empty; the key is always filled.
     /// - Complexity: O(rows x columns).
     func decode(
         into target: RowSet, _ layout: TableLayout, wanted: [Int]? = nil, _ pages: PageReader
     ) throws(StorageError) {
-        // Each number is read once: should another program write over the file meanwhile, columns still have as many
-        // rows as each other.
+        // Each count is read once, so that columns have equal numbers of rows even if another program overwrites the
+        // file meanwhile.
         let (mainRows, extraRows) = (rows, inserted)
         var all = wanted ?? Array(0..<layout.kinds.count)
         if !all.contains(RowSet.keyColumn) { all.append(RowSet.keyColumn) }
@@ -39,8 +39,8 @@ extension Group {
         }
     }
 
-    /// Runs of main slots and of inserted rows that make up the live rows in key order.
-    /// - Throws: `corrupt` when deleted slots do not ascend.
+    /// Runs of main slots and of inserted rows that are the live rows in key order.
+    /// - Throws: `corrupt` if deleted slots do not ascend.
     private func mergeOrder(
         _ pages: PageReader, _ mainRows: Int, _ extraRows: Int
     ) throws(StorageError) -> [(isInserted: Bool, range: Range<Int>)] {
@@ -75,7 +75,7 @@ extension Group {
         return runs
     }
 
-    /// All main slots of a column, patched.
+    /// All main slots of a column, with patches applied.
     func decodeMain(
         _ column: Int, _ layout: TableLayout, _ output: ColumnBuffer, _ pages: PageReader
     ) throws(StorageError) {
@@ -123,7 +123,7 @@ extension Group {
         segment.decode(into: output)
     }
 
-    /// Whether everything in this node holds the kinds of values that the layout says, given the layout's columns.
+    /// Whether every segment in this node has the kind of the layout, given the layout's columns.
     func hasKinds(of layout: TableLayout) -> Bool {
         for column in 0..<columns {
             let kind = layout.kinds[column].rawValue

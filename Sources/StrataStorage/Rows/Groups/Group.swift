@@ -1,8 +1,8 @@
-/// Reads a group: up to some thousand rows of a table with neighbouring keys.
+/// A row group: up to some thousand rows of a table with adjacent keys.
 ///
-/// A group is a node with a directory. Its main rows stand in segments, in nodes of their own or in this node; a small
-/// group has all of them here. Changes that came later stand beside: patches (slot and value, per column), inserted
-/// rows, deleted slots. Only made for nodes that a ``GroupShape`` has let pass.
+/// A group is a node with a directory. Its main rows are in segments, in nodes of their own or in this node; a small
+/// group has all of them here. Later changes are kept beside them: patches (slot and value, per column), inserted rows,
+/// deleted slots. Only made for nodes that ``GroupShape`` accepts.
 ///
 /// Layout behind the node header, offsets in bytes from the node's start:
 /// ```
@@ -15,7 +15,7 @@
 ///     and then deleted slots, patch slots and segments, each at a multiple of 8
 /// ```
 package struct Group {
-    /// Where the fields in front of the directory stand, in bytes from the node's start.
+    /// Offsets of the fields in front of the directory, from the node's start.
     enum Field {
         static let rows = 24
         static let inserted = 26
@@ -30,7 +30,7 @@ package struct Group {
         static let deletedSlots = 52
     }
 
-    /// Where the fields of a column's entry in the directory stand, in bytes from the entry's start.
+    /// Offsets of the fields of a column's directory entry, from the entry's start.
     enum ColumnField {
         static let id = 0
         static let firstSegment = 2
@@ -64,7 +64,7 @@ package struct Group {
     @inline(__always) package var isDense: Bool { base.u16(Field.flags) & Self.isDenseFlag != 0 }
     @inline(__always) package var size: Int { Int(base.u32(Field.size)) }
     @inline(__always) var deletedOffset: Int { base.u16(Field.deletedSlots) }
-    /// Rows that a reader sees.
+    /// Rows visible to a reader.
     @inline(__always) var liveRows: Int { rows - deleted + inserted }
     @inline(__always) var isSmall: Bool { nodes == 0 }
 
@@ -97,7 +97,7 @@ package struct Group {
     @inline(__always)
     package func insertedSegment(_ column: Int) -> Segment { Segment(base + base.u16(insertsOffset + 2 * column)) }
 
-    /// The position in this group of a column, most often where the schema has it; nil when the group lacks it.
+    /// The position of a column in this group, most often as in the schema; nil if the group lacks it.
     @inline(__always)
     package func position(of id: UInt16, near guess: Int) -> Int? {
         if guess < columns && columnID(guess) == Int(id) { return guess }
@@ -116,7 +116,7 @@ package struct Group {
         let first = firstSegment(column)
         let n = segmentCount(column)
         if n == 1 { return first }
-        // Segments are about even, so the guess is right or next to it.
+        // Segments have similar sizes, so the guess is right or adjacent.
         let width = descriptor(first).rows
         var index = first + min(n - 1, slot / max(width, 1))
         while index > first && descriptor(index).firstSlot > slot { index -= 1 }
@@ -134,7 +134,7 @@ package struct Group {
 
     @inline(__always) func patch(_ index: Int) -> Patch { Patch(base, patchesOffset + index * Self.patchSize) }
 
-    /// Where the patched value of a slot stands: the segment of new values, and the place in it.
+    /// The patched value of a slot: the segment of new values, and the index in it.
     @inline(__always)
     package func patchedValue(_ column: Int, _ slot: Int) -> (segment: Segment, index: Int)? {
         if patched == 0 || !mayBePatched(slot) { return nil }
@@ -158,11 +158,11 @@ package struct Group {
         return place < deleted && deletedSlot(place) == slot
     }
 
-    /// How many deleted slots come before `slot`.
+    /// Number of deleted slots before `slot`.
     @inline(__always)
     func deletedRank(_ slot: Int) -> Int { Self.lowerBound(base + deletedOffset, deleted, slot) }
 
-    /// The first of `count` ascending numbers at `base` that is not below `value`.
+    /// The first of `count` ascending numbers at `base` that is not less than `value`.
     @inline(__always)
     static func lowerBound(_ base: UnsafeRawPointer, _ count: Int, _ value: Int) -> Int {
         var low = 0
@@ -180,15 +180,15 @@ package struct Group {
     }
 }
 
-/// Which slots a segment holds, and where it stands.
+/// Slots of a segment, and its place.
 package struct SegmentDescriptor {
     package var firstSlot: Int
     package var rows: Int
     /// Index of the group's node reference, or ``Group/inThisNode``.
     package var node: Int
-    /// Its place in that node.
+    /// Its index in that node.
     package var index: Int
-    /// In this node: where it starts.
+    /// Offset in this node.
     package var offset: Int
 
     @inline(__always)
@@ -209,13 +209,13 @@ package struct SegmentDescriptor {
         self.offset = offset
     }
 
-    /// Where its fields stand in the directory, in bytes from the entry's start.
+    /// Offsets of its fields in the directory, from the entry's start.
     enum Field {
         static let firstSlot = 0
         static let rows = 2
         static let node = 4
         static let index = 5
-        /// Of a segment in this node, in units of 8 bytes.
+        /// For a segment in this node, in units of 8 bytes.
         static let offset = 6
     }
 
@@ -228,9 +228,9 @@ package struct SegmentDescriptor {
     }
 }
 
-/// Values of one column that were changed after the segments were written: ascending slots and a segment of values.
+/// Changed values of one column, newer than its segments: ascending slots and a segment of values.
 struct Patch {
-    /// Where its fields stand in the directory, in bytes from the entry's start.
+    /// Offsets of its fields in the directory, from the entry's start.
     enum Field {
         static let column = 0
         static let count = 2

@@ -1,7 +1,7 @@
 /// Builds groups from decoded rows.
 ///
 /// Few rows become small groups, one node each; many become wide ones, with segments in nodes of their own. A segment
-/// that fills less than half a page shares one; one of a few bytes stands in the group.
+/// smaller than half a page shares one; a segment of a few bytes is put in the group.
 struct GroupBuilder {
     let layout: TableLayout
     let nodes: TransactionNodes
@@ -12,7 +12,7 @@ struct GroupBuilder {
     private var limits: StoreLimits { nodes.limits }
 
     /// Builds groups for all rows of the range.
-    /// - Parameter wide: also few rows become a wide group.
+    /// - Parameter wide: even few rows become a wide group.
     func build(
         _ rows: RowSet, _ range: Range<Int>, wide: Bool = false
     ) throws(StorageError) -> [BranchEntry] {
@@ -32,7 +32,7 @@ struct GroupBuilder {
 
     // MARK: Small groups
 
-    /// One node with as many of the rows as fit; a wide group when not even one does.
+    /// Builds one node with as many rows as fit; a wide group if not even one fits.
     private func buildSmall(_ rows: RowSet, _ start: Int, _ most: Int) throws(StorageError) -> BranchEntry {
         var n = most
         while n >= 1 {
@@ -95,13 +95,13 @@ struct GroupBuilder {
         }
     }
 
-    /// At most so many nodes hold the segments that share one: all but the last are half full at least.
+    /// Upper bound of nodes with several segments: all but the last are at least half full.
     private static func sharedNodes(_ plans: [[SegmentPlan]]) -> Int {
         let bytes = plans.joined().reduce(0) { $1.size > sharedLimit || $1.size <= embedLimit ? $0 : $0 + $1.size + 8 }
         return bytes == 0 ? 0 : bytes / (SegmentNode.capacity / 2) + 1
     }
 
-    /// For each column the segments that its rows are cut into.
+    /// Cuts the rows into segments, for each column.
     private func planColumns(_ rows: RowSet, _ range: Range<Int>) -> [[SegmentPlan]] {
         let isDense = rows.isDense(range)
         return (0..<layout.kinds.count).map { column in
@@ -146,7 +146,7 @@ struct GroupBuilder {
         return try finish(image, rows, range)
     }
 
-    /// Puts a segment where its size has it: into the group, a node of its own, or one that it shares.
+    /// Places a segment by its size: in the group, in a node of its own, or in a shared one.
     func place(
         _ plan: SegmentPlan, _ buffer: ColumnBuffer, firstSlot: Int, _ image: inout GroupImage,
         _ packer: inout SegmentPacker, _ heap: ByteHeap
@@ -181,7 +181,7 @@ struct GroupBuilder {
     }
 }
 
-/// Puts segments that are small into nodes together.
+/// Packs small segments into shared nodes.
 struct SegmentPacker {
     let nodes: TransactionNodes
     let table: UInt32
@@ -204,7 +204,7 @@ struct SegmentPacker {
         return reference
     }
 
-    /// A node with some segments of another one, in their order.
+    /// A node with some segments of another node, in their order.
     func makeShared(_ reference: NodeReference, keeping places: [Int]) throws(StorageError) -> NodeReference {
         let old = try nodes.node(reference, .segments)
         let (made, node) = try nodes.makeNode(.segments, pages: Int(reference.pages), table: table)
@@ -236,7 +236,7 @@ struct SegmentPacker {
         bytes += size
     }
 
-    /// Writes what waits.
+    /// Writes the waiting segments.
     mutating func finish(_ image: inout GroupImage) throws(StorageError) {
         if waiting.isEmpty { return }
         let (reference, node) = try nodes.makeNode(.segments, pages: 1, table: table)
@@ -256,7 +256,7 @@ struct SegmentPacker {
 }
 
 extension ByteHeap {
-    /// A segment's bytes, encoded into this heap.
+    /// Encodes a segment into this heap.
     func encode(_ plan: SegmentPlan, _ column: ColumnBuffer) -> Blob {
         let target = reserve(aligned8(plan.size))
         plan.write(column, to: target)

@@ -1,14 +1,14 @@
-/// Decodes the live rows of one group after another, with the columns that somebody wants.
+/// Decodes the live rows of one group after another, in the columns that are wanted.
 struct GroupDecoder {
-    /// The rows of the last group; columns that nobody wants are empty.
+    /// Rows of the last group; columns that are not wanted are empty.
     let rows: RowSet
     private let layout: TableLayout
     private let wanted: [Int]
     private let reader: PageReader
-    /// Of a walk over a whole version.
+    /// Set for a walk over a whole version.
     private let met: MetNodes?
 
-    /// - Parameter wanted: columns, counted from the first system column; the key is always there.
+    /// - Parameter wanted: columns, counted from the first system column; the key is always decoded.
     init(_ layout: TableLayout, _ wanted: [Int], _ reader: PageReader, _ met: MetNodes? = nil) {
         self.met = met
         rows = RowSet(layout)
@@ -17,7 +17,7 @@ struct GroupDecoder {
         self.reader = reader
     }
 
-    /// Fills ``rows`` with a group's live rows, from the key `from` on.
+    /// Fills ``rows`` with a group's live rows from the key `from` on.
     func decode(_ group: Group, from: RowKey? = nil) throws(StorageError) {
         try met?.meet(group.base)
         rows.removeAll()
@@ -37,7 +37,7 @@ struct GroupDecoder {
         }
     }
 
-    /// Puts the bytes of long values in the place of their descriptors, but for collections that are trees.
+    /// Replaces the descriptors of long values by their bytes, except for trees.
     private func resolveLong() throws(StorageError) {
         for column in wanted where rows.columns[column].kind == .bytes && rows.columns[column].hasFlags {
             let buffer = rows.columns[column]
@@ -56,7 +56,7 @@ extension ColumnBuffer {
         return LongValue(base).isTree
     }
 
-    /// Replaces a descriptor by the bytes that it leads to.
+    /// Replaces a descriptor by the bytes of its value.
     func resolve(_ row: Int, _ bytes: UnsafeRawBufferPointer) {
         words[row] = UInt64(UInt(bitPattern: bytes.baseAddress))
         lengths[row] = UInt32(truncatingIfNeeded: bytes.count)

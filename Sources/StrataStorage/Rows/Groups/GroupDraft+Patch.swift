@@ -1,17 +1,17 @@
-/// Values that change: patched, written straight into a segment that the transaction owns, or folded into one.
+/// Changes of values: patched, written into a segment that the transaction owns, or folded into a segment.
 extension GroupDraft {
     enum Folding {
         case done
-        /// There are no patches, of this column at least.
+        /// There are no patches to fold.
         case nothing
-        /// The segment must be cut anew, or moved: that is ``GroupEditor``'s.
+        /// The segment must be cut anew or moved, which ``GroupEditor`` does.
         case refused
     }
 
     // MARK: Setting
 
     /// Sets a value of a row.
-    /// - Returns: false, with nothing changed, when there is no room, or too many patches.
+    /// - Returns: false, with the group unchanged, if there is no space, or too many patches.
     func set(_ column: Int, _ row: Int32, _ value: CellValue) throws(StorageError) -> Bool {
         let group = group
         let kind = layout.kinds[column]
@@ -35,7 +35,7 @@ extension GroupDraft {
         return nil
     }
 
-    /// Writes into the segment of the main rows when it stands here or was copied by this transaction.
+    /// Writes into the main rows' segment, if that is in this node or was copied by this transaction.
     private func setMain(_ column: Int, _ slot: Int, _ value: CellValue) throws(StorageError) -> Bool {
         let group = group
         if group.segmentCount(column) == 0 { return false }
@@ -59,7 +59,7 @@ extension GroupDraft {
         node + node.u16(SegmentNode.directoryOffset + 2 + 2 * index) * 8
     }
 
-    /// Bytes that a segment can grow by where it stands: only one that is alone in its node can.
+    /// Bytes by which a segment can grow in place: only one that is alone in its node can.
     private func growth(_ node: UnsafeMutableRawPointer, _ segment: UnsafeMutableRawPointer, _ bytes: Int) -> Int {
         SegmentNode.count(node) == 1 ? bytes - (segment - node) - Segment(segment).size : 0
     }
@@ -124,7 +124,7 @@ extension GroupDraft {
 
     // MARK: Folding
 
-    /// Folds the patches of the segment that has the most bytes of them into a copy of it.
+    /// Folds the patches of the segment with the most patch bytes into a copy of it.
     func fold(only column: Int? = nil) throws(StorageError) -> Folding {
         guard let best = fullest(column) else { return .nothing }
         let group = group
@@ -151,7 +151,7 @@ extension GroupDraft {
         return try removePatches(best.patch, best.range) ? .done : .refused
     }
 
-    /// The patches that lie in one segment and take the most bytes.
+    /// The patches of one segment that take the most bytes.
     private func fullest(_ column: Int?) -> (patch: Int, segment: Int, range: Range<Int>)? {
         let group = group
         var best: (patch: Int, segment: Int, range: Range<Int>)?
@@ -176,8 +176,8 @@ extension GroupDraft {
         return best
     }
 
-    /// Writes patched values into a segment as it is encoded. What was written when one does not fit is patched
-    /// still, so it does no harm.
+    /// Writes patched values into a segment in place. If one does not fit, those written before remain patched, too, so
+    /// they do no harm.
     private func write(
         _ patch: Patch, _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ descriptor: SegmentDescriptor,
         _ kind: SegmentKind, room: Int
@@ -194,8 +194,8 @@ extension GroupDraft {
         return true
     }
 
-    /// Encodes a segment, alone in its node, anew with its patches.
-    /// - Returns: false when it does not fit, or is not alone.
+    /// Encodes a segment that is alone in its node anew, with its patches.
+    /// - Returns: false if it does not fit, or is not alone.
     private func encode(
         _ patch: Patch, _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ descriptor: SegmentDescriptor,
         _ kind: SegmentKind, _ node: UnsafeMutableRawPointer, _ bytes: Int
@@ -217,7 +217,7 @@ extension GroupDraft {
         return true
     }
 
-    /// - Returns: false when the patches that stay do not fit, which only an odd encoding brings about.
+    /// - Returns: false if the remaining patches do not fit, which only an unusual encoding causes.
     private func removePatches(_ number: Int, _ range: Range<Int>) throws(StorageError) -> Bool {
         let patch = group.patch(number)
         let oldSlots = aligned8(2 * patch.count)
@@ -226,7 +226,7 @@ extension GroupDraft {
             let size = aligned8(patch.segment.size)
             move(patch.slotsOffset + oldSlots + size, by: -(oldSlots + size))
             let entry = group.patchesOffset + number * Group.patchSize
-            // The entry's own offsets may be shifted below; it goes.
+            // The entry is removed: its own offsets may be shifted below.
             move(entry + Group.patchSize, by: -Group.patchSize)
             base.put16(Group.Field.patched, group.patched - 1)
             markAll()
@@ -255,7 +255,7 @@ extension GroupDraft {
         return true
     }
 
-    /// Makes the filter anew.
+    /// Rebuilds the filter.
     private func markAll() {
         SegmentEdit.zero(base + Group.filterOffset, Group.filterBytes)
         for index in 0..<group.patched {

@@ -1,15 +1,15 @@
-/// A group's node in the arena, changed where it stands.
+/// A group's node in the arena, changed in place.
 ///
-/// What the node holds is packed: directory, deleted slots, segments in this node, patches, inserted rows, each at a
-/// multiple of 8 and without a gap. A part that changes its size moves what stands behind it. Only made for nodes that
-/// ``isPacked(_:)`` accepts: those that a draft or a ``GroupImage`` wrote always are.
+/// The node's parts are packed: directory, deleted slots, segments in this node, patches, inserted rows, each at a
+/// multiple of 8 and without gaps. A part that changes its size moves the parts behind it. Only made for nodes that
+/// ``isPacked(_:)`` accepts; nodes written by a draft or a ``GroupImage`` always are.
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupDraft {
     let base: UnsafeMutableRawPointer
     /// Bytes of the node.
     let capacity: Int
-    // Kept by the table's editor, which outlives the draft: a copy counts no references.
+    // The table's editor keeps both, and outlives the draft: a copy counts no references.
     unowned(unsafe) let layout: TableLayout
     unowned(unsafe) let nodes: TransactionNodes
 
@@ -18,7 +18,7 @@ struct GroupDraft {
 
     // MARK: Layout
 
-    /// Whether the parts of a group follow one another as drafts need it; what a file holds may overlap.
+    /// Whether the parts of a group are packed as drafts need it; parts of a node from a file may overlap.
     static func isPacked(_ group: Group) -> Bool {
         var end = group.blobsOffset
         guard group.size & 7 == 0, group.deletedOffset == end, hasOneSegmentEach(group) else { return false }
@@ -46,7 +46,7 @@ struct GroupDraft {
         return end == group.size
     }
 
-    /// Whether the rows of a small group stand in one segment for each column, and no column is patched twice.
+    /// Whether the rows of a small group are in one segment per column, and no column is patched twice.
     private static func hasOneSegmentEach(_ group: Group) -> Bool {
         if group.isSmall {
             for column in 0..<group.columns where group.segmentCount(column) > 1 { return false }
@@ -57,7 +57,7 @@ struct GroupDraft {
         return true
     }
 
-    /// Bytes of everything that is not changes.
+    /// Bytes of everything except changes.
     var directorySize: Int {
         let group = group
         var size = group.patchesOffset
@@ -68,9 +68,9 @@ struct GroupDraft {
         return size
     }
 
-    /// Moves everything from `tail` on by `delta` bytes, a multiple of 8. There is room. A gap is zeroed, and so is
-    /// what is left behind at the end.
-    /// - Parameter keepsDeleted: the deleted slots, which may take no bytes, stay when they stand at `tail`.
+    /// Moves everything from `tail` on by `delta` bytes, a multiple of 8. There must be space. The gap, or the bytes
+    /// freed at the end, are zeroed.
+    /// - Parameter keepsDeleted: the deleted slots, which may be empty, stay if they are at `tail`.
     func move(_ tail: Int, by delta: Int, keepsDeleted: Bool = false) {
         if delta == 0 { return }
         let group = group
@@ -85,7 +85,7 @@ struct GroupDraft {
         base.put32(Group.Field.size, UInt32(size + delta))
     }
 
-    /// Corrects the offsets of what will be moved.
+    /// Adjusts the offsets of the parts that will be moved.
     private func shift(_ group: Group, _ tail: Int, _ delta: Int, _ keepsDeleted: Bool) {
         let deleted = group.deletedOffset
         if deleted > tail || (deleted == tail && !keepsDeleted) {
@@ -117,8 +117,8 @@ struct GroupDraft {
 
     // MARK: Segments in this node
 
-    /// Puts a segment, encoded elsewhere, in the place of one in this node.
-    /// - Returns: false, with nothing changed, when there is no room.
+    /// Replaces a segment in this node by one that was encoded elsewhere.
+    /// - Returns: false, with the node unchanged, if there is no space.
     func replace(_ offset: Int, with blob: Blob) -> Bool {
         let old = aligned8(Segment(base + offset).size)
         let new = aligned8(blob.count)
@@ -129,8 +129,8 @@ struct GroupDraft {
         return true
     }
 
-    /// Decodes the segment at `offset`, lets `change` change it, and encodes it anew in the scratch heap.
-    /// - Parameter frame: how integers are encoded.
+    /// Decodes the segment at `offset`, calls `change`, and encodes it anew in the scratch heap.
+    /// - Parameter frame: for integers.
     func encoded(
         _ offset: Int, _ kind: SegmentKind, _ frame: SegmentPlan.Frame, _ change: (ColumnBuffer) -> Void
     ) throws(StorageError) -> Blob {
@@ -143,7 +143,7 @@ struct GroupDraft {
     }
 
     /// Replaces one value of a segment in this node.
-    /// - Returns: false, with nothing changed, when there is no room.
+    /// - Returns: false, with the node unchanged, if there is no space.
     func set(
         _ offset: Int, _ index: Int, _ kind: SegmentKind, _ frame: SegmentPlan.Frame, _ value: CellValue
     ) throws(StorageError) -> Bool {
@@ -157,9 +157,8 @@ struct GroupDraft {
 
     // MARK: Rows
 
-    /// Adds the row of `rows` before the one at `place`, of the main rows of a small group or of the inserted rows.
-    /// - Returns: false, with nothing changed, when there is no room, or when main keys would not be consecutive any
-    ///   more.
+    /// Inserts the row of `rows` at index `place` of a small group's main rows, or of the inserted rows.
+    /// - Returns: false, with the node unchanged, if there is no space, or main keys would not be consecutive any more.
     func insert(_ place: Int, inMain: Bool, _ rows: RowSet, _ row: Int) throws(StorageError) -> Bool {
         let group = group
         let key = rows.key(row)
@@ -212,7 +211,7 @@ struct GroupDraft {
         return place == 0 && key != .max && key + 1 == group.baseKey
     }
 
-    /// Where the values of a column stand; nil for keys that need none.
+    /// Offset of a column's values; nil for keys that are implicit.
     @inline(__always)
     private func rowSegment(_ column: Int, _ inMain: Bool) -> Int? {
         let group = group
@@ -220,7 +219,7 @@ struct GroupDraft {
         return group.segmentCount(column) == 0 ? nil : group.descriptor(group.firstSegment(column)).offset
     }
 
-    /// Puts a value, which the segment takes, into it. There is room.
+    /// Inserts a value that the segment takes. There must be space.
     private func insert(_ value: CellValue, _ index: Int, _ offset: Int) {
         let segment = Segment(base + offset)
         let old = aligned8(segment.size)
@@ -231,9 +230,9 @@ struct GroupDraft {
 
     private func insertFirst(_ rows: RowSet, _ row: Int) -> Bool { writeInserted(rows, row..<(row + 1), keeping: 0) }
 
-    /// Puts other rows in the place of the inserted ones.
-    /// - Parameter keeping: bytes that must be left.
-    /// - Returns: false, with nothing changed, when there is no room.
+    /// Replaces the inserted rows.
+    /// - Parameter keeping: bytes that must stay free.
+    /// - Returns: false, with the node unchanged, if there is no space.
     func setInserted(_ rows: RowSet, keeping: Int) -> Bool { writeInserted(rows, 0..<rows.count, keeping: keeping) }
 
     private func writeInserted(_ rows: RowSet, _ range: Range<Int>, keeping: Int) -> Bool {
@@ -266,8 +265,8 @@ struct GroupDraft {
 
     // MARK: Deleted slots
 
-    /// Adds ascending slots, none of them deleted yet.
-    /// - Returns: false, with nothing changed, when there is no room.
+    /// Adds ascending slots that are not deleted yet.
+    /// - Returns: false, with the node unchanged, if there is no space.
     func delete(_ slots: [Int]) -> Bool {
         let group = group
         let old = group.deleted
@@ -275,7 +274,7 @@ struct GroupDraft {
         let grown = aligned8(2 * (old + slots.count)) - aligned8(2 * old)
         if grown > room { return false }
         move(offset + aligned8(2 * old), by: grown, keepsDeleted: true)
-        // Merged from the end, so that nothing is written over before it was read.
+        // Merged from the end, so that no slot is overwritten before it was read.
         var read = old
         var write = old + slots.count
         for slot in slots.reversed() {

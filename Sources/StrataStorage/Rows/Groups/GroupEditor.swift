@@ -1,24 +1,24 @@
-/// Changes one group: what a transaction does to rows that are there already.
+/// Changes the existing rows of one group for a transaction.
 ///
-/// Changes go beside the main rows, as patches, inserted rows and deleted slots, so that a commit costs this one node;
-/// ``GroupDraft`` makes them where the node stands in the arena. When they no longer fit, the segment with the most
-/// patch bytes is folded; when that is not enough, the group is rebuilt. Every operation returns what stands in the
-/// group's place: nil when it is the same node, changed.
+/// Changes are kept beside the main rows, as patches, inserted rows and deleted slots, so that a commit writes this one
+/// node; ``GroupDraft`` makes them in place in the arena. When they no longer fit, the segment with the most patch
+/// bytes is folded; if that is not enough, the group is rebuilt. Every operation returns the groups that replace this
+/// one; nil if it is the same node, changed.
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupEditor {
-    // Kept by the table's editor, which outlives this: a copy counts no references.
+    // The table's editor keeps both, and outlives this: a copy counts no references.
     unowned(unsafe) let layout: TableLayout
     unowned(unsafe) let nodes: TransactionNodes
-    /// The group's own reference and its key in the branch above.
+    /// The group's reference, and its key in the branch above.
     private(set) var entry: BranchEntry
     private var group: Group
-    /// The node in the arena; nil when it must be rebuilt to be changed.
+    /// The node in the arena; nil if it must be rebuilt to be changed.
     private var draft: GroupDraft?
 
     private var limits: StoreLimits { nodes.limits }
 
-    /// - Parameter changing: false when the group is only to be rebuilt or given up.
+    /// - Parameter changing: false if the group will only be rebuilt or dropped.
     init(
         _ entry: BranchEntry, _ layout: TableLayout, _ nodes: TransactionNodes, changing: Bool = false
     ) throws(StorageError) {
@@ -38,14 +38,14 @@ struct GroupEditor {
     var liveRows: Int { group.liveRows }
     var isSmall: Bool { group.isSmall }
 
-    /// Whether its parts may be taken over as they stand, to be changed there later; what a file holds may overlap.
+    /// Whether its parts can be kept and changed in place later; parts of a node from a file may overlap.
     @inline(__always)
     private static func isAsDrafted(_ group: Group, _ reference: NodeReference, _ layout: TableLayout) -> Bool {
         guard group.hasColumns(of: layout) else { return false }
         return reference.isInArena || (GroupDraft.isPacked(group) && group.hasKinds(of: layout))
     }
 
-    /// Whether the node that was changed would be accepted from a file.
+    /// Whether the changed node would be accepted from a file.
     var isSound: Bool {
         GroupDraft.isPacked(group) && GroupShape(group.base, bytes: entry.reference.byteCount, isOpen: true).isRight
     }
@@ -63,13 +63,13 @@ struct GroupEditor {
         if let draft, row >= 0, !group.isSmall, let made = try refold(draft, column, Int(row), value) { return made }
         return try rebuild { (rows) throws(StorageError) in
             let place = rows.lowerBound(key)
-            // Keys that do not ascend hide the row that was located.
+            // In a damaged group keys may not ascend, and hide the located row.
             guard place < rows.count, rows.key(place) == key else { throw nodes.reader.damage(at: group.base) }
             value.set(rows.columns[column], place)
         }
     }
 
-    /// Adds a row whose key is not there, from a set of rows.
+    /// Inserts a row with a new key, from a set of rows.
     mutating func insert(_ source: RowSet, _ row: Int) throws(StorageError) -> [BranchEntry]? {
         let key = source.key(row)
         while let draft {
@@ -87,8 +87,8 @@ struct GroupEditor {
         return try rebuild { rows in rows.insert(at: rows.lowerBound(key), source, row) }
     }
 
-    /// Adds a row behind all others to a small group where it stands.
-    /// - Returns: false, with nothing changed, when there is no room.
+    /// Appends a row to a small group in place.
+    /// - Returns: false, with the group unchanged, if there is no space.
     func append(_ source: RowSet, _ row: Int) throws(StorageError) -> Bool {
         guard let draft, group.isSmall, group.rows < limits.smallRows, group.inserted == 0, group.deleted == 0 else {
             return false
@@ -96,16 +96,16 @@ struct GroupEditor {
         return try draft.insert(group.rows, inMain: true, source, row)
     }
 
-    /// Whether rows that go are noted beside the main rows; else the group is rebuilt without them.
+    /// Whether deletions are noted beside the main rows; if not, the group is rebuilt without the rows.
     /// - Parameters:
-    ///   - slots: how many main rows go.
-    ///   - rows: how many rows go, inserted ones among them.
+    /// - slots: number of main rows to delete.
+    /// - rows: number of all rows to delete.
     static func keeps(_ group: Group, _ slots: Int, _ rows: Int, _ limits: StoreLimits) -> Bool {
         !group.isSmall && group.deleted + slots <= limits.deletedSlots && group.liveRows - rows >= group.rows / 4
     }
 
-    /// Notes deleted slots and takes inserted rows out, both ascending.
-    /// - Returns: false when the group must be rebuilt. Nothing has changed then but the encoding.
+    /// Notes deleted slots and removes inserted rows, both ascending.
+    /// - Returns: false if the group must be rebuilt. Only its encoding may have changed then.
     mutating func delete(slots: [Int], inserted: [Int]) throws(StorageError) -> Bool {
         if draft == nil { return false }
         let grown = aligned8(2 * (group.deleted + slots.count)) - aligned8(2 * group.deleted)
@@ -124,11 +124,11 @@ struct GroupEditor {
         return draft.delete(slots)
     }
 
-    // MARK: Room
+    // MARK: Space
 
-    /// Folds a segment, or gives the node the pages that its directory needs.
-    /// - Parameter column: the column whose patches are too many, when that may be the reason.
-    /// - Returns: false when nothing more can be done where the node stands.
+    /// Folds a segment, or enlarges the node for its directory.
+    /// - Parameter column: the column with too many patches, if that may be the reason.
+    /// - Returns: false if the node cannot be changed further in place.
     private mutating func makeRoom(_ draft: GroupDraft, for column: Int?) throws(StorageError) -> Bool {
         let pages = GroupImage.pages(forDirectory: draft.directorySize)
         if !group.isSmall && pages * Format.pageSize > draft.capacity {
@@ -152,9 +152,9 @@ struct GroupEditor {
 
     // MARK: Segments that are cut anew
 
-    /// Sets a value where the node takes no more patches and the segment that would be folded does not fit its node:
-    /// folds by way of an image.
-    /// - Returns: nil when the group has no room for the segments: it must be rebuilt.
+    /// Sets a value although the node takes no more patches, and the segment to fold does not fit its node: folds
+    /// through an image.
+    /// - Returns: nil if the group has no space for the segments: it must be rebuilt.
     private func refold(
         _ draft: GroupDraft, _ column: Int, _ slot: Int, _ value: CellValue
     ) throws(StorageError) -> [BranchEntry]? {
@@ -175,7 +175,7 @@ struct GroupEditor {
         return [BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)]
     }
 
-    /// Folds the segment with the most patch bytes into new ones.
+    /// Folds the patches of the segment with the most patch bytes into new segments.
     private func fold(_ image: inout GroupImage, _ folder: inout SegmentReplacer) throws(StorageError) {
         var best = (bytes: -1, patch: 0, segment: 0)
         for (number, patch) in image.patches.enumerated() {
@@ -218,10 +218,10 @@ struct GroupEditor {
 
     // MARK: A column of many rows
 
-    /// Gives rows other values of one column: its segments in which any changes are cut anew.
+    /// Sets other values of one column in many rows: the segments with changes are cut anew.
     /// - Parameters:
     ///   - keys: ascending.
-    ///   - change: gives the value at a place of the column, of the key at an index.
+    /// - change: sets the value at an index of the column buffer, for the key at an index.
     mutating func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> [BranchEntry] {
@@ -262,15 +262,15 @@ struct GroupEditor {
         }
     }
 
-    /// Cuts segments of a column anew, from all of its main values. Patches of the column are among these.
-    /// - Returns: nil, with nothing changed, when the group has no room for them: it must be rebuilt.
+    /// Cuts segments of a column anew from all of its main values, which include its patches.
+    /// - Returns: nil, with the group unchanged, if the group has no space for them: it must be rebuilt.
     private func cut(
         _ changed: Set<Int>, of column: Int, _ values: ColumnBuffer
     ) throws(StorageError) -> BranchEntry? {
         var image = GroupImage(group)
         var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: ByteHeap())
         image.patches.removeAll { $0.column == column }
-        // From the last one on, so that the numbers of the others stay.
+        // From the last one, so that the numbers of the others stay valid.
         for number in changed.sorted(by: >) {
             let segment = image.segments[number]
             let part = ColumnBuffer(values.kind, capacity: segment.rows)
@@ -290,7 +290,7 @@ struct GroupEditor {
 
     // MARK: Rebuilding
 
-    /// Decodes everything, changes it, and builds new groups from it.
+    /// Decodes all rows, applies `change`, and builds new groups.
     func rebuild(_ change: (RowSet) throws(StorageError) -> Void) throws(StorageError) -> [BranchEntry] {
         if !group.isSmall { mark(.rebuiltGroup) }
         let rows = RowSet(layout, capacity: group.liveRows + 1)
@@ -302,7 +302,7 @@ struct GroupEditor {
     private func build(_ rows: RowSet) throws(StorageError) -> [BranchEntry] {
         let builder = GroupBuilder(layout: layout, nodes: nodes)
         let n = rows.count
-        // An even split leaves both halves room to grow.
+        // An even split leaves both halves space to grow.
         let cut = n > limits.wideRows ? n / 2 : group.isSmall && n > limits.smallRows ? n / 2 : n
         var made = try builder.build(rows, 0..<cut)
         if cut < n { made += try builder.build(rows, cut..<n) }
@@ -311,8 +311,8 @@ struct GroupEditor {
         return made
     }
 
-    /// Builds groups without some rows: main slots and places among inserted rows, each ascending.
-    /// - Parameter left: the group before this one; what is built takes the place of both.
+    /// Builds groups without some rows: main slots and indices among inserted rows, each ascending.
+    /// - Parameter left: the group before this one; the new groups replace both.
     func rebuild(
         without slots: [Int], _ inserted: [Int], behind left: GroupEditor?
     ) throws(StorageError) -> [BranchEntry] {
@@ -341,7 +341,7 @@ struct GroupEditor {
         return made
     }
 
-    /// Drops the group and its segments; values in nodes of their own belong to the rows and stay.
+    /// Drops the group and its segments; nodes of long values belong to the rows, and stay.
     func giveUp() {
         for index in 0..<group.nodes { nodes.drop(group.reference(index)) }
         nodes.drop(entry.reference)

@@ -1,10 +1,10 @@
-/// Bytes that stand somewhere, on their way into a group.
+/// Borrowed bytes that will be copied into a group.
 struct Blob {
     var base: UnsafeRawPointer
     var count: Int
 }
 
-/// A group taken apart, to be changed and written as a new node.
+/// A decomposed group, to be changed and written as a new node.
 ///
 /// Unchanged parts are borrowed from the old node, which must live until ``write(table:to:)`` returns.
 struct GroupImage {
@@ -26,7 +26,7 @@ struct GroupImage {
     var references: [NodeReference] = []
     var columns: [Column] = []
     var segments: [SegmentDescriptor] = []
-    /// For each segment in this node, its bytes.
+    /// Bytes of each segment in this node.
     var blobs: [Blob?] = []
     var patches: [PatchImage] = []
     var deleted: [UInt16] = []
@@ -64,7 +64,7 @@ struct GroupImage {
         return Blob(base: base, count: Segment.validatedSize(base, available: available) ?? 0)
     }
 
-    /// Bytes of everything that is not changes.
+    /// Bytes of everything except changes.
     var directorySize: Int {
         var size =
             Group.referencesOffset + references.count * NodeReference.size
@@ -83,17 +83,17 @@ struct GroupImage {
         return size
     }
 
-    /// Bytes that the node may take before changes are folded in.
+    /// Bytes that the node may take before changes are folded.
     var capacity: Int { Self.pages(forDirectory: directorySize) * Format.pageSize }
 
-    /// Pages of a group with such a directory that has been changed: at least 1 500 bytes are left to changes.
+    /// Pages of a changed group with a directory of this size: at least 1 500 bytes are left for changes.
     static func pages(forDirectory size: Int) -> Int {
         min((size + 1500 + Format.pageSize - 1) / Format.pageSize, Group.maxPages)
     }
 
     var liveRows: Int { rows - deleted.count + inserted }
 
-    /// Writes the node's content; `target` is zeroed but for its header.
+    /// Writes the node's content; `target` is zeroed except for its header.
     func write(to target: UnsafeMutableRawPointer) {
         target.put16(Group.Field.rows, rows)
         target.put16(Group.Field.inserted, inserted)
@@ -160,7 +160,7 @@ struct GroupImage {
 // MARK: Patches
 
 extension GroupImage {
-    /// Adds a patch, or changes the one of this slot.
+    /// Adds a patch, or changes that of the slot.
     mutating func patch(_ column: Int, _ slot: Int, _ value: CellValue, _ kind: SegmentKind, _ heap: ByteHeap) {
         let values = ColumnBuffer(kind)
         guard let number = patches.firstIndex(where: { $0.column == column }) else {
@@ -193,7 +193,7 @@ extension GroupImage {
         return low..<high
     }
 
-    /// Takes patches out that were folded into a segment.
+    /// Removes patches that were folded into a segment.
     mutating func removePatches(_ number: Int, _ range: Range<Int>, _ kind: SegmentKind, _ heap: ByteHeap) {
         if range.count == patches[number].slots.count {
             patches.remove(at: number)

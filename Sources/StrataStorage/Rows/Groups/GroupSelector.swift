@@ -1,6 +1,6 @@
 import CStrataShim
 
-/// Evaluates a filter over one group after another, column by column, over the packed values.
+/// Evaluates a filter over one group after another, column by column, on packed values.
 struct GroupSelector {
     let filter: RowFilter
     let layout: TableLayout
@@ -11,7 +11,7 @@ struct GroupSelector {
         self.filter = filter
         self.layout = layout
         self.reader = reader
-        // One more than the filter needs: `not` inverts with the help of a full selection.
+        // One more than the filter needs: `not` inverts with a full selection.
         stack = SelectionStack(depth: filter.depth + 2)
     }
 
@@ -89,7 +89,7 @@ struct GroupSelector {
         }
     }
 
-    /// Whether what rows read passes that lack a column.
+    /// Whether the value of rows that lack a column passes.
     private func holdsMissing(_ test: ColumnTest, _ column: Int) throws(StorageError) -> Bool {
         guard case .collection(let matcher, let id) = test else { return test.holds(layout.missing[column]) }
         return try matcher.holds(layout.missing[column].bytesValue, false, id, reader)
@@ -121,7 +121,7 @@ struct GroupSelector {
         }
     }
 
-    /// Keys that follow one another are not written down: a range of keys is a range of slots.
+    /// Consecutive keys are implicit: a range of keys is a range of slots.
     private func selectDenseKeys(_ test: ColumnTest, _ group: Group, _ selection: Selection) {
         if case .members(let set) = test {
             for slot in 0..<group.rows where set.contains(group.baseKey &+ Int64(slot)) {

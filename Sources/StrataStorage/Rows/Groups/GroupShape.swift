@@ -1,8 +1,8 @@
-/// Says whether the bytes of a node are a group that can be read without further checks, segments in other nodes aside.
+/// Checks that a node is a group that can be read without further checks, except for segments in other nodes.
 struct GroupShape {
     private let group: Group
     private let bytes: Int
-    /// A transaction is changing the group: its segments may stand in the arena.
+    /// A transaction is changing the group: its segments may be in the arena.
     private let isOpen: Bool
 
     init(_ node: UnsafeRawPointer, bytes: Int, isOpen: Bool = false) {
@@ -23,7 +23,7 @@ struct GroupShape {
         return slotsAscend(group.deletedOffset, group.deleted) && columnsFollow() && patchesFit() && insertsFit()
     }
 
-    /// Slots stand where nothing else of the directory does, ascend and are those of rows.
+    /// Whether slots lie behind the directory, ascend, and have rows.
     private func slotsAscend(_ offset: Int, _ count: Int) -> Bool {
         guard offset >= group.blobsOffset || count == 0, offset + 2 * count <= group.size else { return false }
         var last = -1
@@ -35,7 +35,7 @@ struct GroupShape {
         return true
     }
 
-    /// The segments of the columns follow one another.
+    /// Whether the columns' segments are numbered consecutively.
     private func columnsFollow() -> Bool {
         var next = 0
         for column in 0..<group.columns {
@@ -55,8 +55,8 @@ struct GroupShape {
             && (!group.isDense || group.rows == 0 || group.baseKey <= Int64.max - Int64(group.rows - 1))
     }
 
-    /// Segments of a column follow one another without a gap and cover all rows.
-    /// - Parameter system: of keys or creation versions, which are integers and never null.
+    /// Whether the segments of a column adjoin and cover all rows.
+    /// - Parameter system: of keys or creation versions: integers, never null.
     private func isWholeChain(_ first: Int, _ n: Int, system: Bool) -> Bool {
         var next = 0
         for index in first..<(first + n) {
@@ -72,7 +72,7 @@ struct GroupShape {
         return next == group.rows
     }
 
-    /// Whether a segment of so many rows stands in this node.
+    /// Whether there is a segment with this many rows in this node.
     private func isSegment(_ offset: Int, rows expected: Int, system: Bool = false) -> Bool {
         guard offset >= group.blobsOffset, offset % 8 == 0, offset < group.size,
             Segment.validatedSize(group.base + offset, available: group.size - offset) != nil

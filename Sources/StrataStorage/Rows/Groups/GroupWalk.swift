@@ -1,32 +1,32 @@
-/// Goes through the groups of a table in key order, one at a time.
+/// Visits the groups of a table in key order.
 ///
-/// Valid as long as the nodes that it walks: a version's pin, or a transaction's next write.
+/// Valid as long as its nodes: while the version is pinned, or until the transaction's next write.
 struct GroupWalk {
     private let reader: PageReader
-    /// An inner node on the way to the next group.
+    /// An inner node on the path to the next group.
     private struct Step {
         let branch: Branch
         /// The child to visit next.
         var next: Int
-        /// What the branches above say of the keys below: the least one, and one more than the largest. They are
-        /// checked, so that no node is visited twice, however the branches lead.
+        /// Bounds of the keys below, from the branches above: the least one, and an end above all. They are checked, so
+        /// that no node is visited twice, even in a damaged tree.
         let low: Int64?
         let end: Int64?
     }
 
     private var path: [Step] = []
-    /// A table whose root is a group, or the start of the walk.
+    /// The root of a table that is a single group, or the start of the walk.
     private var pending: NodeReference?
     private var key: Int64
 
-    /// - Parameter key: the walk begins with the group that it belongs to.
+    /// - Parameter key: the walk begins with the group of this key.
     init(_ root: NodeReference, from key: Int64, _ reader: PageReader) {
         self.reader = reader
         self.key = key
         pending = root.isNull ? nil : root
     }
 
-    /// Goes down to a branch, which stands on a lower level than the one above, within its bounds.
+    /// Descends to a branch, which must be on a lower level than its parent, and within its bounds.
     private func step(_ reference: NodeReference) throws(StorageError) -> Step {
         var level = Branch.maxLevel + 1
         var low: Int64?
@@ -43,13 +43,13 @@ struct GroupWalk {
         return Step(branch: branch, next: key == .min ? 0 : branch.find(key), low: low, end: end)
     }
 
-    /// The next group, or nil at the end.
+    /// The next group; nil at the end.
     mutating func next() throws(StorageError) -> Group? {
         guard let reference = try nextReference() else { return nil }
         return Group(try reader.node(reference, .group))
     }
 
-    /// Where the next group stands, or nil at the end. The group itself is not read.
+    /// The reference of the next group; nil at the end. The group is not read.
     mutating func nextReference() throws(StorageError) -> NodeReference? {
         while true {
             if let reference = pending {
@@ -60,7 +60,7 @@ struct GroupWalk {
             guard let last = path.last else { return nil }
             if last.next == last.branch.count {
                 path.removeLast()
-                // Only the first way down follows the key.
+                // Only the first descent follows the key.
                 key = .min
                 continue
             }

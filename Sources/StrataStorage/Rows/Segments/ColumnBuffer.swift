@@ -1,10 +1,10 @@
-/// Values of one column for a run of rows, decoded: what groups are built from and scans hand out.
+/// Decoded values of one column for a run of rows: groups are built from them, and scans return them.
 ///
-/// Integers, doubles (as bits) and addresses of bytes share one array of words. Bytes are borrowed from where they
-/// were decoded, or from ``heap`` for values that came in as cells.
+/// Integers, doubles (as bits) and addresses of bytes share one array of words. Bytes are borrowed from their node, or
+/// from ``heap`` for values that were appended as cells.
 /// Concurrency: confined to its owner.
 final class ColumnBuffer {
-    /// What `flags` says of a row.
+    /// Bits of `flags`.
     enum Flag {
         static let null: UInt8 = 1
         /// The bytes are a ``LongValue`` descriptor.
@@ -19,7 +19,7 @@ final class ColumnBuffer {
     /// False as long as every flag is zero.
     @exclusivity(unchecked) private(set) var hasFlags = false
     @exclusivity(unchecked) private var capacity: Int
-    /// Empty until bytes are copied; nil where there are none.
+    /// Empty until bytes are copied; nil if the kind has none.
     private let heap: ByteHeap?
 
     init(_ kind: SegmentKind, capacity: Int = 64) {
@@ -84,7 +84,7 @@ final class ColumnBuffer {
         count += 1
     }
 
-    /// Appends bytes that stay where they are.
+    /// Appends bytes that are borrowed.
     @inline(__always)
     func append(borrowing base: UnsafeRawPointer?, length: Int, flag: UInt8) {
         reserve(1)
@@ -95,7 +95,7 @@ final class ColumnBuffer {
         count += 1
     }
 
-    /// Makes room for `more` values that the caller fills in through ``words`` and ``flags``.
+    /// Extends the buffer by `more` values, which the caller fills in through ``words`` and ``flags``.
     func extend(by more: Int) -> Int {
         reserve(more)
         let start = count
@@ -104,7 +104,7 @@ final class ColumnBuffer {
         return start
     }
 
-    /// Appends rows of another buffer of the same kind; bytes stay borrowed.
+    /// Appends rows of another buffer of the same kind; bytes are borrowed.
     func append(_ other: ColumnBuffer, _ range: Range<Int>) {
         let n = range.count
         if n == 0 { return }
@@ -158,8 +158,8 @@ final class ColumnBuffer {
         count = left
     }
 
-    /// Moves the values whose bit is zero together.
-    /// - Returns: how many there are.
+    /// Compacts the values whose bit is zero.
+    /// - Returns: their number.
     private static func close<T: BitwiseCopyable>(
         _ values: UnsafeMutablePointer<T>, _ count: Int, _ bits: UnsafePointer<UInt64>
     ) -> Int {
@@ -204,7 +204,7 @@ final class ColumnBuffer {
         }
     }
 
-    /// Sets a value that is a node of its own, by its descriptor.
+    /// Sets a long value by its descriptor.
     func setLong(_ index: Int, _ descriptor: LongValue) {
         withUnsafeTemporaryAllocation(byteCount: LongValue.size, alignment: 8) { buffer in
             guard let base = buffer.baseAddress else { return }

@@ -1,28 +1,28 @@
 internal import StrataFiles
 package import Synchronization
 
-/// A run of values of one column, ready to be read by slot: what a held object's property costs a load and no call.
+/// A run of values of one column, addressed by slot: a property read of a held object is a load without a call.
 ///
-/// Void when its version is let go; in a transaction after its next write. A window shows no nulls, exceptions or
-/// values of nodes of their own, and is made of validated bytes only.
+/// Invalid once its version is released; in a transaction after its next write. A window contains no nulls, exceptions
+/// or long values, and is made of validated bytes only.
 package struct ColumnWindow {
     package let group: UnsafeRawPointer
-    /// Values side by side; of a column of bytes what ``lengths`` says.
+    /// Contiguous values; for bytes see ``lengths``.
     package let values: UnsafeRawPointer
     /// Added to each value, wrapping.
     package let base: UInt64
     package let firstSlot: Int32
     package let rows: Int32
-    /// Bytes per value: 0, 1, 2, 4 or 8; of bytes the length that all have, or ``ofOffsets``.
+    /// Bytes per value: 0, 1, 2, 4 or 8; for bytes their common length, or ``ofOffsets``.
     package let width: Int32
-    /// Not 0 when the map lost a page: what the window shows may then be zeros, and is not believed.
+    /// Not 0 once the mapping lost a page: values may then be zeros, and must not be used.
     package let damage: UnsafeMutablePointer<Atomic<UInt32>>
 
-    /// The `width` of bytes of different lengths: `values` starts with their offsets, u16 each, one more than rows,
-    /// from the end of the offsets on.
+    /// The `width` for bytes of different lengths: `values` starts with their u16 offsets, one more than rows, counted
+    /// from the end of the offsets.
     @inlinable package static var ofOffsets: Int32 { -1 }
 
-    /// Nil when values of the segment are of another kind, null, exceptions, or nodes of their own.
+    /// Nil if values of the segment are of another kind, null, exceptions, or long values.
     init?(_ group: UnsafeRawPointer, _ segment: Segment, _ kind: SegmentKind, firstSlot: Int, _ damage: MapDamage) {
         guard segment.kind == kind else { return nil }
         switch kind {
@@ -48,11 +48,11 @@ package struct ColumnWindow {
         rows = Int32(truncatingIfNeeded: segment.rows)
     }
 
-    /// Whether the map lost no page until now: asked after values were read, before they are believed.
+    /// Whether the mapping has lost no page: checked after values were read, and before they are used.
     @inline(__always)
     var isIntact: Bool { damage.pointee.load(ordering: .relaxed) == 0 }
 
-    /// An integer of the window, by its place in it.
+    /// An integer of the window, by its index.
     @inline(__always)
     func integer(_ index: Int) -> UInt64 {
         switch width {

@@ -1,7 +1,7 @@
 import CStrataShim
 
 extension Segment {
-    /// Appends all rows to `column`, which must be of this segment's kind. Bytes stay where they are.
+    /// Appends all rows to `column`, which must have this segment's kind. Bytes are borrowed.
     func decode(into column: ColumnBuffer) {
         let n = rows
         let start = column.extend(by: n)

@@ -1,10 +1,11 @@
 import CStrataShim
 
 extension Segment {
-    /// Sets the bits, from `bit` on, of the rows that pass. All of them are zero before.
+    /// Sets the bits, from `bit` on, of the rows that pass. All of them must be zero before.
     ///
-    /// Constants are moved into the packed domain, so that nothing is decoded.
-    /// - Parameter isStale: tells rows that count no more. Their long values may be gone, so those are not followed.
+    /// Constants are converted to the packed encoding, so that no value is decoded.
+    /// - Parameter isStale: identifies rows that do not count. Nodes of their long values may be gone, so they are not
+    ///   read.
     func select(
         _ test: ColumnTest, _ bits: UnsafeMutablePointer<UInt64>, at bit: Int, _ reader: PageReader,
         isStale: (Int) -> Bool = { _ in false }
@@ -35,7 +36,7 @@ extension Segment {
 
     private func selectIntegers(_ range: ClosedRange<Int64>, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int) {
         let largest: UInt64 = width == 8 ? .max : 1 << UInt64(8 * width) - 1
-        // Values are base + delta, modulo 2^64, so the deltas that fit are a stretch of a circle.
+        // Values are base + delta, modulo 2^64, so the deltas that pass form an arc of a circle.
         let low = Self.distance(integerBase, range.lowerBound)
         let (high, wraps) = low.addingReportingOverflow(Self.distance(range.lowerBound, range.upperBound))
         if low <= largest { selectDeltas(low...(wraps ? largest : min(high, largest)), largest, bits, bit) }
@@ -57,7 +58,7 @@ extension Segment {
         }
     }
 
-    /// How far it is up from `low` to `high`, around the circle when `high` is less.
+    /// The distance from `low` up to `high`, modulo 2^64.
     @inline(__always)
     private static func distance(_ low: Int64, _ high: Int64) -> UInt64 {
         UInt64(bitPattern: high) &- UInt64(bitPattern: low)
@@ -127,7 +128,7 @@ extension Segment {
     }
 
     #if Zoo
-        /// Texts of one length that are equal but for their last byte.
+        /// Texts of one length that are equal except for their last byte.
         private func selectAlike(_ wanted: [UInt8], _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int) {
             for slot in 0..<rows where !isLong(slot) {
                 let own = bytes(slot)

@@ -1,4 +1,4 @@
-/// How values of a segment are encoded.
+/// Encoding of a segment's values.
 package enum SegmentKind: UInt8, Sendable {
     case integer = 1
     case double = 2
@@ -13,9 +13,9 @@ package enum SegmentKind: UInt8, Sendable {
     }
 }
 
-/// Reads a segment: values of one column for a run of slots.
+/// A segment: values of one column for a run of slots.
 ///
-/// Only made for bytes that ``validatedSize(_:available:)`` has accepted, so reading needs no checks but the slot's.
+/// Only made for bytes that ``validatedSize(_:available:)`` accepts, so that reading needs no check except of the slot.
 ///
 /// Layout: kind u8, flags u8 (1 nulls, 2 exceptions or long values, 4 equal lengths), rows u16, width u8, zero u8,
 /// auxiliary u16 (exceptions; or the equal length). Then, by kind:
@@ -23,16 +23,16 @@ package enum SegmentKind: UInt8, Sendable {
 /// - double: rows x 8, null bits
 /// - bytes: null bits, long bits, then equal lengths: the bytes; else rows + 1 offsets u16 and the bytes
 ///
-/// Each part starts at a multiple of 8 but the bytes behind offsets.
+/// Each part starts at a multiple of 8, except the bytes behind offsets.
 package struct Segment {
-    /// Where the fields of the head stand, in bytes from the segment's start.
+    /// Offsets of the head's fields, from the segment's start.
     enum Field {
         static let kind = 0
         static let flags = 1
         static let rows = 2
         static let width = 4
         static let auxiliary = 6
-        /// Of integers alone: what their values are counted from.
+        /// Only for integers: the base of their offsets.
         static let integerBase = 8
     }
 
@@ -60,7 +60,7 @@ package struct Segment {
     @inline(__always)
     private func bit(_ offset: Int, _ slot: Int) -> Bool { base.u8(offset + slot >> 3) >> (slot & 7) & 1 != 0 }
 
-    /// Where the null bits start; meaningful when there are any.
+    /// Offset of the null bits; meaningful only if there are any.
     @inline(__always)
     var nullOffset: Int {
         switch kindCode {
@@ -75,7 +75,7 @@ package struct Segment {
         flags & Self.hasNulls != 0 && base.u8(nullOffset + slot >> 3) >> (slot & 7) & 1 != 0
     }
 
-    /// Whether null bits are set that no row has; filters would take them for rows of the next segment.
+    /// Whether null bits are set without a row; filters would take them for rows of the next segment.
     var hasNullsBehindRows: Bool {
         guard flags & Self.hasNulls != 0 else { return false }
         return (rows..<(8 * Self.bitBytes(rows))).contains { isNull($0) }
@@ -121,7 +121,7 @@ package struct Segment {
         return base.i64(start + aligned8(2 * n) + 8 * low)
     }
 
-    /// Whether integers can lie in a range, as far as the frame says.
+    /// Whether integers may lie in a range, judged by base and width.
     func mayHave(_ range: ClosedRange<Int64>) -> Bool {
         if kindCode != SegmentKind.integer.rawValue || flags & Self.hasExceptions != 0 || width == 8 { return true }
         let (end, overflow) = integerBase.addingReportingOverflow((1 << Int64(8 * width)) - 1)
@@ -156,7 +156,7 @@ package struct Segment {
         }
         let first = base.u16(start + 2 * slot)
         let last = base.u16(start + 2 * slot + 2)
-        // Only a page that was lost meanwhile lets them descend.
+        // They descend only if the page was lost meanwhile.
         return UnsafeRawBufferPointer(start: base + (start + 2 * (rows + 1) + first), count: max(last - first, 0))
     }
 
@@ -165,15 +165,15 @@ package struct Segment {
     /// Whether it can hold keys or creation versions.
     var isSystem: Bool { kindCode == SegmentKind.integer.rawValue && flags & Self.hasNulls == 0 }
 
-    /// - Throws: `corrupt` when the values are of another kind.
+    /// - Throws: `corrupt` if the values are of another kind.
     @inline(__always)
     func require(_ kind: SegmentKind, _ pages: PageReader) throws(StorageError) {
         if kindCode != kind.rawValue { throw pages.damage(at: base) }
     }
 
-    /// The size in bytes of the segment at `base`, or nil when it is not one that fits `available` bytes.
-    /// - Parameter takesTrees: long values may lead to trees of elements. Whether the column has any is for the reader
-    ///   to say, who knows the column.
+    /// The size in bytes of the segment at `base`; nil if it is none that fits `available` bytes.
+    /// - Parameter takesTrees: long values may be trees of elements. Whether the column has such values is checked by
+    ///   the reader, which knows the column.
     static func validatedSize(_ base: UnsafeRawPointer, available: Int, takesTrees: Bool = true) -> Int? {
         guard available >= headSize, let kind = SegmentKind(rawValue: base.load(as: UInt8.self)) else { return nil }
         let segment = Segment(base)

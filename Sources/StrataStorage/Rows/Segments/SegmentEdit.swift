@@ -1,9 +1,9 @@
-/// Changes a segment where it stands, when its encoding takes the change; else the caller encodes it anew.
+/// Changes a segment in place if its encoding permits; if not, the caller encodes it anew.
 ///
-/// Only for segments in the arena. Whatever an edit frees is zeroed, so that equal contents have equal bytes.
+/// Only for segments in the arena. Freed bytes are zeroed, so that equal contents have equal bytes.
 enum SegmentEdit {
-    /// Whether one more of such a value can stand in the segment as it is encoded: no nulls, no exceptions, no long
-    /// values, and the value fits the width or the equal length.
+    /// Whether the segment can take one more such value: it has no nulls, exceptions or long values, and the value fits
+    /// its width or common length.
     @inline(__always)
     static func takes(_ segment: Segment, _ value: CellValue) -> Bool {
         let cell = value.cell
@@ -23,11 +23,11 @@ enum SegmentEdit {
         return width == 8 || (bits &- UInt64(bitPattern: segment.integerBase)) >> UInt64(8 * width) == 0
     }
 
-    // MARK: One value for another
+    // MARK: Replacing a value
 
     /// Replaces a value.
-    /// - Parameter room: bytes behind the segment that it may grow into; none when it must keep its size.
-    /// - Returns: false, with nothing changed, when the encoding does not take it.
+    /// - Parameter room: bytes behind the segment into which it may grow; 0 if it must keep its size.
+    /// - Returns: false, with the segment unchanged, if the encoding does not take it.
     static func set(_ base: UnsafeMutableRawPointer, _ index: Int, _ value: CellValue, room: Int = 0) -> Bool {
         let segment = Segment(base)
         let cell = value.cell
@@ -102,9 +102,9 @@ enum SegmentEdit {
         start.initializeMemory(as: UInt8.self, repeating: 0, count: count)
     }
 
-    // MARK: One value more
+    // MARK: Inserting a value
 
-    /// Bytes of the segment with one more value, which it takes.
+    /// Size of the segment with one more value, which it takes.
     @inline(__always)
     static func sizeWith(_ segment: Segment, _ value: CellValue) -> Int {
         switch segment.kindCode {
@@ -114,7 +114,7 @@ enum SegmentEdit {
         }
     }
 
-    /// Puts a value, which the segment takes, before the one at `index`. There is room for ``sizeWith(_:_:)``.
+    /// Inserts a value, which the segment takes, before `index`. There must be space for ``sizeWith(_:_:)``.
     static func insert(_ base: UnsafeMutableRawPointer, _ index: Int, _ value: CellValue) {
         let segment = Segment(base)
         let rows = segment.rows
@@ -138,7 +138,7 @@ enum SegmentEdit {
         base.put16(Segment.Field.rows, rows + 1)
     }
 
-    /// Moves what stands from `at` to `end` by `count` bytes.
+    /// Moves the bytes from `at` to `end` by `count`.
     @inline(__always)
     private static func open(_ start: UnsafeMutableRawPointer, _ at: Int, _ end: Int, _ count: Int) {
         if at < end { (start + (at + count)).copyMemory(from: start + at, byteCount: end - at) }
@@ -153,7 +153,7 @@ enum SegmentEdit {
         let at = offsets.u16(2 * index)
         let total = offsets.u16(2 * rows)
         let heap = offsets + 2 * (rows + 1)
-        // From the end to the start, so that nothing is written over before it moved.
+        // From the end to the start, so that no bytes are overwritten before they moved.
         (heap + (2 + at + cell.count)).copyMemory(from: heap + at, byteCount: total - at)
         (heap + 2).copyMemory(from: heap, byteCount: at)
         copy(cell, to: heap + (2 + at))
@@ -164,12 +164,12 @@ enum SegmentEdit {
         }
     }
 
-    // MARK: Fewer values
+    // MARK: Removing values
 
-    /// Whether values can be taken out without encoding the rest anew.
+    /// Whether values can be removed without encoding the rest anew.
     static func isPlain(_ segment: Segment) -> Bool { segment.flags & ~Segment.equalLength == 0 }
 
-    /// Takes values out of a plain segment and zeroes what it gives up of its bytes.
+    /// Removes values from a plain segment, and zeroes the freed bytes.
     static func remove(_ base: UnsafeMutableRawPointer, _ range: Range<Int>) {
         let segment = Segment(base)
         let old = segment.size
@@ -214,7 +214,7 @@ enum SegmentEdit {
 }
 
 extension Segment {
-    /// Bytes of a segment that was validated, or encoded here. O(1).
+    /// Size of a segment that was validated, or encoded here. O(1).
     var size: Int {
         let nulls = flags & Self.hasNulls != 0 ? Self.bitBytes(rows) : 0
         switch kindCode {
@@ -229,7 +229,7 @@ extension Segment {
         }
     }
 
-    /// A value, bytes borrowed.
+    /// A value; its bytes are borrowed.
     func cellValue(_ slot: Int) -> CellValue {
         if isNull(slot) { return CellValue(.null) }
         switch kindCode {
@@ -244,7 +244,7 @@ extension Segment {
 }
 
 extension ColumnBuffer {
-    /// A value, bytes borrowed.
+    /// A value; its bytes are borrowed.
     func cellValue(_ row: Int) -> CellValue {
         if isNull(row) { return CellValue(.null) }
         switch kind {

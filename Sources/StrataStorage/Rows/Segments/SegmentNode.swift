@@ -1,7 +1,7 @@
 /// A node of one or more segments: count u16, then per segment its offset in units of 8 bytes u16, then the segments.
 package enum SegmentNode {
     static let directoryOffset = Format.nodeHeaderSize
-    /// Most bytes that a segment alone in a page can have.
+    /// Size of the largest segment that fits a page alone.
     static let capacity = Format.pageSize - aligned8(directoryOffset + 4)
     static let maxSegments = 64
 
@@ -13,7 +13,7 @@ package enum SegmentNode {
         Segment(node + node.u16(directoryOffset + 2 + 2 * index) * 8)
     }
 
-    /// Where the first segment starts.
+    /// Offset of the first segment.
     static func firstOffset(_ segments: Int) -> Int { aligned8(directoryOffset + 2 + 2 * segments) }
 
     static func validate(_ node: UnsafeRawPointer, bytes: Int) -> Bool {

@@ -1,6 +1,6 @@
-/// How rows of a column will be encoded: decided once, then written.
+/// Encoding of a column's rows: decided first, then written.
 ///
-/// Integers get a frame of reference and the narrowest width that fits; when a few values alone would widen it, those
+/// Integers get a frame of reference and the narrowest width that fits; if only a few values would widen it, those
 /// become exceptions.
 struct SegmentPlan {
     let kind: SegmentKind
@@ -13,15 +13,15 @@ struct SegmentPlan {
     /// Exceptions, or the equal length.
     let auxiliary: Int
 
-    /// How integers get their frame of reference.
+    /// Choice of the frame of reference for integers.
     enum Frame {
         /// The narrowest.
         case tight
-        /// At least one byte wide, the values in the middle: others will follow, and shall fit. No exceptions.
+        /// At least one byte wide, with the values in the middle, so that later values fit. No exceptions.
         case roomy
     }
 
-    /// - Complexity: O(rows), one pass, two when exceptions pay.
+    /// - Complexity: O(rows), one pass; two if exceptions pay.
     init(_ column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame = .tight) {
         switch column.kind {
         case .integer: self.init(integers: column, rows, frame)
@@ -97,7 +97,7 @@ struct SegmentPlan {
         span == 0 ? 0 : span < 1 << 8 ? 1 : span < 1 << 16 ? 2 : span < 1 << 32 ? 4 : 8
     }
 
-    /// The base that leaves as much room below the lowest value as above the highest.
+    /// The base with equal space below the lowest value and above the highest.
     private static func middle(_ low: Int64, _ span: UInt64, _ width: Int) -> Int64 {
         if width == 8 { return .min }
         let reach = Int64(1) << Int64(8 * width) - 1
@@ -106,7 +106,7 @@ struct SegmentPlan {
         return min(overflow ? .min : base, .max - reach)
     }
 
-    /// A narrower plan that leaves at most one row in 64 out, at the top or at the bottom.
+    /// A narrower plan that excludes at most one row in 64, at the top or at the bottom.
     private static func withExceptions(
         _ column: ColumnBuffer, _ rows: Range<Int>, _ low: Int64, _ high: Int64, _ width: Int, _ nulls: Int,
         _ nullSize: Int
@@ -158,7 +158,7 @@ struct SegmentPlan {
         self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
     }
 
-    /// How many rows from `start` on fit a segment of `capacity` bytes; at least one.
+    /// Number of rows from `start` that fit a segment of `capacity` bytes; at least one.
     static func fitting(_ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int) -> Int {
         let n = end - start
         switch column.kind {
@@ -196,7 +196,7 @@ struct SegmentPlan {
 
     // MARK: Writing
 
-    /// Writes the segment to `size` zeroed or stale bytes; every byte of it is set.
+    /// Encodes the segment to `size` zeroed or stale bytes; every byte of it is set.
     func write(_ column: ColumnBuffer, to target: UnsafeMutableRawPointer) {
         target.put64(0, 0)
         target.put8(Segment.Field.kind, Int(kind.rawValue))

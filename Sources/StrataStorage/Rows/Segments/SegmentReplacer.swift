@@ -1,10 +1,10 @@
-/// Puts new segments in the place of one, when patches are folded into it.
+/// Replaces a segment by new ones when patches are folded into it.
 struct SegmentReplacer {
     let nodes: TransactionNodes
     let table: UInt32
     let heap: ByteHeap
-    /// Nodes that were made, and ones that the image no longer has: the caller drops the latter when the image takes
-    /// the group's place, else the former.
+    /// Nodes that were made, and nodes that the image no longer references. If the image replaces the group, the caller
+    /// drops the latter, else the former.
     private(set) var made: [NodeReference] = []
     private(set) var released: [NodeReference] = []
 
@@ -16,7 +16,7 @@ struct SegmentReplacer {
 
     private static let embedLimit = 64
 
-    /// Replaces segment `number`, of column `column`, by the values of `buffer`; it may become several.
+    /// Replaces segment `number`, of column `column`, by the values of `buffer`; it may become several segments.
     mutating func replace(
         _ number: Int, of column: Int, with buffer: ColumnBuffer, _ image: inout GroupImage
     ) throws(StorageError) {
@@ -27,7 +27,7 @@ struct SegmentReplacer {
         {
             return
         }
-        // The new nodes are made before the old one is given up: the values still stand in it.
+        // The new nodes are made before the old one is dropped: the values are still in it.
         let packer = SegmentPacker(nodes: nodes, table: table)
         var replacements: [(descriptor: SegmentDescriptor, blob: Blob?)] = []
         for plan in plans {
@@ -56,7 +56,7 @@ struct SegmentReplacer {
 
     private func sharers(_ node: Int, _ image: GroupImage) -> Int { image.segments.count { $0.node == node } }
 
-    /// Writes the shared node anew with one segment changed; false when that does not fit.
+    /// Writes the shared node anew with one segment changed; false if that does not fit.
     private mutating func replaceShared(
         _ number: Int, _ plan: SegmentPlan, _ buffer: ColumnBuffer, _ image: inout GroupImage
     ) throws(StorageError) -> Bool {
@@ -102,7 +102,7 @@ struct SegmentReplacer {
         return reference
     }
 
-    /// Takes a segment out of the node that holds it.
+    /// Removes a segment from its node.
     private mutating func release(_ number: Int, _ image: inout GroupImage) throws(StorageError) {
         let nodeIndex = image.segments[number].node
         if nodeIndex == Group.inThisNode { return }

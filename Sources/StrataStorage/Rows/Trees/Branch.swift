@@ -1,10 +1,10 @@
-/// Reads an inner node of a table's tree: separator keys, rows below, references.
+/// An inner node of a table's row tree: separator keys, rows below, references.
 ///
-/// Layout behind the node header: count u16 at 24, level u16 at 26 (1 above groups), zero u32, then keys i64 x 101
-/// at 32, rows below u64 x 101, references 24 bytes x 101. The first key of the leftmost branch bounds nothing: a key
-/// below it belongs to the first child.
+/// Layout behind the node header: count u16 at 24, level u16 at 26 (1 above groups), zero u32, then keys i64 x 101 at
+/// 32, rows below u64 x 101, references 24 bytes x 101. The first key of the leftmost branch is no bound: a lower key
+/// belongs to the first child.
 package struct Branch {
-    /// Where the fields in front of the keys stand, in bytes from the node's start.
+    /// Offsets of the fields in front of the keys, from the node's start.
     enum Field {
         static let count = 24
         static let level = 26
@@ -31,7 +31,7 @@ package struct Branch {
         NodeReference(base, Self.referencesOffset + NodeReference.size * index)
     }
 
-    /// The child that `key` belongs to. The node is not empty.
+    /// The child for `key`. The node is not empty.
     @inline(__always)
     func find(_ key: Int64) -> Int {
         var low = 0
@@ -74,7 +74,7 @@ package struct Branch {
 }
 
 extension PageReader {
-    /// A branch on the way down, which ends: each stands on a lower level than the one above.
+    /// Reads a branch on a descent. It must be on a lower level than its parent, so the descent ends.
     @inline(__always)
     func branch(_ reference: NodeReference, below level: inout Int) throws(StorageError) -> Branch {
         let branch = Branch(try node(reference, .branch))
@@ -84,7 +84,7 @@ extension PageReader {
     }
 }
 
-/// A child of a branch, on its way in.
+/// A child to be put in a branch.
 struct BranchEntry {
     var key: Int64
     var rows: Int
@@ -112,7 +112,7 @@ extension Branch {
 
     var entries: [BranchEntry] { (0..<count).map(entry) }
 
-    /// Fills a node; unused places are zeroed, so that equal trees have equal bytes.
+    /// Fills a node; unused bytes are zeroed, so that equal trees have equal bytes.
     static func fill(_ node: UnsafeMutableRawPointer, _ entries: ArraySlice<BranchEntry>, level: Int) {
         (node + Format.nodeHeaderSize).initializeMemory(
             as: UInt8.self, repeating: 0, count: Format.pageSize - Format.nodeHeaderSize)

@@ -1,27 +1,27 @@
-/// Values of one group that are to be changed together: a column that changes in many rows is written once.
+/// Changes of one group that are applied together, so that a column that changes in many rows is written once.
 ///
-/// 1. Held back are short values of main rows of a wide group, in columns that have no value in a node of its own: such
-///    a one is given up when it is replaced, which is the caller's way.
-/// 2. Changes are held back once some of the same group have followed one another. Where rows are read in between, what
-///    is held back is done each time, and soon no more is.
-/// 3. A later change of the same value counts.
+/// 1. Only short values of main rows of a wide group are held back, in columns without long values: a long value's node
+///    is dropped when it is replaced, which the caller does.
+/// 2. Changes are held back after some consecutive changes of the same group. If rows are read in between, the changes
+///    are applied each time, and soon no more are held back.
+/// 3. Of several changes of a value, the last one counts.
 final class PendingChanges {
     private let layout: TableLayout
     @exclusivity(unchecked) private(set) var count = 0
-    /// Of texts and data that wait.
+    /// Bytes of pending texts and data.
     @exclusivity(unchecked) private var bytes = 0
     @exclusivity(unchecked) private var columns: [Column] = []
-    /// For each column of the table its place among those that change, or -1. Empty before the first change.
+    /// For each column of the table its index among the changed ones, or -1. Empty before the first change.
     @exclusivity(unchecked) private var places: [Int] = []
     @exclusivity(unchecked) private var reach: TableEditor.KeyReach?
-    /// Where the last change was, and how many were there before it.
+    /// Group of the last change, and the number of consecutive changes before it.
     @exclusivity(unchecked) private var lastLow: Int64?
     @exclusivity(unchecked) private var streak = 0
 
     /// The changes of one column.
     private struct Column {
         let column: Int
-        /// It has values in nodes of their own.
+        /// It has long values.
         var mayHaveLong: Bool?
         var slots: [Int32] = []
         var keys: [Int64] = []
@@ -30,34 +30,35 @@ final class PendingChanges {
 
     init(_ layout: TableLayout) { self.layout = layout }
 
-    /// Where the group's keys begin.
+    /// The least key of the group.
     var low: Int64 { reach?.low ?? .min }
 
-    /// Whether a change of a key may wait with those that do: it is of the same group, and there is room for it. The
-    /// same value may be changed without end, so what waits has a limit, and a part of the memory of a transaction.
+    /// Whether a change of a key may be held back with the pending ones: it is of the same group, and there is space.
+    /// One value may be changed any number of times, so pending changes are limited to a part of a transaction's
+    /// memory.
     @inline(__always)
     func takes(_ key: Int64, _ limits: StoreLimits) -> Bool {
         if count == 0 { return true }
         return count < limits.changesHeld && bytes < limits.memoryBudget / 4 && reach?.contains(key) ?? false
     }
 
-    /// Whether so many have followed one another in a group that it is worth holding the next one back.
+    /// Whether enough changes of a group were consecutive to hold the next one back.
     @inline(__always)
     func mayWait(_ limits: StoreLimits) -> Bool { streak >= limits.changesBeforeHeld }
 
-    /// Notes a change within a group.
+    /// Counts a change within a group.
     @inline(__always)
     func note(_ reach: TableEditor.KeyReach, _ limits: StoreLimits) {
         if lastLow != reach.low {
             lastLow = reach.low
-            // A walk goes on in the next group as it was in the last.
+            // A walk over all rows continues in the next group.
             if streak < limits.changesBeforeHeld { streak = 0 }
         }
         streak += 1
         if count == 0 { self.reach = reach }
     }
 
-    /// Holds a change back, unless it is one that cannot be.
+    /// Holds a change back, if that is possible.
     func hold(
         _ group: Group, _ slot: Int32, _ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool, _ reader: PageReader
     ) throws(StorageError) -> Bool {
@@ -85,13 +86,13 @@ final class PendingChanges {
         return true
     }
 
-    /// Whether changing them one by one is less than writing whole columns.
+    /// Whether applying them one by one costs less than writing whole columns.
     func areFew(in group: Group) -> Bool { count < group.rows / 16 }
 
-    /// Columns that change.
+    /// Columns with changes.
     var changed: [Int] { columns.filter { !$0.slots.isEmpty }.map(\.column) }
 
-    /// Changes the values of a column that were decoded, by slot.
+    /// Applies the changes of a column to its decoded values, by slot.
     func apply(_ column: Int, to values: ColumnBuffer) {
         if column < places.count, places[column] >= 0 {
             let change = columns[places[column]]
@@ -99,8 +100,8 @@ final class PendingChanges {
         }
     }
 
-    /// Changes rows of the group that were decoded.
-    /// - Returns: false when one is not among them.
+    /// Applies the changes to decoded rows of the group.
+    /// - Returns: false if one of the rows is missing.
     func apply(to rows: RowSet) -> Bool {
         for change in columns {
             for (index, key) in change.keys.enumerated() {
@@ -112,7 +113,7 @@ final class PendingChanges {
         return true
     }
 
-    /// Each change, those of a column in their order.
+    /// Calls `body` with each change; those of a column in their order.
     func forEach(_ body: (Int64, Int, CellValue) throws(StorageError) -> Void) throws(StorageError) {
         for change in columns {
             for (index, key) in change.keys.enumerated() {
@@ -121,9 +122,9 @@ final class PendingChanges {
         }
     }
 
-    /// They are done.
+    /// Clears the pending changes after they were applied.
     func removeAll() {
-        // Somebody asks for the rows after a few of them.
+        // Rows are being read after every few changes, so holding back does not pay.
         if count < 4 { streak = 0 }
         count = 0
         bytes = 0
@@ -135,7 +136,7 @@ final class PendingChanges {
         }
     }
 
-    /// Forgets everything.
+    /// Clears all state.
     func end() {
         count = 0
         bytes = 0

@@ -1,4 +1,4 @@
-/// Rows of one group that are to be deleted.
+/// Rows of one group that will be deleted.
 struct PendingDeletion {
     var count = 0
     var reach: TableEditor.KeyReach?
@@ -6,14 +6,14 @@ struct PendingDeletion {
     /// A bit per main slot, and per inserted row.
     var slots: [UInt64] = []
     var inserted: [UInt64] = []
-    /// Whether any value of the group stands in a node of its own; found out when some rows are gone.
+    /// Whether the group may have long values; determined after some rows were deleted.
     var mayHaveLong = true
-    /// How many rows are looked at one by one before the whole group is.
+    /// Number of rows that are examined one by one before the whole group is.
     static let rowsBeforeGroup = 8
 
     init() {}
 
-    /// - Parameter reach: the keys that belong to the group.
+    /// - Parameter reach: the keys of the group.
     init(from group: Group, _ reach: TableEditor.KeyReach?) {
         self.group = group
         self.reach = reach
@@ -21,7 +21,7 @@ struct PendingDeletion {
         inserted = Array(repeating: 0, count: group.inserted / 64 + 1)
     }
 
-    /// Whether a row is to be deleted.
+    /// Whether a row will be deleted.
     @inline(__always)
     func contains(_ slot: Int32) -> Bool {
         let place = Int(slot >= 0 ? slot : ~slot)

@@ -1,5 +1,4 @@
-/// The rows of a table counted in key order: branches say how many stand below each child, so nothing is read but a way
-/// down.
+/// Positions of a table's rows in key order. Branches count the rows below each child, so that only one path is read.
 struct RowOrder {
     private let root: NodeReference
     private let reader: PageReader
@@ -9,14 +8,14 @@ struct RowOrder {
         self.reader = reader
     }
 
-    /// O(1): the root knows.
+    /// O(1): the root has the count.
     func count() throws(StorageError) -> Int {
         let rows = root.isNull ? 0 : Branch(try reader.node(root, .branch)).totalRows
         try reader.confirm()
         return rows
     }
 
-    /// The highest key; nil when there is no row.
+    /// The highest key; nil in an empty table.
     func lastKey() throws(StorageError) -> Int64? {
         var reference = root
         if reference.isNull { return nil }
@@ -30,7 +29,7 @@ struct RowOrder {
         return try group.key(row, reader)
     }
 
-    /// The key of the `ordinal`-th row, or nil beyond the last.
+    /// The key of the `ordinal`-th row; nil beyond the last.
     func key(at ordinal: Int) throws(StorageError) -> Int64? {
         var reference = root
         if reference.isNull || ordinal < 0 { return nil }
@@ -55,7 +54,7 @@ struct RowOrder {
         return key
     }
 
-    /// How many rows come before a key.
+    /// Number of rows before a key.
     func rank(of key: Int64) throws(StorageError) -> Int {
         var reference = root
         if reference.isNull { return 0 }

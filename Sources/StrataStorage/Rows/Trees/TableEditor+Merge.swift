@@ -1,6 +1,6 @@
-/// Making one group of several.
+/// Merges groups.
 extension TableEditor {
-    /// Makes a wide group of small neighbours around the group of `key`, when their rows fill one.
+    /// Merges small neighbours around the group of `key` into a wide group, if their rows fill one.
     func promote(atKey key: Int64) throws(StorageError) {
         if root.isNull { return }
         _ = try descend(key)
@@ -30,7 +30,7 @@ extension TableEditor {
         try replace(path.count - 1, low..<(high + 1), with: made)
     }
 
-    /// Joins the group of `key` with its left neighbour when both fit one group.
+    /// Merges the group of `key` with its left neighbour, if both fit one group.
     func mergeWithLeft(_ key: Int64) throws(StorageError) {
         if root.isNull { return }
         let (entry, group) = try descend(key)

@@ -10,7 +10,7 @@ extension TableEditor {
         if let first = entries.first { try promote(atKey: first.key) }
     }
 
-    /// The group that a key belongs to; the path leads there afterwards. The tree is not empty.
+    /// The group of a key; the path leads there afterwards. The tree is not empty.
     @inline(__always)
     func seek(_ key: Int64) throws(StorageError) -> Group {
         if let reach, reach.contains(key), let leaf = path.last {
@@ -20,7 +20,7 @@ extension TableEditor {
         return try descend(key).group
     }
 
-    /// Walks to the group that a key belongs to, copying branches of older versions to the arena.
+    /// Descends to the group of a key, and copies branches of older versions to the arena.
     func descend(_ key: Int64) throws(StorageError) -> (entry: BranchEntry, group: Group) {
         reach = nil
         path.removeAll(keepingCapacity: true)
@@ -60,8 +60,8 @@ extension TableEditor {
         if entries.count > 1, let key { try promote(atKey: key) }
     }
 
-    /// Puts entries in the place of some children of the branch at `level` of the path. The path is void afterwards,
-    /// unless one entry takes the place of one.
+    /// Replaces some children of the branch at `level` of the path. The path is invalid afterwards, unless one entry
+    /// replaces one.
     func replace(
         _ level: Int, _ range: Range<Int>, with new: [BranchEntry]
     ) throws(StorageError) {
@@ -116,7 +116,7 @@ extension TableEditor {
                 BranchEntry(key: first.key, rows: chunk.reduce(0) { $0 &+ $1.rows }, reference: reference))
         }
         if level > 0 {
-            // The separator above stays where it was: keys below the first one belong to this branch too.
+            // The separator above stays unchanged: lower keys belong to this branch, too.
             let parent = Branch(UnsafeRawPointer(path[level - 1].node))
             above[0].key = min(above[0].key, parent.key(path[level - 1].index))
             try replace(level - 1, parentRange(level), with: above)
@@ -127,7 +127,7 @@ extension TableEditor {
         }
     }
 
-    /// The place of the branch at `level` in the one above.
+    /// The index of the branch at `level` in its parent.
     private func parentRange(_ level: Int) -> Range<Int> {
         let index = path[level - 1].index
         return index..<(index + 1)
@@ -144,7 +144,7 @@ extension TableEditor {
         if entries.count > limit { try replace(0, limit..<limit, with: Array(entries.dropFirst(limit))) }
     }
 
-    /// A root with a single branch below it is not needed.
+    /// Removes roots with a single child.
     private func collapse() throws(StorageError) {
         while true {
             let branch = Branch(try nodes.node(root, .branch))

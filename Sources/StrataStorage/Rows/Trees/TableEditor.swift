@@ -1,14 +1,13 @@
-/// Changes the tree of one table within a transaction.
+/// Changes the row tree of one table within a transaction.
 ///
-/// Appended rows, deletes that follow one another, and many changes of one group that do are held back and done group
-/// by group; everything else first does what is held back. The path of branches to the group at hand stands in the
-/// arena.
+/// Appended rows, consecutive deletes, and many consecutive changes of one group are held back and applied group by
+/// group; every other operation applies them first. The path of branches to the current group is in the arena.
 ///
 /// Concurrency: confined to the write transaction.
 final class TableEditor {
     let table: Int
     let layout: TableLayout
-    /// The open transaction's, which keeps it. Only used while ``isOpen``.
+    /// The open transaction's, which owns it. Used only while ``isOpen``.
     @exclusivity(unchecked) private unowned(unsafe) var roots: (any TreeRoots)?
     @exclusivity(unchecked) private(set) var isOpen = false
     @exclusivity(unchecked) private var tree = NodeReference.null
@@ -20,19 +19,19 @@ final class TableEditor {
         var index: Int
     }
 
-    /// From the root down to the branch above the group.
+    /// From the root to the branch above the group.
     @exclusivity(unchecked) var path: [Step] = []
-    /// Keys that belong to the group at the end of the path; the path is void when there is none.
+    /// Keys of the group at the end of the path; nil if the path is invalid.
     @exclusivity(unchecked) var reach: KeyReach?
     /// Rows to be appended, with keys above all others; or the one row that is being inserted.
     private let appended: RowSet
-    /// The highest key of the table, rows held back included; nil when not known, or no row.
+    /// The highest key of the table, with rows held back; nil if it is unknown, or there is no row.
     @exclusivity(unchecked) private var lastKey: Int64?
     @exclusivity(unchecked) private var isLastKeyKnown = false
     @exclusivity(unchecked) private var deletion = PendingDeletion()
     private let changes: PendingChanges
 
-    /// A range of keys that may have no end.
+    /// A range of keys, possibly without an end.
     struct KeyReach {
         var low: Int64
         var high: Int64?
@@ -53,14 +52,14 @@ final class TableEditor {
         changes = PendingChanges(layout)
     }
 
-    /// Starts with a transaction's state of the table.
+    /// Starts with the table's state in a transaction.
     func begin(_ roots: any TreeRoots) {
         self.roots = roots
         isOpen = true
         tree = roots.tree(of: table)
     }
 
-    /// Forgets the transaction, and what it held back.
+    /// Drops the transaction, and all that was held back.
     func end() {
         if !isOpen { return }
         isOpen = false
@@ -73,7 +72,7 @@ final class TableEditor {
         changes.end()
     }
 
-    /// The tree of rows; the transaction's view has it too.
+    /// Root of the row tree; it is also stored in the transaction's view.
     var root: NodeReference {
         @inline(__always) get { tree }
         set {
@@ -84,7 +83,7 @@ final class TableEditor {
 
     @inline(__always) var hasPending: Bool { appended.count > 0 || isDeleting || changes.count > 0 }
 
-    /// Also when no row is held back: the group that a row was looked for in is known, and is not to change meanwhile.
+    /// True even if no row is held back: the group of the last look-up is known, and must not change meanwhile.
     @inline(__always) private var isDeleting: Bool { deletion.reach != nil }
 
     // MARK: Operations
@@ -131,8 +130,8 @@ final class TableEditor {
         }
     }
 
-    /// Changes one column of a row. A value in a node of its own is given up with the value that it was.
-    /// - Parameter keepsLong: it is not: the caller has done so, or it lives on.
+    /// Changes one column of a row. The node of a replaced long value is dropped.
+    /// - Parameter keepsLong: it is kept: the caller has dropped it, or it is still in use.
     /// - Throws: `misuse(.noSuchRow)`.
     func set(_ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool = false) throws(StorageError) {
         if value.long == nil, changes.mayWait(nodes.limits) {
@@ -146,8 +145,8 @@ final class TableEditor {
         try setNow(group, key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
     }
 
-    /// Holds a change of a short value back, once so many have followed one another that it pays.
-    /// - Returns: false when it has to be made at once, or must give something up first.
+    /// Holds a change of a short value back, after enough consecutive ones.
+    /// - Returns: false if it has to be made at once, or must first drop a long value.
     /// - Throws: `misuse(.noSuchRow)`.
     func hold(_ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool = false) throws(StorageError) -> Bool {
         if !changes.mayWait(nodes.limits) { return false }
@@ -172,7 +171,7 @@ final class TableEditor {
         try finish(editor, made)
     }
 
-    /// How many of some keys, which ascend, belong to the group of the first one, and how many rows that has.
+    /// How many of the ascending keys belong to the group of the first one, and the number of that group's rows.
     func run(of keys: ArraySlice<Int64>) throws(StorageError) -> (count: Int, rows: Int) {
         if hasPending { try flush() }
         guard let first = keys.first, !root.isNull else { throw .misuse(.noSuchRow) }
@@ -181,10 +180,10 @@ final class TableEditor {
         return (keys.prefix { $0 < high }.count, group.liveRows)
     }
 
-    /// Gives rows of one group other values of one column.
+    /// Sets other values of one column in rows of one group.
     /// - Parameters:
-    ///   - keys: ascending, of rows that are there.
-    ///   - change: gives the value at a place of the column, of the key at an index, which may be left as it is.
+    /// - keys: ascending, of existing rows.
+    /// - change: may set the value at an index of the column buffer, for the key at an index.
     func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -201,7 +200,7 @@ final class TableEditor {
         nodes.drop(LongValue(descriptor).reference)
     }
 
-    /// The row that is about to be deleted, without doing first what is held back of deletes in the same group.
+    /// The row to be deleted, located without applying pending deletes in the same group.
     func locateForDelete(_ key: Int64) throws(StorageError) -> RowLocation {
         if appended.count > 0 || changes.count > 0 { try flush() }
         if let reach = deletion.reach, !reach.contains(key) { try flush() }
@@ -220,19 +219,19 @@ final class TableEditor {
         return RowLocation(group, slot: slot, table: table)
     }
 
-    /// Whether the row that was just located may have values in nodes of their own.
+    /// Whether the row just located may have long values.
     @inline(__always) var mayDeleteLong: Bool { deletion.mayHaveLong }
 
-    /// Takes out a row that ``locateForDelete(_:)`` just found.
+    /// Deletes a row that ``locateForDelete(_:)`` just found.
     @inline(__always)
     func delete(_ row: RowLocation) {
         deletion.add(row.slot)
         isLastKeyKnown = false
     }
 
-    // MARK: What is held back
+    // MARK: Pending operations
 
-    /// Does what is held back.
+    /// Applies all pending operations.
     func flush() throws(StorageError) {
         if deletion.reach != nil {
             let pending = deletion
@@ -252,7 +251,7 @@ final class TableEditor {
                     try setNow(try seek(key), key, column, value, keepsLong: true)
                 }
             } catch {
-                // The row was there. As misuse of another operation the loss would go unnoticed.
+                // The row existed. As misuse of another operation the loss would go unnoticed.
                 if case .misuse = error { throw .structure(root) }
                 throw error
             }
@@ -300,8 +299,8 @@ final class TableEditor {
         if made.count > 1 { try promote(atKey: entry.key) }
     }
 
-    /// Puts rows into the last group, a small one, where it stands, as long as they fit.
-    /// - Returns: how many did.
+    /// Appends rows to the last group in place, if it is a small one, as long as they fit.
+    /// - Returns: the number of appended rows.
     private func appendInPlace() throws(StorageError) -> Int {
         if appended.count > Self.appendedInPlace { return 0 }
         let editor = try groupEditor()
@@ -311,7 +310,7 @@ final class TableEditor {
         return done
     }
 
-    /// More rows than these are built into groups at once.
+    /// More rows than this are built into groups at once.
     private static let appendedInPlace = 8
 
     private func delete(_ pending: PendingDeletion) throws(StorageError) {
@@ -330,7 +329,7 @@ final class TableEditor {
         try mergeWithLeft(low)
     }
 
-    /// Rebuilds a group without some of its rows, together with its left neighbour where both fit one.
+    /// Rebuilds a group without some of its rows, together with its left neighbour if both fit one.
     /// - Returns: whether they were joined.
     private func rebuild(
         _ editor: GroupEditor, _ slots: [Int], _ inserted: [Int], joiningLeftOf low: Int64
@@ -355,7 +354,7 @@ final class TableEditor {
         isLastKeyKnown = true
     }
 
-    // MARK: The group at hand
+    // MARK: The current group
 
     /// An editor for the group at the end of the path.
     private func groupEditor(changing: Bool = true) throws(StorageError) -> GroupEditor {
@@ -364,17 +363,17 @@ final class TableEditor {
         return try GroupEditor(entry, layout, nodes, changing: changing)
     }
 
-    /// Lets the tree know what became of the group at the end of the path.
+    /// Updates the tree after a change of the group at the end of the path.
     private func finish(_ editor: GroupEditor, _ entries: [BranchEntry]?) throws(StorageError) {
         guard let entries else { return try update(editor) }
         try replaceGroup(with: entries)
     }
 
-    /// The group was changed where it stands.
+    /// Updates the tree after an in-place change of the group.
     private func update(_ editor: GroupEditor) throws(StorageError) {
         guard let leaf = path.last else { return }
         #if DEBUG
-            // Not an assertion: a crafted file can bring it about, with keys that do not ascend for example.
+            // Not an assertion: a crafted file can cause it, for example with keys that do not ascend.
             if !editor.isSound { throw .structure(editor.entry.reference) }
         #endif
         let branch = Branch(UnsafeRawPointer(leaf.node))

@@ -1,4 +1,4 @@
-/// Verifies the collections of one column, each against what its row's cell says of it.
+/// Verifies the collections of one column, each against its row's cell.
 ///
 /// The numbers are those of docs/file-format.md.
 struct CollectionCheck {
@@ -8,7 +8,7 @@ struct CollectionCheck {
     private let definition: ColumnDefinition
     private let column: CollectionColumn
 
-    /// Nil for a column of anything else.
+    /// Nil for a column that holds no collections.
     init?(_ view: ReadView, _ table: TableDefinition, _ definition: ColumnDefinition) {
         guard let column = definition.collection else { return nil }
         reader = view.reader
@@ -22,11 +22,11 @@ struct CollectionCheck {
         InvariantViolation("\(table.name): \(definition.name) of row \(row) \(what)")
     }
 
-    /// A collection that is a tree. Its nodes are noted before anything below them is read, so that a node with two
+    /// Checks a collection that is a tree. A node is noted before its children are read, so that a node with two
     /// parents ends the walk.
     func checkTree(_ root: LongValue, row: Int64, _ reached: inout ReachedPages) throws {
         guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: row) else { return }
-        // 20: what a transaction leaves in a cell while it changes the collection.
+        // 20: a handle in the cell means that its transaction has not closed the collection.
         if root.reference.birth > version { throw broken("was being changed", row) }
         var violation: (any Error)?
         func stop(_ error: any Error, _ reference: NodeReference) -> StorageError {
@@ -44,9 +44,9 @@ struct CollectionCheck {
     }
 
     /// - Parameters:
-    ///   - holds: what stands in it.
-    ///   - note: a node was reached.
-    ///   - stop: something is wrong, seen at a node.
+    /// - holds: type of its elements.
+    /// - note: called for each node.
+    /// - stop: makes the error for a violation at a node.
     private func check(
         _ root: LongValue, _ shape: CollectionShape, _ holds: CollectionColumn, _ row: Int64,
         _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
@@ -56,7 +56,7 @@ struct CollectionCheck {
             nodes: reader, shape: shape, allowsNulls: holds.allowsNulls, precedes: CollectionOrder.check(holds))
         try walk.run(root.reference) { (reference) throws(StorageError) in
             try note(reference)
-            // 15: form, column and owner are the walk's to compare.
+            // 15: the walk compares form, column and owner.
             guard let kind = NodeKind(rawValue: reference.kindCode),
                 NodeHeader.table(try reader.node(reference, kind)) == shape.table
             else { throw stop(broken("has a node of another table", row), reference) }
@@ -70,20 +70,20 @@ struct CollectionCheck {
                 }
             }
         }
-        // 13: what leads to it counts what is below its root.
+        // 13: the cell's count is the number of elements.
         if count != root.count {
             throw stop(broken("counts \(root.count) elements where \(count) are", row), root.reference)
         }
     }
 
-    /// - Parameter holds: nil of a map's key.
+    /// - Parameter holds: nil for a key of a map.
     private func checkElement(
         _ segment: Segment, _ slot: Int, _ holds: CollectionColumn?, _ shape: CollectionShape, _ row: Int64,
         _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
     ) throws(StorageError) {
         let value = segment.cellValue(slot)
         if let long = value.long, long.isTree {
-            // 19: trees stand among values of any type alone, and not too deep.
+            // 19: only elements of any type hold trees, to a limited depth.
             guard let holds, holds.takesNested else {
                 throw stop(broken("has a tree in an element", row), long.reference)
             }
@@ -91,7 +91,7 @@ struct CollectionCheck {
             let inner = try shape.nested(isKeyed: isKeyed, in: long.reference)
             return try check(long, inner, .nested(isKeyed: isKeyed), row, note, stop)
         }
-        // 19: others lead to values.
+        // 19: other long elements are values.
         let cell = try CollectionTree.element(segment, slot, reader)
         if let long = value.long { try note(long.reference) }
         if let holds, cell.kind == .bytes, !NestedCollection.isRight(cell.bytesValue, holds, shape.depth) {
@@ -99,14 +99,14 @@ struct CollectionCheck {
         }
     }
 
-    /// A collection that stands in its row.
+    /// Checks a collection that is stored in its row.
     func checkBytes(_ bytes: UnsafeRawBufferPointer, row: Int64) throws {
         guard let payload = CollectionPayload(bytes, column, isLinks: definition.type == .links) else {
             throw broken("contradicts itself", row)
         }
         // 17: sets and maps ascend.
         if let order = AscendingCheck(column), !order.ascends(payload) { throw broken("does not ascend", row) }
-        // 19: so do the maps that stand in elements.
+        // 19: inner maps ascend, too.
         if !NestedCollection.areRight(payload, column, 0) {
             throw broken("has an element that contradicts itself", row)
         }

@@ -1,12 +1,12 @@
 internal import StrataFiles
 
-/// A sum over entries that is equal for equal sets of them, and in whatever order they come.
+/// An order-independent sum over entries, equal for equal sets of them.
 ///
-/// Each entry counts with a hash of it under random keys, times its count, so different sets have the same sum with a
-/// probability of about 2^-64, and no file can be made that has one. This compares a tree with a column in one pass
-/// over each, and without holding either.
+/// Each entry counts as its hash under random keys, times its count. Different sets have equal sums with a probability
+/// of about 2^-64, and no file can be built to have them, since its author does not know the keys. So a tree is
+/// compared with a column in one pass over each, without holding either in memory.
 struct EntrySum: Equatable {
-    /// What entries are hashed with.
+    /// Keys of the hash.
     struct Keys {
         let words: [UInt64]
 
@@ -30,9 +30,9 @@ struct EntrySum: Equatable {
     }
 }
 
-/// Compares the entries of one index, or of one column's backlinks, with what the rows say.
+/// Compares the entries of one index, or of one column's backlinks, with the rows.
 struct EntryComparison {
-    /// The column's, in the schema.
+    /// Of the column, in the schema.
     let position: Int
     private let root: EntryRoot
     private let table: TableDefinition
@@ -48,8 +48,7 @@ struct EntryComparison {
         self.keys = keys
     }
 
-    /// Adds what the tree must have of rows. Long values stand in the place of their descriptors, but for trees of
-    /// elements.
+    /// Adds the entries that the tree must have for these rows. Long values have been read, except trees of elements.
     mutating func add(_ rows: RowSet, _ reader: PageReader) throws {
         let values = rows.columns[position + RowSet.firstUserColumn]
         for row in 0..<rows.count {
@@ -58,7 +57,7 @@ struct EntryComparison {
         }
     }
 
-    /// What a row's entries begin with; one that is there twice comes twice.
+    /// Calls `body` with the high part of each of a row's entries; a repeated link comes twice.
     private func forEachHigh(
         _ values: ColumnBuffer, _ row: Int, _ key: Int64, _ reader: PageReader, _ body: (Int64) -> Void
     ) throws {
@@ -92,7 +91,7 @@ struct EntryComparison {
         for index in 0..<links.count where links[index] != LinkPayload.null { body(links[index]) }
     }
 
-    /// Walks the tree, and compares. What differs is looked for, and named, when something does.
+    /// Walks the tree and compares. On a difference, a second pass finds the entry.
     func compare(_ view: ReadView, _ tablePosition: Int, _ reached: inout ReachedPages) throws {
         var found = EntrySum()
         var violation: (any Error)?
@@ -101,7 +100,7 @@ struct EntryComparison {
                 root.root, reading: view.reader,
                 visitNode: { (node) throws(StorageError) in
                     do { try reached.note(node) } catch {
-                        // A node with two parents ends the walk, which would else go on for each way to it.
+                        // A node with two parents ends the walk, which would otherwise repeat it for each parent.
                         violation = error
                         throw .structure(node)
                     }

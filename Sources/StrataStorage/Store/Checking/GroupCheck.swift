@@ -1,9 +1,9 @@
-/// Verifies the groups of one table, one after the other in key order.
+/// Verifies the row groups of one table, in key order.
 struct GroupCheck {
     private let view: ReadView
     private let definition: TableDefinition
     private let layout: TableLayout
-    /// The rows of the group that was checked last: keys, creation versions, and the columns that are looked into.
+    /// Rows of the group checked last: keys, creation versions, and the columns whose values are checked.
     private let rows: RowSet
     private(set) var firstKey: Int64?
     private(set) var lastKey: Int64?
@@ -46,8 +46,8 @@ struct GroupCheck {
         return rows.count
     }
 
-    /// Every segment is there and of its column's kind; the columns whose values are looked into: those that may have
-    /// values in nodes of their own, and those of links and collections.
+    /// Checks that every segment exists and has its column's kind. Returns the columns whose values are checked: those
+    /// that may have long values, and those of links and collections.
     private func checkSegments(_ group: Group) throws -> Set<Int> {
         var wanted: Set<Int> = []
         var seen: Set<Int> = []
@@ -79,12 +79,12 @@ struct GroupCheck {
                 wanted.insert(column - RowSet.firstUserColumn)
             }
         }
-        // Columns that the schema has no more.
+        // Segments of columns that the schema no longer has.
         for number in 0..<group.segments { _ = try group.segment(number, view.reader) }
         return wanted
     }
 
-    /// One list of patches per column, none of keys, and all of them in the filter that reads ask first.
+    /// Checks the patches: one list per column, none for keys, and each patch in the filter that readers ask first.
     private func checkPatches(_ group: Group) throws {
         var seen: Set<Int> = [RowSet.keyColumn]
         for index in 0..<group.patched {
@@ -96,7 +96,8 @@ struct GroupCheck {
         }
     }
 
-    /// Keys of main rows and of inserted rows ascend, deleted ones included: a search by halves compares with any.
+    /// Checks that keys of main rows and of inserted rows ascend, deleted ones included: a binary search compares with
+    /// any.
     private func checkMainKeys(_ group: Group) throws {
         if !group.isDense && group.rows > 0 {
             let keys = ColumnBuffer(.integer, capacity: group.rows)
@@ -124,8 +125,8 @@ struct GroupCheck {
         if newest > view.state.version { throw broken("a row was created after its version") }
     }
 
-    /// Rows are found by key, and by ordinal. Look-ups rest on ascending keys, which were
-    /// checked, so of a large group some rows are tried: a fixed part of them, and all around what was inserted.
+    /// Checks that rows are found by key and by ordinal. Both rely on ascending keys, which were checked, so in a large
+    /// group only a sample is tried: a fixed part, and the neighbours of inserted rows.
     private func checkLookups(_ group: Group) throws {
         let step = rows.count <= 128 ? 1 : 61
         for row in stride(from: 0, to: rows.count, by: step) { try checkLookup(group, row) }
@@ -146,7 +147,7 @@ struct GroupCheck {
         }
     }
 
-    /// Reads the values of a column that stand in nodes of their own, and walks the trees of collections.
+    /// Reads the long values of a column, and checks the trees of collections.
     private func resolveLong(_ column: Int, _ reached: inout ReachedPages) throws {
         let values = rows.columns[column + RowSet.firstUserColumn]
         guard values.kind == .bytes, values.hasFlags else { return }
@@ -163,7 +164,7 @@ struct GroupCheck {
         }
     }
 
-    /// Links and collections have the layout that their column says.
+    /// Checks that links and collections have their column's layout.
     private func checkValues(_ column: Int) throws {
         let own = definition.columns[column]
         let values = rows.columns[column + RowSet.firstUserColumn]

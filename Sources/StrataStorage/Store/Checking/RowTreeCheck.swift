@@ -1,7 +1,7 @@
-/// Verifies the tree of one table's rows.
+/// Verifies the row tree of one table.
 ///
-/// Every key stands between the separators of all branches above it, so a search from the root finds it; branches count
-/// the rows below, and the table's next key is above all that it has.
+/// Every key lies between the separators of all branches above it, so that a search from the root finds it; branches
+/// count the rows below them, and the table's next key is above every key.
 struct RowTreeCheck {
     private let view: ReadView
     private let table: Int
@@ -15,7 +15,7 @@ struct RowTreeCheck {
         group = GroupCheck(view, table)
     }
 
-    /// What the branches above say of a node: the least key below it, one above all of them, and its level.
+    /// Limits set by the branches above a node: its least key, an end above all its keys, and its level.
     private struct Bounds {
         var low: Int64?
         var end: Int64?
@@ -32,7 +32,7 @@ struct RowTreeCheck {
         }
     }
 
-    /// - Returns: rows below.
+    /// - Returns: rows below the node.
     private mutating func walk(
         _ reference: NodeReference, _ bounds: Bounds, _ reached: inout ReachedPages,
         _ comparisons: inout [EntryComparison]

@@ -5,13 +5,13 @@ package struct InvariantViolation: Error, Sendable, CustomStringConvertible {
 }
 
 extension Store {
-    /// Verifies all that the newest committed version consists of; see ``StoreCheck``.
+    /// Verifies the newest committed version; see ``StoreCheck``.
     ///
-    /// Waits for the open transaction and the checkpoint in progress. Opened for reading only, beside another process
-    /// that writes, it does not look at who owns which page.
-    /// - Parameter progress: told now and then how many pages were visited, of about how many.
-    /// - Throws: `InvariantViolation`, or the `StorageError` that reading threw.
-    /// - Complexity: O(size of the store) time; some bytes per page, and the rows of one group, in memory.
+    /// Waits for the open transaction and the running checkpoint. A read-only store beside a writing process does not
+    /// check the free map.
+    /// - Parameter progress: called at intervals with the pages visited, and about how many there are.
+    /// - Throws: `InvariantViolation`, or the `StorageError` of a read.
+    /// - Complexity: O(size of the store) time; memory for some bytes per page and the rows of one group.
     package func checkInvariants(
         progress: @escaping (_ pagesDone: Int, _ pagesTotal: Int) -> Void = { _, _ in }
     ) throws {
@@ -19,13 +19,13 @@ extension Store {
     }
 }
 
-/// Verifies a whole store: what it calls sound no read stumbles over, and all ways to read give the same.
+/// Verifies a whole store. If it finds no violation, no read fails, and all ways to read agree.
 ///
 /// 1. Every node that the version reaches verifies, is not younger than the version, and is reached once.
-/// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each
-///    row is found from the root by its key.
-/// 3. Indexes and backlinks equal the columns; what columns of links and of collections hold has its layout.
-/// 4. Pages that are reachable, held, free, or the free map's own tile the file, and none is two of these.
+/// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each row
+///    is found from the root by its key.
+/// 3. Indexes and backlinks equal the columns; values of columns of links and of collections have the column's layout.
+/// 4. Reachable pages, held pages, free pages and those of the free map cover the file, and no page is two of these.
 struct StoreCheck {
     let store: Store
     let progress: (_ pagesDone: Int, _ pagesTotal: Int) -> Void
@@ -38,10 +38,10 @@ struct StoreCheck {
     private func run(_ permit: borrowing WritePermit) throws {
         if !store.options.readOnly { try store.becomeOwner() }
         try store.checkpoints.waitUntilDone()
-        // Readers keep writers out unless they were there first: then the free map is a writer's business.
+        // A read-only opener without other processes keeps writers out, so the free map is stable.
         let ownsMap = !store.options.readOnly || store.processes == nil
         if ownsMap { try store.checkpoints.loadFreeMap() }
-        // Beside a writer of another process the version is pinned; of its own, this one keeps the gate.
+        // Beside a writer in another process the version is pinned; against writers of this process the gate is held.
         let pinned = store.options.readOnly ? try store.snapshot() : nil
         let version = pinned?.view.state ?? store.commits.monitor.withLock { store.commits.state.committed }
         let counts = store.allocator.counts
@@ -53,7 +53,7 @@ struct StoreCheck {
             #if Zoo
                 if PlantedMistake.checkForgives.isPlanted { return }
             #endif
-            // Pages that could not be read break rules too.
+            // An unreadable page may have caused the violation; that error comes first.
             try store.reader.confirm()
             throw error
         }
@@ -62,15 +62,15 @@ struct StoreCheck {
         if ownsMap { try checkTiling(walker.reached) }
     }
 
-    /// What a page is taken for.
-    private enum Use: UInt8 { case nobodys, header, reachable, held, map, free }
+    /// Use of a page.
+    private enum Use: UInt8 { case unclaimed, header, reachable, held, map, free }
 
     private func checkTiling(_ reached: ReachedPages) throws {
         let (free, unreached, hanging, map, pageCount) = try store.allocator.snapshotForCheck()
-        var uses = [Use](repeating: .nobodys, count: pageCount)
+        var uses = [Use](repeating: .unclaimed, count: pageCount)
         func claim(_ page: Int, _ use: Use) throws {
             guard page < pageCount else { throw InvariantViolation("\(use) page \(page) of \(pageCount)") }
-            if uses[page] != .nobodys { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
+            if uses[page] != .unclaimed { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
             uses[page] = use
         }
         for page in 0..<Format.firstDataPage { try claim(page, .header) }
@@ -80,7 +80,7 @@ struct StoreCheck {
         for page in 0..<pageCount where free[page] { try claim(page, .free) }
         for page in 0..<pageCount {
             let use = uses[page]
-            if use == .nobodys { throw InvariantViolation("page \(page) is nobody's") }
+            if use == .unclaimed { throw InvariantViolation("page \(page) is neither used nor free") }
             if use != .map && unreached[page] != (use == .held || use == .free) {
                 throw InvariantViolation("\(use) page \(page) counts as reached: \(!unreached[page])")
             }
@@ -88,7 +88,7 @@ struct StoreCheck {
     }
 }
 
-/// Visits all nodes of a version, and compares what must be equal.
+/// Visits all nodes of a version, and compares indexes and backlinks with columns.
 struct StoreWalker {
     private(set) var reached: ReachedPages
     private let view: ReadView
@@ -125,7 +125,7 @@ struct StoreWalker {
     }
 }
 
-/// The pages that a version's nodes stand on.
+/// Pages of the nodes that a version reaches.
 struct ReachedPages {
     private let version: UInt64
     private let reader: PageReader
@@ -133,7 +133,7 @@ struct ReachedPages {
     private var pages = PageSet()
     private var count = 0
     private var nextReport = reportInterval
-    /// Pages from one report of the progress to the next.
+    /// Pages between two reports of progress.
     private static let reportInterval = 1024
 
     init(_ view: ReadView, _ progress: @escaping (_ pagesDone: Int) -> Void = { _ in }) {
@@ -142,8 +142,8 @@ struct ReachedPages {
         self.progress = progress
     }
 
-    /// - Throws: `InvariantViolation` when a page was noted before, or the node is younger than the version; what the
-    ///   reading of a node throws that the file does not have.
+    /// - Throws: `InvariantViolation` if a page was noted before, or the node is younger than the version; errors of
+    ///   reading a node that is not in the file.
     mutating func note(_ reference: NodeReference) throws {
         if reference.isNull { return }
         let kind = NodeKind(rawValue: reference.kindCode)
@@ -152,7 +152,7 @@ struct ReachedPages {
             throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")
         }
         guard reader.hasPages(of: reference) else {
-            // In a transaction's view a node may stand in memory.
+            // In a transaction's view the node may be in memory.
             _ = try reader.node(reference, kind ?? .value)
             return
         }

@@ -1,22 +1,22 @@
 internal import StrataFiles
 
-/// What a store's file consists of, for people who look into it.
+/// Contents of a store's file, for people who inspect it.
 package struct StoreInspection: Sendable {
     package var storeID: RandomID
     /// The version that the data file alone holds.
     package var checkpoint: TransactionID
     /// The version that a reader sees.
     package var version: TransactionID
-    /// Header slots that verify: 2 in a sound file.
+    /// Header slots that verify: 2 in an intact file.
     package var validSlots: Int
     /// Whether the log must be replayed.
     package var isLogRequired: Bool
-    /// Nil when there is none.
+    /// Nil if there is no log.
     package var logBytes: Int?
     package var fileBytes: Int
-    /// Pages of the checkpoint that nothing uses, and the file's tail.
+    /// Unused pages of the checkpoint, and the file's tail.
     package var freeBytes: Int
-    /// Runs of free pages, the tail not counted, and the longest of them in bytes.
+    /// Runs of free pages without the tail, and the longest of them in bytes.
     package var freeRuns: Int
     package var longestFreeRun: Int
     package var schema: StoreSchema
@@ -25,7 +25,7 @@ package struct StoreInspection: Sendable {
     package struct Table: Sendable {
         package var rows: Int
         package var nextKey: Int64
-        /// Nodes of rows, long values not counted.
+        /// Nodes of rows without long values.
         package var rowBytes: Int
         /// Nodes of indexes and backlinks.
         package var indexBytes: Int
@@ -35,11 +35,11 @@ package struct StoreInspection: Sendable {
 }
 
 extension Store {
-    /// Looks at a store that was opened for reading only.
+    /// Inspects a store that was opened read-only.
     ///
-    /// - Throws: `inUse` beside other processes, whose free map is the writer's; `corrupt` for damage in what it reads:
-    ///   branches, group directories, the free map.
-    /// - Complexity: a page per group of rows, and the branches.
+    /// - Throws: `inUse` beside other processes, since only the writer has the current free map; `corrupt` for damage
+    ///   in what it reads: branches, group directories, the free map.
+    /// - Complexity: a page per row group, and the branches.
     package func inspect() throws(StorageError) -> StoreInspection { try StoreInspection(of: self) }
 }
 
@@ -60,7 +60,7 @@ extension StoreInspection {
         } catch {
             throw StorageError(error)
         }
-        // Without a commit there is no map yet.
+        // Before the first commit there is no map.
         let map = slot.freeMap.isNull ? FreeMap() : try FreeMap(slot.freeMap, store.reader)
         let free = map.freeRuns(below: Int(slot.pageCount))
         freeBytes = free.pages * Format.pageSize + max(0, fileBytes - Int(slot.pageCount) * Format.pageSize)
@@ -84,7 +84,7 @@ extension StoreInspection {
     }
 }
 
-/// Bytes of the nodes of trees. A node that two ways lead to is damage: it would be counted once for each.
+/// Bytes of the nodes of trees. A node that is reached twice is damage, and would be counted twice.
 private struct TreeSize {
     private let reader: PageReader
     private var met = PageSet()
@@ -119,7 +119,7 @@ private struct TreeSize {
 }
 
 extension FreeMap {
-    /// Free pages below a page, the runs that they stand in, and the longest of these.
+    /// Free pages below a page, the number of their runs, and the longest of these.
     fileprivate func freeRuns(below end: Int) -> (pages: Int, runs: Int, longest: Int) {
         var result = (pages: 0, runs: 0, longest: 0)
         var length = 0

@@ -1,12 +1,12 @@
 internal import StrataFiles
 internal import Synchronization
 
-/// The part of a checkpoint that writes: beside commits on a thread of its own, or while the caller waits.
+/// Writes checkpoints: beside commits on a thread of its own, or while the caller waits.
 ///
-/// Concurrency: one checkpoint at a time is begun, by whoever has the write gate. Every member may be called from any
+/// Concurrency: one checkpoint at a time is begun, by the holder of the write gate. Every member may be called from any
 /// thread.
 final class CheckpointWriting: Sendable {
-    /// Microseconds between two chunks, so that write-back leaves the disk to commits.
+    /// Microseconds between two chunks, so that commits can use the disk in between.
     private static let pause = 1000
 
     private let file: any File
@@ -15,7 +15,7 @@ final class CheckpointWriting: Sendable {
     private let monitor: any Monitor
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) private var isInBackground = false
-    /// Commits would soon have to wait for the checkpoint: it leaves the disk to nobody any more.
+    /// Commits are about to wait for the checkpoint: it writes on without pauses.
     private let isUrgent = Atomic<Bool>(false)
 
     init(_ file: any File, _ scheduling: any Scheduling, _ monitor: any Monitor) {
@@ -24,22 +24,22 @@ final class CheckpointWriting: Sendable {
         self.monitor = monitor
     }
 
-    /// Whether a checkpoint is being written beside commits.
+    /// Whether a checkpoint is being written in the background.
     var isInProgress: Bool { monitor.withLock { isInBackground } }
 
-    /// Lets the checkpoint that is written beside commits go on without pauses.
+    /// Has the background checkpoint go on without pauses.
     func hurry() { isUrgent.store(true, ordering: .relaxed) }
 
-    /// Waits for the checkpoint that is written beside commits.
+    /// Waits for the background checkpoint.
     func waitUntilDone() {
         hurry()
         monitor.withLock { while isInBackground { monitor.wait() } }
     }
 
-    /// Writes beside the caller, or at once where there is no thread for it.
+    /// Writes a checkpoint in the background; in the caller's thread if no thread can be made.
     /// - Parameters:
     ///   - mayFinish: as for ``write(_:paced:mayFinish:)``.
-    ///   - ending: told whether the checkpoint is durable before anybody sees that it is over; `monitor` is held.
+    /// - ending: called with whether the checkpoint is durable, before it counts as over; `monitor` is held.
     func start(
         _ plan: CheckpointPlan, mayFinish: @escaping @Sendable () -> Bool,
         ending: @escaping @Sendable (_ isDone: Bool) -> Void
@@ -57,8 +57,8 @@ final class CheckpointWriting: Sendable {
         if !scheduling.spawn("checkpoint", { work(true) }) { work(false) }
     }
 
-    /// Makes the pages durable, then the slot.
-    /// - Parameter mayFinish: asked before the slot is written: what it speaks of may be in doubt by then.
+    /// Writes and syncs the pages, then the slot.
+    /// - Parameter mayFinish: asked before the slot is written: the store may be poisoned by then.
     /// - Returns: whether both are durable.
     func write(_ plan: CheckpointPlan, paced: Bool, mayFinish: () -> Bool) -> Bool {
         do throws(FileError) {
@@ -82,7 +82,7 @@ final class CheckpointWriting: Sendable {
 
     private func writeBack(_ runs: [Range<Int>]) throws(FileError) {
         for run in runs {
-            // What is left is brought to the disk by one sync, which waits for no piece before it begins the next.
+            // The sync brings the rest to the disk; it does not wait for one chunk before it begins the next.
             if isUrgent.load(ordering: .relaxed) { return }
             try file.writeBack(
                 offset: Int64(run.lowerBound) * Int64(Format.pageSize), count: Int64(run.count * Format.pageSize))

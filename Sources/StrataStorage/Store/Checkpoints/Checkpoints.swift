@@ -1,21 +1,21 @@
 internal import StrataFiles
 
-// A checkpoint makes the data file alone enough for a version C:
-// 1. all commits up to C are durable in the log's old half; the log goes on in the other one;
-// 2. C's free map is written beside its pages, in steps, then one sync makes all of it durable;
-// 3. one header slot, never the one in force, says C and where replay starts; a second sync;
-// 4. only then are C's predecessor's pages and the old half used again (invariant 8 of docs/file-format.md).
+// A checkpoint makes the data file alone sufficient for a version C:
+// 1. all commits up to C are durable in the log's active half, and the log changes to the other half;
+// 2. C's free map is written beside C's pages, step by step, and one sync makes all of them durable;
+// 3. the header slot that is not in force is written with C and the start of replay, and synced;
+// 4. only then are the pages of C's predecessor and the old half of the log reused (invariant 8 of
+//    docs/file-format.md).
 
-/// What a store's two files hold: pages and header slots of the data file, and which half of the log is in use. It
-/// writes pages for commits, and makes checkpoints.
+/// State of a store's two files: pages and header slots of the data file, and the log's active half. Writes pages for
+/// commits, and makes checkpoints.
 ///
-/// What a checkpoint writes is `Checkpointer`'s to know, and `CheckpointWriting` writes it; here both meet the store's
-/// versions, its free pages and its log.
+/// `Checkpointer` decides what a checkpoint writes, `CheckpointWriting` writes it; this type joins them with the
+/// store's versions, free pages and log.
 ///
-/// Concurrency: guarded by the write gate, which whoever calls has. A checkpoint goes on beside the commits that
-/// follow.
+/// Concurrency: guarded by the write gate, which every caller holds. A checkpoint is written while later commits go on.
 final class Checkpoints: Sendable {
-    /// Pieces in which fresh parts of a file are written first: larger ones make every later small write slower.
+    /// Size of the first writes to fresh parts of a file: larger ones make every later small write slower.
     private static let freshPiece = 16384
 
     private let path: String
@@ -45,10 +45,10 @@ final class Checkpoints: Sendable {
         log = LogUse(isSealed: options.cipher != nil)
     }
 
-    /// The header slot in force, or the one that the checkpoint in progress is writing.
+    /// The slot in force, or the one that a running checkpoint writes.
     var slot: HeaderSlot { checkpointer.slot }
 
-    /// Goes on from a checkpoint that another process made.
+    /// Continues from a checkpoint that another process made.
     func resume(from choice: HeaderSlot.Choice, filePages: Int) {
         checkpointer.resume(from: choice.slot, index: choice.index, writtenEnd: filePages)
         log = LogUse(isSealed: options.cipher != nil)
@@ -78,30 +78,30 @@ final class Checkpoints: Sendable {
         checkpointer.noteWritten(page..<end)
     }
 
-    /// Notes what a transaction wrote before it was committed.
+    /// Notes pages that a transaction wrote before its commit.
     func noteWrittenEarly(_ extents: [Extent]) {
         for extent in extents { checkpointer.noteWrittenEarly(extent.range) }
     }
 
     // MARK: Checkpoints
 
-    /// Under ``Durability/none`` nothing else makes versions durable.
+    /// Begins a checkpoint if enough pages are dirty. Under ``Durability/none`` nothing else makes versions durable.
     func startIfDue() {
         guard fileSystem.isPersistent, checkpointer.dirtyBytes >= options.checkpointBytes / 2 else { return }
         writing.hurry()
         guard checkpointer.dirtyBytes >= options.checkpointBytes else { return }
-        // Commits wait for the checkpoint before only when they have written twice as much as should lie between two.
+        // Commits wait for the running checkpoint only after twice the bytes that should lie between two checkpoints.
         if checkpointer.dirtyBytes < 2 * options.checkpointBytes, writing.isInProgress { return }
         do throws(StorageError) {
             try start(commits.newest)
         } catch {
-            // On a full disk, and without descriptors, a later commit tries again.
+            // After `noSpace`, or without descriptors, a later commit tries again.
             if error.mayBeTriedAgain { return }
             commits.poison()
         }
     }
 
-    /// Makes the newest version C durable in the log, and begins a checkpoint of it.
+    /// Makes the newest version durable in the log, and begins a checkpoint of it.
     func startOfNewest() throws(StorageError) {
         let newest = commits.newest
         if newest.version == 0 { return }
@@ -109,7 +109,7 @@ final class Checkpoints: Sendable {
         try start(newest)
     }
 
-    /// Chooses C and lets the rest happen in the background. C is durable in the log, if there is one.
+    /// Begins a checkpoint of this version in the background. The version is durable in the log, if there is one.
     func start(_ version: VersionState) throws(StorageError) {
         try waitUntilDone()
         let plan = try prepare(version)
@@ -120,13 +120,13 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Waits for the checkpoint in progress.
+    /// Waits for the running checkpoint.
     func waitUntilDone() throws(StorageError) {
         writing.waitUntilDone()
         if commits.isPoisoned { throw .poisoned }
     }
 
-    /// A checkpoint that the caller waits for. No other is in progress.
+    /// Writes a checkpoint while the caller waits. No other is running.
     func complete(_ plan: CheckpointPlan) throws(StorageError) {
         guard writing.write(plan, paced: false, mayFinish: { !commits.isPoisoned }) else {
             commits.poison()
@@ -135,10 +135,10 @@ final class Checkpoints: Sendable {
         allocator.unprotect(plan.previous)
     }
 
-    /// Writes the free map of a version and decides what its header will say. No checkpoint is in progress.
+    /// Writes the free map of a version, and decides the header slot. No checkpoint is running.
     ///
-    /// After an error nothing has changed.
-    /// - Parameter isFinal: its slot is the first of the two clean ones; the log is not needed any more.
+    /// After an error the state is unchanged.
+    /// - Parameter isFinal: the slot is the first of the two clean ones; the log is not needed any more.
     func prepare(_ version: VersionState, isFinal: Bool = false) throws(StorageError) -> CheckpointPlan {
         try secureName()
         try giveTailBack()
@@ -159,7 +159,7 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Lets commits go on in a half of the log that replay can start with.
+    /// Continues in a half of the log that replay can start with.
     private func goOn(after version: UInt64) throws(StorageError) -> (half: Int, reach: UInt64)? {
         do throws(StorageError) {
             return try log.goOn(after: version, releases: checkpointer.takesFreedSegment())
@@ -169,9 +169,9 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Prepares the checkpoint by which a transaction becomes durable that is too large for the log.
+    /// Prepares the checkpoint that commits a transaction too large for the log.
     ///
-    /// After an error nothing has changed, and the transaction can be rolled back.
+    /// After an error the state is unchanged, and the transaction can be rolled back.
     func prepareOwn(_ nodes: TransactionNodes, _ version: VersionState) throws(StorageError) -> CheckpointPlan {
         if version.version > 1, !commits.waitUntilDurable(version.version - 1) { throw .poisoned }
         try waitUntilDone()
@@ -182,29 +182,30 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Makes a version durable by its checkpoint. The caller keeps the write gate until then: a small transaction on
-    /// top of it must not be acknowledged first.
+    /// Commits a version by its checkpoint. The caller holds the write gate throughout: a later small transaction must
+    /// not be acknowledged first.
     func commit(by plan: CheckpointPlan) throws(StorageError) {
         try complete(plan)
-        // Nothing but the slot holds this version: both do, before it is acknowledged.
+        // The version is in no log, so both slots are written before it is acknowledged.
         var slot = checkpointer.slot
         if log.file == nil { slot.makeClean() }
         try writeSlot(slot)
         commits.acknowledge(through: plan.version)
     }
 
-    /// Whoever made the file, or put it in the place of another one, may have died before its name was durable.
+    /// Syncs the directory once: the process that made the file, or renamed it to this path, may have died before its
+    /// name was durable.
     private func secureName() throws(StorageError) {
         if checkpointer.isNameDurable { return }
         do throws(FileError) { try fileSystem.syncDirectory(of: path) } catch { throw StorageError(error) }
         checkpointer.noteNameDurable()
     }
 
-    /// Writes a slot over the one that is not in force. No checkpoint is in progress.
+    /// Writes a slot over the one that is not in force. No checkpoint is running.
     private func writeSlot(_ slot: HeaderSlot) throws(StorageError) {
         let (slot, index) = checkpointer.successor(slot)
         do throws(FileError) { try writing.write(slot, at: index) } catch {
-            // It may be on the disk or not, and no sync is tried again.
+            // Whether the slot is on the disk is unknown, and a failed sync is never repeated.
             commits.poison()
             throw StorageError(error)
         }
@@ -213,33 +214,34 @@ final class Checkpoints: Sendable {
 
     // MARK: Without a log
 
-    /// Makes what a dead process wrote durable, before anything is built on it.
+    /// Syncs what a dead process wrote, before any page is written on top of it.
     ///
-    /// Its last header slot may stand in the page cache alone: the next process reads it, and a loss of power takes it
-    /// away. Until then the slot before is the one in force: the pages of its version must not be written over, the
-    /// file not cut behind it, and no slot say that nothing is left to be replayed. Nothing was written yet.
+    /// The dead process's last header slot may be in the page cache alone: the next process reads it, and a loss of
+    /// power drops it. Until the sync, the previous slot counts as in force: the pages of its version must not be
+    /// overwritten, the file not be truncated before their end, and no slot be written that needs no replay. Nothing
+    /// was written yet.
     func secureInheritance() throws(StorageError) {
         if options.readOnly { return }
         do throws(FileError) { try file.syncData() } catch {
-            // What it covered stays in doubt, and no sync is tried again.
+            // The writes stay in doubt, and a failed sync is never repeated.
             commits.poison()
             throw StorageError(error)
         }
     }
 
-    /// Makes the files alone say all that is durable. No checkpoint is in progress.
+    /// Writes the final checkpoint, so that the data file alone holds all that is durable. No checkpoint is running.
     func makeFinal(_ version: VersionState) throws(StorageError) {
         let isCheckpointed = version.version == checkpointer.slot.checkpoint.rawValue
         if !isCheckpointed { try complete(prepare(version, isFinal: true)) }
         if !isCheckpointed || !checkpointer.slot.isClean { try settle(isHalfDone: !isCheckpointed) }
     }
 
-    /// Both slots say that the newest checkpoint is all there is, durably; then the log goes. The slot in force is
-    /// durable already.
+    /// Writes and syncs two clean slots of the newest checkpoint, then removes the log. The slot in force is durable
+    /// already.
     ///
-    /// Both, so that one of them alone says it too: were the newer one lost, the other would be older than what was
-    /// shown since.
-    /// - Parameter isHalfDone: this session has just written one of the two, and synced it.
+    /// Both are written so that either of them is enough: if the newer one were lost, the older one would name a
+    /// version older than one that readers have seen.
+    /// - Parameter isHalfDone: this session has just written and synced one of the two.
     func settle(isHalfDone: Bool) throws(StorageError) {
         var slot = checkpointer.slot
         slot.makeClean()
@@ -250,14 +252,14 @@ final class Checkpoints: Sendable {
 
     // MARK: The log
 
-    /// Makes the log, and a header that requires it, unless it is there.
+    /// Creates the log, and writes a slot that requires it, unless there is one.
     ///
     /// The first two commits of a session are checkpoints; so are all while the disk has no space for a log.
-    /// - Parameter count: the commits of this session.
+    /// - Parameter count: commits of this session.
     func makeLog(afterCommits count: Int) throws(StorageError) {
         guard log.isDue(afterCommits: count) else { return }
-        // The log's slot goes over the one that an online compaction's checkpoint is still relying on, and says what
-        // that one has not synced yet.
+        // A running checkpoint must end first: the new slot overwrites the one that it relies on, and names pages that
+        // it has not synced yet.
         try waitUntilDone()
         let salt = RandomID.make(fileSystem)
         let made: LogFile
@@ -285,18 +287,19 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// The store's name leads to another file: a log that this process wrote again must not stand beside that one.
+    /// Gives up the log's file when the store's path leads to another file: this process's log must not stand beside
+    /// that.
     func leaveName(of path: String) -> StorageError {
         log.file?.giveUpCopy()
         return .stale(path: path)
     }
 
-    /// Bytes of a half of the log that is yet to be made.
+    /// Bytes of a half of a log that is yet to be created.
     var plannedHalfBytes: Int {
         options.logHalfBytes ?? LogFile.halfBytes(forDataBytes: allocator.usedPages * Format.pageSize)
     }
 
-    /// Sees that a record finds room in the half that commits go to; starts a checkpoint when it does not.
+    /// Makes room for a record in the active half; begins a checkpoint if there is none.
     func makeRoom(forRecord bytes: Int) throws(StorageError) {
         if log.file == nil { throw .poisoned }
         if log.hasRoom(for: bytes) { return }
@@ -304,19 +307,19 @@ final class Checkpoints: Sendable {
         try startOfNewest()
     }
 
-    /// A record is committed.
+    /// Notes that a record was committed.
     ///
-    /// When the half is full, commits wait until a checkpoint has freed the other one: past its middle, the one that is
-    /// in progress leaves them the disk no longer.
+    /// Commits to a full half wait until a checkpoint frees the other one. So when a half is half full, a running
+    /// checkpoint stops its pauses.
     func noteRecord(_ bytes: Int) { if log.note(bytes) { writing.hurry() } }
 
     // MARK: Space
 
-    /// Reads the root of the last checkpoint's free map, before the first transaction.
+    /// Opens the root of the last checkpoint's free map, before the first transaction.
     func loadFreeMap() throws(StorageError) { try allocator.openMap(checkpointer.slot.freeMap) }
 
-    /// Makes the newest committed version the checkpoint, so that the one before lets its pages go.
-    /// - Returns: whether anything came of it.
+    /// Makes the newest committed version the checkpoint, so that the pages of the previous one are freed.
+    /// - Returns: whether fewer pages are held now.
     func releaseHeldPages() throws(StorageError) -> Bool {
         if !fileSystem.isPersistent { return false }
         let before = allocator.counts.held
@@ -327,8 +330,8 @@ final class Checkpoints: Sendable {
         return allocator.counts.held < before
     }
 
-    /// Lets the end of the file go before a close where that is worth further checkpoints: one until only the newest
-    /// version counts, one or two that leave out what is free then.
+    /// Frees the end of the file before a close, if that is worth further checkpoints: one after which only the newest
+    /// version counts, then one or two that leave out the pages free by then.
     func dropTail(_ version: VersionState) throws(StorageError) {
         let slack = max(512, allocator.usedPages / 8)
         if version.version != checkpointer.slot.checkpoint.rawValue {
@@ -338,12 +341,12 @@ final class Checkpoints: Sendable {
         for _ in 0..<3 where allocator.tail(unreached: false) >= slack { try complete(prepare(version)) }
     }
 
-    /// Gives space back behind the last durable checkpoint that no version reaches, where there is much of it. No
-    /// checkpoint is in progress.
+    /// Truncates the file behind the last durable checkpoint and all versions, if much is unused there. No checkpoint
+    /// is running.
     /// - Parameters:
-    ///   - slack: pages that are not worth it; nil for what a checkpoint leaves to the next commits.
-    ///   - most: pages to cut now. A file system takes half a millisecond per MiB, and readers wait too.
-    /// - Returns: the pages that the file has room for.
+    /// - slack: unused pages to leave; nil for what a checkpoint leaves to the next commits.
+    /// - most: pages to cut at most: truncation takes half a millisecond per MiB, and blocks readers, too.
+    /// - Returns: the file's size in pages.
     @discardableResult
     func giveTailBack(slack: Int? = nil, atMost most: Int = 4096) throws(StorageError) -> Int {
         let pages = Int(checkpointer.slot.pageCount)
@@ -352,6 +355,6 @@ final class Checkpoints: Sendable {
         return capacity
     }
 
-    /// Cuts the file where the last checkpoint ends: the store is closed.
+    /// Truncates the file to the end of the last checkpoint, at a close.
     func cutFile() throws(StorageError) { try allocator.cutFile(to: Int(checkpointer.slot.pageCount)) }
 }

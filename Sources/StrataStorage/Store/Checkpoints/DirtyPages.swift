@@ -1,12 +1,12 @@
-/// Pages that were written since the last checkpoint, by the chunks of the file in which they stand.
+/// Pages that were written since the last checkpoint, by chunks of the file.
 ///
-/// A checkpoint writes chunks back one by one: its cost follows what was changed, however large the file is. A page
-/// that is written again counts once.
+/// A checkpoint writes back chunk by chunk: its cost grows with the changes, not with the file. A page that was written
+/// twice counts once.
 /// Memory: 4 bytes per chunk of the file up to the last dirty one, and 80 per dirty chunk.
 struct DirtyPages {
     /// Pages of a chunk: 2 MiB, what one call writes back.
     static let chunkPages = 512
-    /// For each chunk of the file one more than its place in `chunks`; 0 while nothing of it is dirty.
+    /// For each chunk of the file its place in `chunks`, plus 1; 0 if it has no dirty page.
     private var places: [UInt32] = []
     private var chunks: [Chunk] = []
     /// Dirty pages, each counted once.
@@ -63,7 +63,7 @@ struct DirtyPages {
         return Int(places[chunk]) - 1
     }
 
-    /// Runs of pages, in the order of the file: one for each dirty chunk, within it. Nothing is dirty afterwards.
+    /// Takes all dirty pages: for each dirty chunk one run within it, in the order of the file.
     /// - Complexity: O(n log n) in the dirty chunks.
     mutating func takeRuns() -> [Range<Int>] {
         let runs = chunks.sorted { $0.index < $1.index }.map(\.hull)
@@ -73,6 +73,6 @@ struct DirtyPages {
         return runs
     }
 
-    /// Room for so many chunks is kept for the next checkpoint.
+    /// Capacity, in chunks, that is kept for the next checkpoint.
     private static let kept = 4096
 }

@@ -1,24 +1,24 @@
 internal import StrataFiles
 
-/// Who wants to hear of commits, and what they are still to be told.
+/// Observers of commits, and the notices that they have not been called with yet.
 ///
-/// Notices are told in the order of their versions, each when its version is visible, by one thread at a time and
+/// Notices are delivered in the order of their versions, each once its version is visible, by one thread at a time and
 /// without locks. Guarded by the store's monitor.
 struct CommitObservers {
     typealias Observer = @Sendable (CommitNotice) -> Void
 
-    /// In the order in which they came.
+    /// In the order of registration.
     private var observers: [(id: Int, tell: Observer)] = []
     private var lastID = 0
-    /// Of versions that are committed and not told of, in order.
+    /// Of versions that were committed and not delivered yet, in order.
     private var notices: [CommitNotice] = []
     private var isTelling = false
-    /// Of this process's own transactions that another one commits: nobody else knows what they changed.
+    /// Notices of this process's own transactions that another process commits: only this process has their changes.
     private var handedIn: [UInt64: CommitNotice] = [:]
 
     var isEmpty: Bool { observers.isEmpty }
 
-    /// - Returns: what ``remove(_:)`` takes.
+    /// - Returns: the argument of ``remove(_:)``.
     mutating func add(_ observer: @escaping Observer) -> Int {
         lastID += 1
         observers.append((lastID, observer))
@@ -27,16 +27,16 @@ struct CommitObservers {
 
     mutating func remove(_ id: Int) { observers.removeAll { $0.id == id } }
 
-    /// A version was committed, or followed, which observers are told of when it is visible.
+    /// Queues the notice of a committed version until that version is visible.
     mutating func note(_ notice: CommitNotice) { notices.append(notice) }
 
-    /// Whoever observes only after a version has become visible has no need to hear of it.
+    /// Without observers, notices of visible versions are dropped.
     mutating func becameVisible(_ version: UInt64) {
         if observers.isEmpty && !notices.isEmpty { notices.removeAll { $0.version.rawValue <= version } }
     }
 
-    /// The next notice, and whom to tell it; ``endTelling()`` is called when that is done.
-    /// - Returns: nil when there is none, or another thread tells one: it will come to the next by itself.
+    /// Takes the next notice and the observers to call; the caller then calls ``endTelling()``.
+    /// - Returns: nil if there is none, or another thread delivers: that thread takes the next one, too.
     mutating func beginTelling(visible: UInt64) -> (notice: CommitNotice, observers: [Observer])? {
         guard !isTelling, let first = notices.first, first.version.rawValue <= visible else { return nil }
         isTelling = true
@@ -48,15 +48,15 @@ struct CommitObservers {
 
     // MARK: Other processes
 
-    /// A transaction of this process is handed in to the one that commits it.
+    /// Keeps the notice of a transaction that is submitted to the owner of writing.
     mutating func handIn(_ notice: @autoclosure () -> CommitNotice, _ version: UInt64) {
         if !observers.isEmpty { handedIn[version] = notice() }
     }
 
-    /// What was handed in was not committed.
+    /// Drops the notice of a submitted transaction that was not committed.
     mutating func refuse(_ version: UInt64) { handedIn[version] = nil }
 
-    /// A version of another process takes the place of the one that was visible.
+    /// Queues the notice of another process's version that replaces the visible one.
     mutating func follow(_ version: VersionState, after visible: VersionState) {
         if version.version > visible.version && !observers.isEmpty {
             let isNext = version.version == visible.version + 1
@@ -65,7 +65,7 @@ struct CommitObservers {
         if !handedIn.isEmpty { handedIn = handedIn.filter { $0.key > version.version } }
     }
 
-    /// Says that anything may have changed.
+    /// A notice that says that any row may have changed.
     private static func general(_ version: VersionState, after visible: VersionState) -> CommitNotice {
         let tables = version.tables.map { table in
             var changes = TableChanges(table: table.id)

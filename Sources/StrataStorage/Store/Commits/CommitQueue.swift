@@ -1,44 +1,44 @@
-// A commit on its way: it is *committed* when it is the version that the next transaction builds on, *appended* when
-// its record was written to the log, *durable* when it may be acknowledged, and *visible* when readers pin it. Under
-// `full` durability it is durable when it is *synced*; under `periodic` a version is durable as soon as it is appended,
-// and synced later. Versions pass each of these in order (invariants 3 and 6 of docs/file-format.md).
+// States of a commit. It is *committed* when the next transaction builds on it, *appended* when its record was written
+// to the log, *durable* when it may be acknowledged, and *visible* when readers pin it. Under `full` durability a
+// version is durable when it is *synced*; under `periodic` it is durable as soon as it is appended, and synced later.
+// Versions pass each state in order (invariants 3 and 6 of docs/file-format.md).
 //
 //     append ──► records wait ──► beginWriting ──► endWriting ──► endLead ──► durable and visible
 //                     ▲
 //     append(isHeldBack) ──► endBatch
 
-/// The commits of a store from the moment that they are versions until everybody may see them.
+/// The commits of a store between their commit and their visibility to all readers.
 ///
-/// It decides and remembers; it waits for nothing and writes nothing: whoever calls a method does what is returned, and
-/// says how that ended. Guarded by the store's monitor.
+/// A state machine: it neither waits nor does I/O. The caller of a method carries out the returned step, and reports
+/// its result. Guarded by the store's monitor.
 struct CommitQueue {
     /// The newest version that readers pin.
     private(set) var visible: VersionState
     /// The newest version.
     private(set) var committed: VersionState
-    /// The last version that may be acknowledged: durable, or written where the store's durability asks no more.
+    /// The last version that may be acknowledged: synced, or only written if the durability class asks for no more.
     private(set) var durable: UInt64
-    /// The last version that a sync of the log, or a checkpoint, covered: what the log may claim.
+    /// The last version that a sync of the log or a checkpoint covers. A log batch may claim no more as durable.
     private(set) var synced: UInt64
     /// The last version whose record was written to the log.
     private(set) var appended: UInt64 = 0
-    /// Some write or sync failed: what is not durable now will never be called so.
+    /// A write or sync failed: versions that are not durable by now never will be.
     private(set) var hasFailed = false
-    /// Somebody writes what waits, and syncs it; all others wait for that.
+    /// A leader writes and syncs the waiting records; other threads wait for it.
     private(set) var isLeading = false
     /// One thread at a time writes to the log.
     private(set) var isWriting = false
-    /// Versions that are committed and not visible, in order.
+    /// Committed versions that are not visible yet, in order.
     private var unpublished: [VersionState] = []
     /// Records that the next leader writes.
     private var waiting = Records()
-    /// Records of a batch of commits that goes on, so that no leader writes some of them without the others.
+    /// Records of an open commit batch. No leader may write some of them without the rest.
     private var heldBack = Records()
 
-    /// Records of commits that follow one another.
+    /// Records of consecutive commits.
     private struct Records {
         var bytes: [UInt8] = []
-        /// Versions of the first and the last record; of no meaning without bytes.
+        /// Versions of the first and the last record; meaningless while there are no bytes.
         var first: UInt64 = 0
         var last: UInt64 = 0
         var isEmpty: Bool { bytes.isEmpty }
@@ -60,10 +60,10 @@ struct CommitQueue {
 
     // MARK: New versions
 
-    /// A version follows the last committed one.
+    /// Adds a version that follows the last committed one.
     /// - Parameters:
-    ///   - record: for the log; nil where the version is made durable without it.
-    ///   - isHeldBack: the record is written together with those of the commits that follow, after ``endBatch()``.
+    /// - record: for the log; nil if the version is made durable without it.
+    /// - isHeldBack: the record belongs to a commit batch, and waits for ``endBatch()``.
     mutating func append(
         _ version: VersionState, record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
     ) {
@@ -75,14 +75,14 @@ struct CommitQueue {
         waiting.append(record, version.version...version.version)
     }
 
-    /// The next leader writes the records that were held back.
+    /// Ends the commit batch: the next leader writes its records.
     mutating func endBatch() {
         if heldBack.isEmpty { return }
         waiting.append(heldBack.bytes, heldBack.first...heldBack.last)
         heldBack.bytes.removeAll()
     }
 
-    /// As ``endBatch()``, if the version is one of the batch: who waits for it would wait for ever.
+    /// As ``endBatch()``, if the version belongs to the batch: a thread that waits for it would wait for ever.
     mutating func endBatch(of version: UInt64) {
         if version >= heldBack.first { endBatch() }
     }
@@ -92,60 +92,59 @@ struct CommitQueue {
 
     // MARK: Making versions durable
 
-    /// What somebody who waits for a version does next.
+    /// Next step of a thread that waits for a version.
     enum Step {
         /// The version is durable.
         case finish
-        /// It will never be durable here.
+        /// The version will not become durable in this process.
         case giveUp
-        /// Writes what waits, syncs it, and says so by ``endLead(through:isSynced:wasKept:)``.
+        /// Write and sync the waiting records, then call ``endLead(through:isSynced:wasKept:)``.
         case lead
-        /// Sleeps until something has changed, and asks again.
+        /// Sleep until the state changes, and ask again.
         case sleep
     }
 
-    /// - Parameter isOwner: this process gives out pages and makes versions.
+    /// - Parameter isOwner: this process is the owner of writing.
     mutating func step(towards version: UInt64, isOwner: Bool) -> Step {
         if durable >= version { return .finish }
-        // Without ownership the work went with the place that this process had, or with the process that it was based
-        // on.
+        // Without ownership, the commit was lost with this process's slot, or with the process whose version it was
+        // based on.
         if hasFailed || !isOwner || version > committed.version { return .giveUp }
         if isLeading || (waiting.isEmpty && appended <= durable) { return .sleep }
         isLeading = true
         return .lead
     }
 
-    /// Begins a sync beside the commits, which covers what is durable and not synced yet. Nobody leads.
-    /// - Returns: what it will cover; nil when there is nothing to sync. ``endSync(through:)`` is called when it
-    ///   is done.
+    /// Begins a sync besides those of commit leaders, for what is durable and not synced yet. No thread leads.
+    /// - Returns: the last version it covers; nil if nothing is unsynced. The caller then calls ``endSync(through:)``.
     mutating func beginSync() -> UInt64? {
         if isLeading || hasFailed || durable <= synced { return nil }
         isLeading = true
         return durable
     }
 
-    /// Ends what ``beginSync()`` began. Before, ``fail()`` is called when it did not work.
+    /// Ends the sync that ``beginSync()`` began. If it failed, ``fail()`` is called first.
     mutating func endSync(through version: UInt64) {
         isLeading = false
         noteSynced(version)
     }
 
-    /// The log was synced after the record of this version had been written to it.
+    /// Notes a sync of the log that began after this version's record was written.
     mutating func noteSynced(_ version: UInt64) {
         if !hasFailed && version <= max(appended, durable) { synced = max(synced, version) }
     }
 
-    /// Records that go to the log by one write.
+    /// Records that one write appends to the log.
     struct Writing {
         var records: [UInt8]
         var first: UInt64
         var last: UInt64
-        /// The last version that is certainly on the disk.
+        /// The last version that is known to be on the disk.
         var durableTo: UInt64
     }
 
-    /// Takes the records that wait. Nobody writes to the log.
-    /// - Returns: what is to be written; nil when nothing waits. ``endWriting(_:isDone:keeping:)`` is called in either
+    /// Takes the waiting records. No other thread writes to the log.
+    /// - Returns: the records to write; nil if none wait. The caller calls ``endWriting(_:isDone:keeping:)`` in either
     ///   case.
     mutating func beginWriting() -> Writing? {
         precondition(!isWriting, "one thread at a time writes to the log")
@@ -156,20 +155,19 @@ struct CommitQueue {
     }
 
     /// - Parameters:
-    ///   - isDone: it is in the log. Else ``fail()`` was called before.
-    ///   - keeping: nobody else may write to the log until the lead ends.
+    /// - isDone: the records are in the log. If not, ``fail()`` was called before.
+    /// - keeping: excludes other writers of the log until the lead ends.
     mutating func endWriting(_ writing: Writing?, isDone: Bool, keeping: Bool) {
         if isDone, let writing { appended = max(appended, writing.last) }
         if !keeping || hasFailed { isWriting = false }
     }
 
-    /// Ends what a step of ``Step/lead`` began.
-    /// Before, ``fail()`` is called when it did not work.
+    /// Ends a lead. If it failed, ``fail()`` is called first.
     /// - Parameters:
-    ///   - version: ``appended`` as it was when the sync began.
-    ///   - isSynced: the log was synced; where the durability asks for no sync, it was not.
-    ///   - wasKept: what was written by this lead was written ``keeping`` the log.
-    /// - Returns: what is not visible any more.
+    /// - version: ``appended`` as it was when the sync began.
+    /// - isSynced: the log was synced; false if the durability class asks for no sync.
+    /// - wasKept: the records were written with ``keeping``.
+    /// - Returns: versions that are not visible any more.
     mutating func endLead(through version: UInt64, isSynced: Bool, wasKept: Bool) -> SupersededVersions? {
         isLeading = false
         if wasKept { isWriting = false }
@@ -178,16 +176,16 @@ struct CommitQueue {
         return advance(through: version)
     }
 
-    /// A checkpoint made versions durable, or nothing has to.
+    /// Notes that a checkpoint made versions durable, or that the durability class asks for nothing more.
     /// - Parameter isSynced: a checkpoint did.
-    /// - Returns: what is not visible any more.
+    /// - Returns: versions that are not visible any more.
     mutating func acknowledge(through version: UInt64, isSynced: Bool) -> SupersededVersions? {
         if version > committed.version { return nil }
         if isSynced { synced = max(synced, version) }
         return advance(through: version)
     }
 
-    /// The newest durable version is what readers pin from now on.
+    /// Makes the newest durable version the visible one.
     private mutating func advance(through version: UInt64) -> SupersededVersions? {
         durable = max(durable, version)
         var count = 0
@@ -204,12 +202,12 @@ struct CommitQueue {
         return superseded
     }
 
-    /// A write or a sync failed, of this log or of anything else that versions rest on.
+    /// Notes that a write or sync failed, of the log or of any pages that versions consist of.
     mutating func fail() { hasFailed = true }
 
     // MARK: Another process
 
-    /// Another process owns writing and has made this version durable: all that this one knew of is void.
+    /// Starts over at a version that another process made durable. All state of this process's own commits is void.
     mutating func restart(at version: VersionState) {
         visible = version
         committed = version

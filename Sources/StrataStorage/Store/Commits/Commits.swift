@@ -1,28 +1,28 @@
 internal import StrataFiles
 internal import Synchronization
 
-/// The commits of an open store on their way from a version to a durable and visible one, in order (invariants 3 and 6
-/// of docs/file-format.md).
+/// Takes the commits of an open store from a new version to a durable and visible one, in order (invariants 3 and 6 of
+/// docs/file-format.md).
 ///
-/// It has the store's monitor and the state that this guards. What happens next is decided by the parts of that state,
-/// which touch no file; here threads wait, and one of them writes to the log and syncs it for all.
+/// Has the store's monitor and the state under it. The parts of that state decide what happens next and touch no file;
+/// here threads wait, and one of them writes to the log and syncs it for all.
 ///
-/// Concurrency: every member may be called from any thread, without the monitor held but where it says so.
+/// Concurrency: every member may be called from any thread, without the monitor held unless it says so.
 final class Commits: Sendable {
     let monitor: any Monitor
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
-    /// The other processes that have the store open; nil while this one keeps it for itself.
+    /// The process table; nil while this process keeps the store for itself.
     let processes: ProcessTable?
     let pages: PageMap
     let reader: PageReader
     /// Guarded by its own lock.
     nonisolated(unsafe) let allocator: PageAllocator
     let origin = ProcessOrigin()
-    /// An observer came since the open: transactions that begin later list what they change.
+    /// An observer was added since the open: transactions that begin later record what they change.
     let wasObserved = Atomic<Bool>(false)
     private let scheduling: any Scheduling
-    /// Commits are durable when the log was synced, not when they were written.
+    /// Whether a commit waits for a sync of the log; if not, only for the write.
     private let syncsEach: Bool
 
     init(
@@ -39,7 +39,8 @@ final class Commits: Sendable {
         syncsEach = options.durability == .full
     }
 
-    /// Let go of without being closed: as if the process had died. A checkpoint in progress keeps this.
+    /// A store that is released without being closed drops its locks like a process that died. A running checkpoint
+    /// keeps this object alive.
     deinit { if !origin.isForked { processes?.abandon() } }
 
     /// The newest version, which may not be durable yet.
@@ -47,9 +48,9 @@ final class Commits: Sendable {
 
     // MARK: Pins
 
-    /// Pins a version that is protected, and may not be visible yet.
-    /// - Parameter reserved: by a pin that was kept for it, and is used up.
-    /// - Returns: false when too many versions are pinned.
+    /// Pins a version that is protected, but perhaps not visible yet.
+    /// - Parameter reserved: uses up a reserved pin.
+    /// - Returns: false if too many versions are pinned.
     func pin(_ version: UInt64, reserved: Bool) -> Bool {
         monitor.withLock {
             if reserved { state.pins.giveBackReserved() }
@@ -57,8 +58,8 @@ final class Commits: Sendable {
         }
     }
 
-    /// A pin is gone.
-    /// - Returns: whether it was the last one of a closed store, which lets the file go.
+    /// Releases a pin.
+    /// - Returns: whether it was the last one of a closed store: the caller then closes the file.
     func unpin(_ version: UInt64) -> Bool {
         monitor.withLock {
             guard let end = state.pins.unpin(version) else { return false }
@@ -80,23 +81,23 @@ final class Commits: Sendable {
         monitor.withLock {
             let visible = TransactionID(state.visible.version)
             guard let processes, !state.isOwner else { return visible }
-            // A table that somebody wrote over says nothing; the next use of the store says so.
+            // Errors are dropped: the next use of the store meets the overwritten table and throws.
             do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
                 return visible
             }
         }
     }
 
-    /// The number under which processes were told of the visible version; nil where nobody is told. `monitor` is held.
+    /// Number of the visible version's publication; nil without a process table. `monitor` is held.
     var publication: UInt64? { processes == nil ? nil : state.others.publication }
 
-    /// Whether nothing was made the newest version since. Takes no lock.
+    /// Whether this publication still is the newest. Takes no lock.
     func isNewest(_ publication: UInt64?) -> Bool {
         guard let publication, let processes else { return false }
         return processes.versions.publication == publication
     }
 
-    /// How many versions are kept: the newest, and those that somebody has pinned, in this process or in another.
+    /// Versions that are kept: the newest one, and those pinned in this process or in another.
     /// - Complexity: O(pins).
     var activeVersions: Int {
         monitor.withLock {
@@ -109,11 +110,11 @@ final class Commits: Sendable {
 
     // MARK: A new version
 
-    /// Lets the version of a transaction follow the last committed one. The write gate is held.
+    /// Commits the version of a transaction. The write gate is held.
     /// - Parameters:
-    ///   - isDurable: nothing has to make it durable.
-    ///   - record: for the log; nil where the version is made durable without it.
-    ///   - isHeldBack: the record is written together with those of the commits that follow.
+    /// - isDurable: the durability class asks for nothing more.
+    /// - record: for the log; nil if the version is made durable without it.
+    /// - isHeldBack: the record belongs to an open commit batch.
     func append(
         _ transaction: WriteTransaction, _ version: VersionState, isDurable: Bool,
         record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
@@ -122,7 +123,7 @@ final class Commits: Sendable {
         var superseded: SupersededVersions?
         monitor.withLock {
             state.queue.append(version, record: record, isHeldBack: isHeldBack)
-            // Whoever observes only after the version was published has no need to hear of it.
+            // A version that is visible at once is of no interest to observers that come later.
             if !isDurable || !state.observers.isEmpty { state.observers.note(CommitNotice(of: transaction)) }
             if isDurable {
                 superseded = newestBecameVisible(state.queue.acknowledge(through: version.version, isSynced: false))
@@ -133,7 +134,7 @@ final class Commits: Sendable {
             unprotecting: superseded)
     }
 
-    /// A checkpoint has made a version durable, and all before it.
+    /// A checkpoint made this version durable, and all before it.
     func acknowledge(through version: UInt64) {
         monitor.withLock {
             publish(state.queue.acknowledge(through: version, isSynced: true))
@@ -141,7 +142,7 @@ final class Commits: Sendable {
         }
     }
 
-    /// Lets a version be seen that a recovery has made durable. It is protected for that already.
+    /// Makes a version visible that a recovery has made durable. It has its protection as visible already.
     func show(_ version: VersionState) {
         monitor.withLock {
             state.queue.append(version)
@@ -149,14 +150,14 @@ final class Commits: Sendable {
         }
     }
 
-    /// Versions became durable, and the newest of them visible. `monitor` is held.
+    /// Ends the protection of versions that the newest durable one replaces. `monitor` is held.
     private func publish(_ superseded: SupersededVersions?) {
         newestBecameVisible(superseded)?.forEach(allocator.unprotect)
     }
 
-    /// Tells the other processes, before what was visible until now loses its protection: whoever pinned it meanwhile
-    /// is seen first. `monitor` is held.
-    /// - Returns: versions that lose a protection.
+    /// Publishes the visible version before earlier ones lose their protection, so that a pin made meanwhile by another
+    /// process is seen. `monitor` is held.
+    /// - Returns: the versions that lose a protection.
     private func newestBecameVisible(_ superseded: SupersededVersions?) -> SupersededVersions? {
         guard var superseded else { return nil }
         if let processes { ForeignVersions(commits: self, processes: processes).announce() }
@@ -167,8 +168,8 @@ final class Commits: Sendable {
 
     // MARK: Making versions durable
 
-    /// Waits until a version is durable, leading the sync when nobody does.
-    /// - Returns: false when it may not be.
+    /// Waits until a version is durable, and leads the sync if no other thread does.
+    /// - Returns: false if it may not be durable.
     func waitUntilDurable(_ version: UInt64) -> Bool {
         if origin.isForked { return false }
         monitor.lock()
@@ -191,7 +192,7 @@ final class Commits: Sendable {
         }
     }
 
-    /// Writes what waits, and syncs what was written. `monitor` is held before and after, not meanwhile.
+    /// Writes the waiting records and syncs the log. `monitor` is held before and after, and released meanwhile.
     private func lead() {
         let isKept = processes?.slots.hasOthers != true
         appendWaiting(keeping: isKept)
@@ -206,9 +207,9 @@ final class Commits: Sendable {
         publish(state.queue.endLead(through: last, isSynced: syncsEach, wasKept: isKept))
     }
 
-    /// Writes the records that wait to the log, unsynced: they outlive this process then. `monitor` is held before and
-    /// after, not meanwhile.
-    /// - Parameter keeping: nobody else may write to the log until the caller's lead ends.
+    /// Writes the waiting records to the log without a sync, so that they survive this process. `monitor` is held
+    /// before and after, and released meanwhile.
+    /// - Parameter keeping: excludes other writers of the log until the caller's lead ends.
     func appendWaiting(keeping: Bool = false) {
         while state.queue.isWriting { monitor.wait() }
         let writing = state.queue.beginWriting()
@@ -225,7 +226,7 @@ final class Commits: Sendable {
         if writing != nil && !keeping { monitor.wakeAll() }
     }
 
-    /// - Returns: false when it may not be in the log.
+    /// - Returns: false if the records may not be in the log.
     private func write(_ writing: CommitQueue.Writing, to log: LogFile?) -> Bool {
         guard let log else { return false }
         var isDone = false
@@ -243,7 +244,7 @@ final class Commits: Sendable {
 
     // MARK: Failure
 
-    /// A write or a sync failed: no later version is ever called durable by this store.
+    /// Poisons the store after a failed write or sync: it calls no later version durable.
     func poison() {
         mark(.poisoned)
         monitor.withLock {
@@ -252,7 +253,7 @@ final class Commits: Sendable {
         }
     }
 
-    /// The same. `monitor` is held, and whoever waits for it is woken afterwards.
+    /// As ``poison()``, with `monitor` held; the caller wakes its waiters.
     func fail() {
         state.queue.fail()
         processes?.poison()
@@ -260,16 +261,16 @@ final class Commits: Sendable {
 
     var isPoisoned: Bool { monitor.withLock { state.isPoisoned } }
 
-    /// Whether nothing will ever be begun again.
+    /// Whether the store is closed or poisoned for good.
     var isOver: Bool { monitor.withLock { state.isOver } }
 
-    /// Whether this process may move what others read.
+    /// Whether this process may move pages that readers use.
     var mayMoveNodes: Bool { monitor.withLock { state.isUsable && state.isOwner } }
 
     // MARK: Telling
 
-    /// Hands notices of visible versions to the observers, in order. Whoever comes while another thread delivers
-    /// leaves its notice to that one. No lock is held.
+    /// Calls the observers of visible versions, in order. If another thread delivers already, it delivers the notices
+    /// of this one, too. No lock is held.
     func deliverNotices() {
         while true {
             let next = monitor.withLock { state.observers.beginTelling(visible: state.visible.version) }

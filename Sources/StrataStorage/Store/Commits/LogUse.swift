@@ -1,18 +1,18 @@
-/// The log that commits go to, and how full the half is that they go to.
+/// The log of the writing process, and how full its active half is.
 ///
 /// Guarded by the write gate.
 struct LogUse {
     private(set) var file: LogFile?
-    /// Bytes of that half that records will take at most.
+    /// Upper bound of the bytes that records take in that half.
     private var used = 0
-    /// The disk had no space for a log; the commit to try again at.
+    /// The disk had no space for a log; at this commit count its creation is tried again.
     private var nextAttempt = 0
-    /// What a record takes beside its bytes.
+    /// Bytes that a record takes besides its own.
     private let sealBytes: Int
 
     init(isSealed: Bool) { sealBytes = isSealed ? Seal.size : 0 }
 
-    /// Whether a log is to be made, before a commit that follows so many.
+    /// Whether the log is to be created before the commit that follows this many.
     func isDue(afterCommits commits: Int) -> Bool { file == nil && commits >= nextAttempt }
 
     mutating func putOff(afterCommits commits: Int) { nextAttempt = commits + 16 }
@@ -30,22 +30,22 @@ struct LogUse {
     /// Whether the log can hold a record.
     func fits(_ record: Int) -> Bool { file.map { record <= $0.maxPayloadBytes } ?? false }
 
-    /// Whether a record finds room in the half that commits go to.
+    /// Whether a record fits into the rest of the active half.
     func hasRoom(for record: Int) -> Bool { file.map { used + batchBytes(record) <= $0.header.halfBytes } ?? false }
 
-    /// A record goes to the log.
-    /// - Returns: whether the half is more than half full.
+    /// Notes that a record goes to the log.
+    /// - Returns: whether the active half is more than half full.
     mutating func note(_ record: Int) -> Bool {
         used += batchBytes(record)
         return file.map { used >= $0.header.halfBytes / 2 } ?? false
     }
 
-    /// Bytes that a record takes when it is a batch of its own, which is the most it can take.
+    /// Bytes of a record that is a log batch of its own, which is the most it can take.
     private func batchBytes(_ record: Int) -> Int { LogFormat.stride(payloadBytes: record + sealBytes) }
 
-    /// Commits go on in a half that replay can start with, after this version.
-    /// - Parameter releases: the other half's contents are not needed.
-    /// - Returns: the half that they go to, and what the log has reached durably; nil without a log.
+    /// Continues after this version in a half that replay can start with.
+    /// - Parameter releases: the other half's contents are not needed any more.
+    /// - Returns: the half that is active now, and the LSN that the log has reached durably; nil without a log.
     /// - Throws: as ``LogFile/goOn(after:)``.
     mutating func goOn(
         after version: UInt64, releases: Bool

@@ -1,21 +1,21 @@
 /// When a commit returns.
 enum CommitEnding {
-    /// When it is as durable as the store makes it.
+    /// When the version is durable in the sense of the durability class.
     case durable
-    /// When it is a version; the sync is waited for later.
+    /// When it is a version; the caller waits for the sync later.
     case pending
-    /// The same, and further commits go to the log with it, in one piece. The transaction keeps the write gate for the
-    /// next one.
+    /// As `pending`, in a commit batch: the records of further commits go to the log with this one, in one write. The
+    /// transaction keeps the write gate for the next one.
     case grouped
-    /// When it is a version that another process handed in: nobody waits here.
+    /// When it is a version; its transaction was submitted by another process, so no thread here waits for it.
     case handedIn
 }
 
-/// A version that was committed and may not be durable yet.
+/// A committed version that may not be durable yet.
 package struct PendingCommit: Sendable {
     package let version: TransactionID
-    /// What the commit made, for whoever committed; nobody else sees it before it is durable. Nil when it is durable
-    /// already: where another process owns writing, and where too many versions are pinned, it was waited for.
+    /// The version, for the thread that committed it; other readers see it once it is durable. Nil if it is durable
+    /// already: the commit waited because another process owns writing, or because too many versions are pinned.
     package let snapshot: Snapshot?
     private let store: Store
 
@@ -25,7 +25,7 @@ package struct PendingCommit: Sendable {
         self.snapshot = snapshot
     }
 
-    /// Waits until the version is durable, leading the sync when nobody does. Ends a group.
+    /// Waits until the version is durable, and leads the sync if no other thread does. Ends the commit batch.
     /// - Throws: `commitOutcomeUnknown`.
     package func wait() throws(StorageError) {
         if snapshot == nil { return }
@@ -35,19 +35,20 @@ package struct PendingCommit: Sendable {
 }
 
 extension WriteTransaction {
-    /// Makes the changes a version without waiting for the disk, where the store syncs every commit; elsewhere, where
-    /// a commit is a checkpoint of its own, and where another process owns writing, as ``commit()``.
+    /// Commits without waiting for the disk, if the store syncs every commit. Otherwise, and if another process owns
+    /// writing, as ``commit()``.
     /// - Throws: as ``commit()``.
     package func commitWithoutWaiting() throws(StorageError) -> PendingCommit {
         if try finishesEmpty() { return PendingCommit(store, TransactionID(base.version)) }
         return try store.commit(self, ending: .pending)
     }
 
-    /// The same, and the transaction that follows: both are durable, or neither is. Nobody else writes in between.
+    /// As ``commitWithoutWaiting()``, and begins the next transaction of a commit batch: both are durable, or neither
+    /// is. No other transaction comes in between.
     ///
-    /// The group ends with a commit of another kind, with a transaction that is given up, and when somebody waits for
-    /// one of its versions.
-    /// - Returns: the next transaction; nil when there can be no group, and it is to be begun as always.
+    /// The batch ends with a commit of another kind, with a rollback, and when a thread waits for one of its versions.
+    /// - Returns: the next transaction; nil if there can be no batch: the caller then begins one with
+    ///   ``Store/beginWrite()``.
     /// - Throws: as ``commit()``.
     package func commitGrouped() throws(StorageError) -> (PendingCommit, next: WriteTransaction?) {
         if try finishesEmpty() { return (PendingCommit(store, TransactionID(base.version)), nil) }
@@ -56,9 +57,9 @@ extension WriteTransaction {
         return (done, try store.continueBatch(permit))
     }
 
-    /// Waits until what this is based on can be pinned: it may stand behind a sync that another thread or process
-    /// leads.
-    /// - Returns: false when the store failed before, or the process that committed it died.
+    /// Waits until this transaction's base can be pinned: a sync of it, led by another thread or process, may be under
+    /// way.
+    /// - Returns: false if the store has failed, or the process that committed the base died.
     package func waitUntilBaseIsVisible() -> Bool {
         if let guest { return guest.waitUntilPublished(base.version, recovers: false) }
         return store.commits.waitUntilDurable(base.version)

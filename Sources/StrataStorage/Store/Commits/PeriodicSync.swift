@@ -1,9 +1,9 @@
 internal import StrataFiles
 
-/// Syncs the log every now and then under `periodic` durability: a commit returns when it is written, and is on the
-/// disk at the latest one interval later, or when so many bytes were written since the last sync.
+/// Syncs the log periodically under `periodic` durability. A commit returns when its record is written; it is on the
+/// disk one interval later at the latest, or once the limit of unsynced bytes is reached.
 ///
-/// Concurrency: a commit calls it with the write gate held; the sync at the end of an interval comes on a thread of its
+/// Concurrency: commits call it with the write gate held; the sync at the end of an interval runs on a thread of its
 /// own.
 final class PeriodicSync: Sendable {
     private let commits: Commits
@@ -11,9 +11,9 @@ final class PeriodicSync: Sendable {
     /// Microseconds.
     private let interval: Int
     private let mostBytes: Int
-    /// Written since the last sync by a commit. Guarded by the write gate.
+    /// Bytes written since the last sync by a commit. Guarded by the write gate.
     @exclusivity(unchecked) private nonisolated(unsafe) var unsyncedBytes = 0
-    /// A sync was promised for the end of the interval. Guarded by the monitor of `commits`.
+    /// A thread will sync at the end of the interval. Guarded by the monitor of `commits`.
     @exclusivity(unchecked) private nonisolated(unsafe) var isPromised = false
 
     init(_ commits: Commits, _ options: StoreOptions) {
@@ -23,10 +23,10 @@ final class PeriodicSync: Sendable {
         mostBytes = options.periodicBytes
     }
 
-    /// Another process has written: what was written before is synced, or is not this process's.
+    /// Resets the count after another process owned writing: earlier bytes are synced, or lost with their process.
     func restart() { unsyncedBytes = 0 }
 
-    /// Writes the record of a version at once and sees that it is synced. The write gate is held.
+    /// Writes the record of a version at once, and schedules its sync. The write gate is held.
     /// - Throws: `commitOutcomeUnknown`.
     func write(_ version: UInt64, _ log: LogFile?) throws(StorageError) {
         let bytes = commits.monitor.withLock { commits.state.queue.waitingBytes }
@@ -42,7 +42,7 @@ final class PeriodicSync: Sendable {
         commits.monitor.withLock { commits.state.queue.noteSynced(version) }
     }
 
-    /// Sees that what was just written is synced at the end of the interval.
+    /// Schedules a sync at the end of the interval, unless there is one.
     private func promise() {
         let isFirst = commits.monitor.withLock {
             defer { isPromised = true }
@@ -51,14 +51,14 @@ final class PeriodicSync: Sendable {
         guard isFirst else { return }
         let hasThread = scheduling.spawn("periodic sync") { [weak self, scheduling, interval] in
             scheduling.pause(microseconds: interval)
-            // A store that was let go of meanwhile was closed first, or gave its commits up.
+            // A store that was released meanwhile was closed, and synced, or has dropped its commits.
             self?.keepPromise()
         }
-        // Without a thread nobody comes back at the end of the interval: what was committed is synced now.
+        // Without a thread there is no sync at the end of the interval, so it is done now.
         if !hasThread { keepPromise() }
     }
 
-    /// Syncs what was written to the log, as its leader: nobody appends or closes it meanwhile.
+    /// Syncs the log as its leader, so that no other thread appends to it or closes it meanwhile.
     private func keepPromise() {
         let monitor = commits.monitor
         monitor.lock()

@@ -1,11 +1,11 @@
-// A process pins so many versions at a time and no more (``VersionPins``). A Realm that commits and shows the result
-// needs a pin for it; that there is none left would be found when nothing can be taken back. So the pin comes first.
+// A process can pin a limited number of versions (``VersionPins``). A Realm that commits and shows the result needs a
+// pin for it. After the commit it is too late to fail, so the pin is reserved before.
 //
-// 1. A pin that is kept counts as a pinned version: no other snapshot gets it.
-// 2. It is used once, by ``newestSnapshot()`` or by a commit that is not waited for, or goes back with the transaction:
-//    after a rollback, a commit that fails and a write that is taken back it is let go of, no more.
+// 1. A reserved pin counts as a pinned version: no other snapshot can take it.
+// 2. It is used once, by ``newestSnapshot()`` or by a commit that is not waited for, or released with the transaction:
+//    after a rollback or a failed commit.
 
-/// A pin that a transaction keeps for the version that is shown after it.
+/// A pin that a transaction reserves for the version shown after it.
 ///
 /// Concurrency: as its transaction.
 package struct ResultPin: ~Copyable {
@@ -15,32 +15,33 @@ package struct ResultPin: ~Copyable {
     init(_ store: Store) { self.store = store }
 
     deinit {
-        // In a child that was forked off since, the monitor may be held by a thread that is not there.
+        // In a forked child the monitor may be held by a thread that does not exist there.
         if !isKept || store.isForked { return }
         store.commits.monitor.withLock { store.commits.state.pins.giveBackReserved() }
     }
 
-    /// Keeps a pin; one, however often it is called.
-    /// - Throws: `limit(.pins)`: the transaction goes on, but what it commits may not be shown.
+    /// Reserves a pin. Further calls have no effect.
+    /// - Throws: `limit(.pins)`: the transaction can continue, but its result may not be shown.
     package mutating func reserve() throws(StorageError) {
         if isKept { return }
         isKept = store.commits.monitor.withLock { store.commits.state.pins.reserve() }
         if !isKept { throw .limit(.pins) }
     }
 
-    /// Pins the newest visible version, by the pin that was kept if there is one: the version that the transaction
-    /// made, or a later one. After a rollback what others committed.
-    /// - Throws: as ``Store/snapshot()``; `limit(.pins)` only where none was kept.
+    /// Pins the newest visible version, with the reserved pin if there is one. After a commit that is the transaction's
+    /// version or a later one, after a rollback the newest of other transactions.
+    /// - Throws: as ``Store/snapshot()``; `limit(.pins)` only if none was reserved.
     package mutating func newestSnapshot() throws(StorageError) -> Snapshot {
         let wasKept = isKept
         isKept = false
         let newest = try store.snapshot(reserved: wasKept)
-        // A process that does not own writing may have met other versions on the way.
+        // A process that does not own writing may have followed to other versions, which observers are told of.
         store.commits.deliverNotices()
         return newest
     }
 
-    /// Pins what the transaction made, which is protected and may not be visible yet. Nil when there are too many pins.
+    /// Pins the transaction's version, which is protected and perhaps not visible yet. Nil if too many versions are
+    /// pinned.
     mutating func pin(_ made: VersionState) -> Snapshot? {
         let wasKept = isKept
         isKept = false

@@ -1,39 +1,38 @@
-/// Which versions are pinned, here and in other processes, and what the allocator has to protect because of that.
+/// Pinned versions of this process and of others, and the protections that the allocator keeps for them.
 ///
-/// A version on its way from the last commit to being visible is protected for that, once. As long as it is, its pins
-/// need nothing more. When a newer version takes its place, that protection becomes theirs, and goes with the last of
-/// them. So a pin of the newest version touches nothing but this.
-/// Guarded by the store's monitor.
+/// From its commit until a newer version replaces it as the visible one, a version has one protection of its own, which
+/// covers its pins. When it is replaced, the pins inherit that protection, and the last one ends it. So pinning the
+/// newest version changes nothing but this table. Guarded by the store's monitor.
 struct VersionPins {
     private struct Pinned {
         var count = 0
-        /// Where other processes see it.
+        /// Its place in the process table.
         var place: Int?
-        /// The allocator protects the version for these pins.
+        /// The allocator's protection of the version belongs to these pins.
         var isProtected = false
     }
 
     private var pinned = VersionMap<Pinned>()
-    /// Versions that other processes have pinned: each is protected once.
+    /// Versions that other processes have pinned: each has one protection.
     private(set) var foreign: Set<UInt64> = []
-    /// So many versions may be pinned at a time; pins that transactions keep count.
+    /// Limit of pinned versions; reserved pins count.
     private let mostVersions: Int
-    /// Pins that are kept for what open transactions will make.
+    /// Pins that open transactions have reserved for their results.
     private var reserved = 0
 
     init(mostVersions: Int = .max) { self.mostVersions = mostVersions }
 
     var isEmpty: Bool { pinned.count == 0 }
 
-    /// What this process has pinned, ascending.
+    /// Versions that this process has pinned, ascending.
     var versions: [UInt64] { pinned.versions }
 
     func holds(_ version: UInt64) -> Bool { pinned.holds(version, at: pinned.index(of: version)) }
 
     // MARK: In this process
 
-    /// Pins a version once more: one that is pinned already, or that is visible, or was committed after that.
-    /// - Returns: false when too many versions are pinned.
+    /// Pins a version once more. It is pinned already, is visible, or was committed after the visible one.
+    /// - Returns: false if too many versions are pinned.
     mutating func pin(_ version: UInt64) -> Bool {
         let index = pinned.index(of: version)
         if pinned.holds(version, at: index) {
@@ -48,8 +47,8 @@ struct VersionPins {
     /// Whether one more version may be pinned.
     var hasRoom: Bool { pinned.count + reserved < mostVersions }
 
-    /// Keeps a pin for one version, whichever it will be; ``giveBackReserved()`` ends that, also where it is used.
-    /// - Returns: false when too many versions are pinned.
+    /// Reserves a pin for a later version. ``giveBackReserved()`` ends the reservation, also when it is used.
+    /// - Returns: false if too many versions are pinned.
     mutating func reserve() -> Bool {
         if !hasRoom { return false }
         reserved += 1
@@ -61,18 +60,18 @@ struct VersionPins {
         reserved -= 1
     }
 
-    /// Other processes see that this one reads a version, which ``pin(_:)`` is called for next.
+    /// Notes the place in the process table of a version that the caller then pins by ``pin(_:)``.
     mutating func show(_ version: UInt64, at place: Int) { pinned[version] = Pinned(place: place) }
 
-    /// What ends with the last pin of a version.
+    /// The end of a version's last pin.
     struct End: Equatable {
-        /// Where other processes saw it.
+        /// Its place in the process table.
         var place: Int?
-        /// The allocator need not protect the version for its pins any more.
+        /// The allocator's protection for the pins ends.
         var wasProtected: Bool
     }
 
-    /// - Returns: nil when the version is pinned by others still.
+    /// - Returns: nil if the version still has other pins.
     mutating func unpin(_ version: UInt64) -> End? {
         let index = pinned.index(of: version)
         guard pinned.holds(version, at: index) else { return nil }
@@ -82,7 +81,7 @@ struct VersionPins {
         return End(place: last.place, wasProtected: last.isProtected)
     }
 
-    /// Takes out what loses no protection, since it is pinned.
+    /// Takes out the pinned versions: their protection passes to their pins.
     mutating func keepPinned(_ superseded: inout SupersededVersions) {
         if pinned.count == 0 { return }
         #if Zoo
@@ -98,24 +97,24 @@ struct VersionPins {
 
     // MARK: Beside other processes
 
-    /// Other processes read these versions now.
-    /// - Returns: versions to protect, and versions that lose the protection that they had for this.
+    /// Notes the versions that other processes have pinned by now.
+    /// - Returns: versions to protect, and versions whose protection for other processes ends.
     mutating func follow(foreign pins: Set<UInt64>) -> (protect: Set<UInt64>, unprotect: Set<UInt64>) {
         defer { foreign = pins }
         if pins == foreign { return ([], []) }
         return (pins.subtracting(foreign), foreign.subtracting(pins))
     }
 
-    /// This process gives out pages from now on.
-    /// - Returns: versions to protect for their pins, each as often as it is named.
+    /// This process owns writing from now on.
+    /// - Returns: versions to protect for their pins, each as often as it is listed.
     mutating func becomeOwner(foreign pins: Set<UInt64>) -> [UInt64] {
         foreign = pins
         for index in pinned.values.indices { pinned.values[index].isProtected = true }
         return pinned.versions + pins
     }
 
-    /// Another process gives out pages from now on, and must see what this one reads.
-    /// - Parameter show: makes a version seen, and returns where.
+    /// Another process owns writing from now on, and must see this process's pins.
+    /// - Parameter show: stores a pin in the process table, and returns its place.
     mutating func endOwnership(_ show: (UInt64) -> Int?) {
         foreign = []
         for index in pinned.values.indices {

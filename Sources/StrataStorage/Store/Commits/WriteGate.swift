@@ -1,9 +1,9 @@
 internal import StrataFiles
 
-/// The write lock: one transaction at a time, first come first served.
+/// The write lock of a process: one transaction at a time, first come, first served.
 ///
-/// It belongs to a transaction, not to a thread. Each waiter sleeps on a monitor of its own, so that handing over wakes
-/// one thread only.
+/// A transaction holds it, not a thread. Each waiter sleeps on a monitor of its own, so that a release wakes one thread
+/// only.
 final class WriteGate: Sendable {
     private let scheduling: any Scheduling
     private let monitor: any Monitor
@@ -30,13 +30,13 @@ final class WriteGate: Sendable {
         while true { if let permit = acquire(until: .never) { return permit } }
     }
 
-    /// - Returns: nil when the moment passed first; the gate is somebody else's then.
+    /// - Returns: nil if the deadline passed first.
     func acquire(until deadline: Deadline) -> WritePermit? {
         if wait(until: deadline) { return WritePermit(self) }
         return nil
     }
 
-    /// Waits for the gate, and has it for as long as `body` takes.
+    /// Holds the gate while `body` runs.
     func whileHeld<Value, Failure: Error>(
         _ body: (borrowing WritePermit) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -44,7 +44,7 @@ final class WriteGate: Sendable {
         return try body(permit)
     }
 
-    /// - Returns: false when the moment passed first.
+    /// - Returns: false if the deadline passed first.
     private func wait(until deadline: Deadline) -> Bool {
         let waiter: Waiter? = monitor.withLock {
             if !isHeld {
@@ -62,14 +62,14 @@ final class WriteGate: Sendable {
             return waiter.isServed
         }
         if isServed || !withdraw(waiter) {
-            // Not in the queue any more: whoever left the gate has chosen this waiter, and says so in a moment.
+            // No longer in the queue: the releasing thread has chosen this waiter, and is about to mark it as served.
             waiter.monitor.withLock { while !waiter.isServed { waiter.monitor.wait() } }
             return true
         }
         return false
     }
 
-    /// - Returns: false when the waiter was not in the queue any more.
+    /// - Returns: false if the waiter was not in the queue any more.
     private func withdraw(_ waiter: Waiter) -> Bool {
         monitor.withLock {
             guard let place = waiters[firstWaiter...].firstIndex(where: { $0 === waiter }) else { return false }
@@ -78,11 +78,11 @@ final class WriteGate: Sendable {
         }
     }
 
-    /// Whether anybody waits for the gate.
+    /// Whether a thread waits for the gate.
     var hasWaiters: Bool { monitor.withLock { firstWaiter < waiters.count } }
 
     fileprivate func release() {
-        // In a child that was forked off since, the parent's threads may have been just here.
+        // In a forked child, a thread of the parent may have held the monitor at the fork.
         if origin.isForked { return }
         let next: Waiter? = monitor.withLock {
             if firstWaiter == waiters.count {
@@ -106,17 +106,16 @@ final class WriteGate: Sendable {
     }
 }
 
-/// Possession of a store's write gate. There is one at a time: whoever has it may change what the gate guards. It goes
-/// from hand to hand by the functions that take one or return one; the gate is free again when it is given back, or
-/// goes out of scope.
+/// Possession of a store's write gate. There is one at a time; its holder may change the state that the gate guards.
+/// Functions pass it on by taking or returning it; the gate is released by ``giveBack()``, or at the end of its scope.
 struct WritePermit: ~Copyable {
-    /// Its store has the gate, and whoever has a permit has the store.
+    /// Unowned: its store owns the gate, and the holder of a permit holds the store.
     private unowned(unsafe) let gate: WriteGate
 
     fileprivate init(_ gate: WriteGate) { self.gate = gate }
 
     deinit { gate.release() }
 
-    /// Lets the next writer in.
+    /// Releases the gate for the next writer.
     consuming func giveBack() {}
 }

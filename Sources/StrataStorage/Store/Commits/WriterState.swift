@@ -1,13 +1,13 @@
-/// What the write gate guards.
+/// State that the write gate guards.
 struct WriterState {
-    /// Kept from transaction to transaction.
+    /// Reused by the next transaction.
     var workspace: WriterWorkspace?
-    /// Versions that this session has made.
+    /// Versions that this session has committed.
     var commits = 0
     var hasCommitted: Bool { commits > 0 }
-    /// The log is made before the commit after so many: a session that sets up its schema and loads its data once
-    /// needs none.
+    /// The log is created before the third commit: a session that only sets up its schema and loads its data once needs
+    /// none.
     var wantsLog: Bool { commits >= 2 }
-    /// Whom the turn was lent last, how often in a row, and ``commits`` after it.
+    /// Slot of the last guest, its consecutive turns, and ``commits`` after the last of them.
     var lent = (slot: -1, times: 0, commits: 0)
 }

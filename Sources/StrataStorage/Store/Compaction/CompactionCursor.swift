@@ -1,7 +1,7 @@
-/// Where an online compaction goes on: a table by its position, its tree of rows (0) or one of its entry trees (1 and
-/// up), and the first key that was not visited; of the rows there, which collection, and at which place.
+/// Position at which an online compaction continues: a table by its index, its row tree (0) or one of its entry trees
+/// (1 and up), and the first key not visited; within a row, a collection and a place in it.
 struct CompactionCursor: Sendable {
-    /// A collection that is a tree, and a place in it; behind its end when all of it was visited.
+    /// A collection that is a tree, and a place in it; the place is its end if the tree was visited whole.
     struct Element: Sendable {
         var owner: Int64
         var column: UInt16

@@ -1,23 +1,23 @@
 internal import StrataFiles
 
-/// Takes the steps that ``OnlineCompaction`` decides on, each as a piece of background work that waits for the write
-/// gate like any other writer.
+/// Carries out the steps that ``OnlineCompaction`` decides. Each step is a piece of background work that waits for the
+/// write gate like any other writer.
 ///
-/// Concurrency: may be called from any thread. What has changed is guarded by the write gate.
+/// Concurrency: may be called from any thread. Its mutable state is guarded by the write gate.
 final class CompactionRun: Sendable {
-    /// Microseconds from one step to the next, at least and at most.
+    /// Shortest and longest pause between two steps, in microseconds.
     private static let pause = 500
     private static let longestPause = 50_000
-    /// Between two steps, so many times as long as the one took is left to others.
+    /// The pause after a step is this many times the step's duration.
     private static let rest = 4
     private static let second = 1_000_000
-    /// Microseconds that a step waits for the writers in front of it at a time.
+    /// Microseconds for which a step waits for the write gate at a time.
     private static let patience = 100_000
 
     private enum StepEnd {
         case finished
         case more
-        /// Before the next step this version should be durable.
+        /// This version should be durable before the next step.
         case waits(UInt64)
     }
 
@@ -30,13 +30,13 @@ final class CompactionRun: Sendable {
         scheduling = options.scheduling
     }
 
-    /// Nodes shall end at or below this page, where there is room; nil where it does not matter.
+    /// Page at or below which new nodes should end, if there is room; nil if it does not matter.
     var limit: Int? { compaction.limit }
 
-    /// Another process has written meanwhile, and its commits were not counted.
+    /// Ends the pass after another process owned writing: its commits were not counted.
     func forget() { compaction.forget() }
 
-    /// Begins an online compaction where the policy wants one. The write gate is held.
+    /// Begins an online compaction if the policy asks for one. The write gate is held.
     @inline(__always)
     func beginIfDue(_ store: Store) {
         if compaction.mayBegin(afterCommits: store.writer.commits) { begin(store) }
@@ -47,15 +47,15 @@ final class CompactionRun: Sendable {
         guard store.commits.mayMoveNodes, !store.damage.refusesWrites,
             compaction.begins(afterCommits: store.writer.commits, space(of: store))
         else { return }
-        // Without a thread a later commit begins it again.
+        // Without a thread, a later commit begins it again.
         if !goOn(store, after: Self.pause) { compaction.end() }
     }
 
-    /// Begins an online compaction of a store that was just opened, where the policy wants one.
+    /// Begins an online compaction of a store that was just opened, if the policy asks for one.
     func beginAtOpen(_ store: Store) {
         guard case .online = store.options.compaction, !store.options.readOnly else { return }
         store.gate.whileHeld { _ in
-            // A map that cannot be read is reported to whoever writes.
+            // The next writer reports a free map that cannot be read.
             do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return }
             beginIfDue(store)
         }
@@ -69,7 +69,7 @@ final class CompactionRun: Sendable {
     // MARK: Steps
 
     /// - Parameter pause: microseconds to the next step.
-    /// - Returns: false where there is no thread for it.
+    /// - Returns: false if no thread could be started.
     private func goOn(_ store: Store, after pause: Int) -> Bool {
         scheduling.spawn("compaction") { [weak store, self] in
             guard let store else { return }
@@ -93,8 +93,8 @@ final class CompactionRun: Sendable {
         store.gate.whileHeld { _ in compaction.end() }
     }
 
-    /// After `finished` the pass is over, but in a closed or poisoned store, which begins none again. A close that is
-    /// in progress may leave the store open.
+    /// After `finished` the pass is over; a closed or poisoned store begins no other. A close under way may still fail
+    /// and leave the store open, so it does not count.
     private func takeStep(_ store: Store) -> StepEnd {
         if store.commits.isOver { return .finished }
         let patience = scheduling.deadline(after: Self.patience)
@@ -115,7 +115,7 @@ final class CompactionRun: Sendable {
     }
 
     private func nextStep(_ store: Store) -> OnlineCompaction.Step {
-        // What goes wrong here and in the steps is met, and reported, by whoever uses the store next.
+        // Errors here and in the steps are dropped: the next user of the store meets them and reports them.
         do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return .finish }
         let isCheckpointing = store.checkpoints.writing.isInProgress
         let space = space(of: store)
@@ -147,7 +147,7 @@ final class CompactionRun: Sendable {
         }
     }
 
-    /// - Returns: false when something failed; the pass is over then.
+    /// - Returns: false after a failure; the pass is over then.
     private func move(
         _ store: Store, from cursor: CompactionCursor, _ limit: Int, _ permit: consuming WritePermit
     ) -> Bool {
@@ -163,7 +163,7 @@ final class CompactionRun: Sendable {
         do throws(StorageError) {
             transaction = try store.makeTransaction(store.commits.newest, permit)
         } catch {
-            // The permit went with the transaction that was not to be.
+            // The permit was released with the transaction that failed to begin.
             store.gate.whileHeld { _ in compaction.end() }
             return false
         }
@@ -182,7 +182,7 @@ final class CompactionRun: Sendable {
             return true
         }
         do throws(StorageError) { _ = try store.commit(transaction, ending: .pending) } catch {
-            // The commit gave the gate back.
+            // The commit released the gate.
             store.gate.whileHeld { _ in compaction.end() }
             return false
         }

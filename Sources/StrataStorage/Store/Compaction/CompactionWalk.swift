@@ -1,32 +1,32 @@
-/// One step of an online compaction: visits nodes in key order and moves those that stand behind a page down.
+/// One step of an online compaction: visits nodes in key order, and moves those behind a page limit towards the start.
 ///
-/// A node that has changed references below it goes by way of the arena, like in any transaction; all others are copied
-/// as they are. A node that finds no room stays. What is done is bounded by pages moved and by nodes visited; a group
-/// is left unfinished, and visited again by the next step, when the values of its rows are too many for one. A tree of
-/// elements is taken up at the place where it was left, and those before it are passed over.
+/// A node whose references change is rewritten through the arena, as in any transaction; other nodes are copied as they
+/// are. A node that finds no room stays. A step is bounded by the pages moved and the nodes visited. A row group with
+/// too many values for one step stays unfinished, and the next step visits it again; it resumes a tree of elements at
+/// the place where this step left it, and skips the trees before it.
 ///
 /// Concurrency: confined to the write transaction.
 struct CompactionWalk {
     let nodes: TransactionNodes
-    /// Nodes end at or below this page afterwards, where there is room.
+    /// Nodes are to end at or below this page, if there is room.
     let limit: Int
     private var pagesLeft: Int
     private var visitsLeft: Int
-    /// Of trees of elements.
+    /// Visits of nodes in trees of elements.
     private var elementVisitsLeft: Int
-    /// Where the step before has left a tree of elements, until it is found again.
+    /// Position where the previous step left a tree of elements, until it is found again.
     private var resumed: CompactionCursor.Element?
-    /// Where this one leaves one.
+    /// Position where this step leaves a tree of elements.
     private var left: CompactionCursor.Element?
-    /// The first place of the tree at hand that was not visited.
+    /// First place of the current tree that was not visited.
     private var stoppedAt: Int?
-    /// Branches of collections, and all nodes of those that stand in elements: one that two ways lead to is damage, and
-    /// ends a walk that would else go on for each way.
+    /// Branches of collections, and all nodes of inner collections. A node reached twice is damage; it ends the walk,
+    /// which would otherwise repeat it for each way.
     private var met = PageSet()
-    /// Something moved: the transaction must be committed.
+    /// A node was moved: the transaction must be committed.
     private(set) var hasMoved = false
 
-    /// - Parameter pages: to be moved, a group more or less.
+    /// - Parameter pages: to be moved, up to one row group more or less.
     init(_ nodes: TransactionNodes, limit: Int, pages: Int) {
         self.nodes = nodes
         self.limit = limit
@@ -34,16 +34,16 @@ struct CompactionWalk {
         visitsLeft = 8 * pages
         elementVisitsLeft = 8 * pages
         nodes.placesBelow = limit
-        // The reserve is for transactions that delete.
+        // The allocator's reserve is for transactions that delete.
         nodes.usesReserve = false
     }
 
-    /// A table, as far as its nodes need it.
+    /// The properties of a table that its nodes' layout depends on.
     private struct Table {
         let layout: TableLayout
         let definition: TableDefinition
 
-        /// What trees of a column consist of, whosever they are; nil where it has none.
+        /// Shape of the trees of a column, for any owner; nil if the column has none.
         func shape(_ column: Int) -> CollectionShape? {
             guard layout.isCollection[column] else { return nil }
             var shape = CollectionShape(
@@ -56,8 +56,8 @@ struct CompactionWalk {
     private var isOver: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
     private var isOverInTree: Bool { pagesLeft <= 0 || elementVisitsLeft <= 0 }
 
-    /// Goes on from a cursor.
-    /// - Returns: where the next step goes on; nil when all was visited.
+    /// Continues from a cursor.
+    /// - Returns: where the next step continues; nil at the end.
     mutating func run(
         _ state: inout VersionState, from start: CompactionCursor
     ) throws(StorageError) -> CompactionCursor? {
@@ -96,7 +96,7 @@ struct CompactionWalk {
         return nil
     }
 
-    /// The node at its new place, when it was moved.
+    /// The node's new reference, if it was moved.
     private mutating func moved(_ reference: NodeReference) throws(StorageError) -> NodeReference? {
         if reference.isInArena || Int(reference.page) + Int(reference.pages) <= limit { return nil }
         guard let moved = try nodes.relocate(reference, below: limit) else { return nil }
@@ -108,7 +108,7 @@ struct CompactionWalk {
 
     // MARK: Rows
 
-    /// - Returns: the key to go on with; nil when the tree was visited to its end.
+    /// - Returns: the key to continue with; nil at the tree's end.
     private mutating func rows(
         _ reference: inout NodeReference, _ start: Int64, _ table: Table, below above: Int
     ) throws(StorageError) -> Int64? {
@@ -119,7 +119,7 @@ struct CompactionWalk {
         let branch = try nodes.reader.branch(reference, below: &level)
         let count = branch.count
         let first = branch.find(start)
-        // The branch may move to the arena meanwhile: what it said of keys stays.
+        // Copied, because the branch may move to the arena meanwhile.
         let keys = (0..<count).map(branch.key)
         for index in first..<count {
             let from = index == first ? start : keys[index]
@@ -134,11 +134,11 @@ struct CompactionWalk {
         return nil
     }
 
-    /// - Returns: whether nothing is left to be done.
+    /// - Returns: whether the row group is finished.
     private mutating func group(_ reference: inout NodeReference, _ table: Table) throws(StorageError) -> Bool {
         var isDone = try values(&reference, table)
         if isDone, resumed != nil {
-            // The tree that was left is gone.
+            // The tree at which the last step stopped is gone.
             resumed = nil
             isDone = try values(&reference, table)
         }
@@ -153,9 +153,9 @@ struct CompactionWalk {
         return isDone
     }
 
-    // MARK: Values in nodes of their own
+    // MARK: Long values
 
-    /// - Returns: whether nothing is left to be done.
+    /// - Returns: whether the row group is finished.
     private mutating func values(
         _ reference: inout NodeReference, _ table: Table
     ) throws(StorageError) -> Bool {
@@ -176,7 +176,7 @@ struct CompactionWalk {
         return true
     }
 
-    /// Values of main rows that are neither deleted nor patched: of others, the descriptor leads nowhere.
+    /// Values of main rows that are neither deleted nor patched: the descriptors of other main rows are stale.
     private mutating func mainValues(
         _ reference: inout NodeReference, _ position: Int, _ number: Int, _ shape: CollectionShape?
     ) throws(StorageError) -> Bool {
@@ -269,7 +269,7 @@ struct CompactionWalk {
         return value
     }
 
-    /// A descriptor has always the same length, so it is written over where it stands.
+    /// Overwrites the descriptor in place; its length is fixed.
     private func store(_ value: LongValue, _ segment: Segment, _ index: Int, in node: UnsafeMutableRawPointer) {
         guard let base = segment.bytes(index).baseAddress else { return }
         value.store(node + (base - UnsafeRawPointer(node)))
@@ -277,9 +277,8 @@ struct CompactionWalk {
 
     // MARK: Trees of elements
 
-    /// The root of a collection, when it or anything below it was moved. Nodes with references that changed are written
-    /// anew at once, and not by way of the arena: nothing but a row's cell leads to a root, and a cell never leads
-    /// there.
+    /// The new root of a collection, if it or a node below it was moved. Nodes with changed references are rewritten at
+    /// once, not through the arena: only a row's cell references the root, and a cell must never reference the arena.
     private mutating func tree(_ root: NodeReference, _ shape: CollectionShape) throws(StorageError) -> NodeReference? {
         let level = try CollectionTree.level(of: root, shape, nodes)
         if shape.depth > 0 { return try elements(root, level: level, first: 0, mayHaveLong: true, shape) }
@@ -301,10 +300,10 @@ struct CompactionWalk {
         return moved
     }
 
-    /// Leaves are read only where values of theirs may have nodes of their own.
+    /// Reads leaves only if their elements may be long values.
     /// - Parameters:
     ///   - first: the place of the first element below.
-    ///   - from: what ends before it was visited.
+    /// - from: elements before this place were visited.
     private mutating func elements(
         _ reference: NodeReference, level: Int, first: Int, from: Int = 0, mayHaveLong: Bool, _ shape: CollectionShape
     ) throws(StorageError) -> NodeReference? {
@@ -315,7 +314,7 @@ struct CompactionWalk {
         if level > 0 || shape.depth > 0, !reference.isInArena, !met.insert(Int(reference.page)) {
             throw .structure(reference)
         }
-        // The way to where the step begins is for nothing: each step gets on.
+        // Nodes before the step's start are not counted, so that each step makes progress.
         if shape.depth == 0, first > from, level > 0 || mayHaveLong { elementVisitsLeft -= 1 }
         var places: [(offset: Int, reference: NodeReference)] = []
         if level > 0 {
@@ -344,7 +343,7 @@ struct CompactionWalk {
                     places.append((base - leaf.node, moved))
                 }
             }
-            // Some of its values may be left.
+            // Some of its values may be unvisited.
             if pagesLeft <= 0, shape.depth == 0 { stoppedAt = stoppedAt ?? first }
         }
         if places.isEmpty { return try moved(reference) }
@@ -355,7 +354,7 @@ struct CompactionWalk {
         }
     }
 
-    /// What a long element leads to: a value, or the tree of a collection.
+    /// The new reference of a long element: a value, or the tree of a collection.
     private mutating func movedElement(
         _ reference: NodeReference, isTree: Bool, _ shape: CollectionShape
     ) throws(StorageError) -> NodeReference? {
@@ -366,7 +365,7 @@ struct CompactionWalk {
 
     // MARK: Indexes and backlinks
 
-    /// - Returns: the key to go on with; nil when the tree was visited to its end.
+    /// - Returns: the key to continue with; nil at the tree's end.
     private mutating func entries(
         _ reference: inout NodeReference, _ start: EntryKey, level: Int
     ) throws(StorageError) -> EntryKey? {

@@ -1,20 +1,20 @@
 internal import StrataFiles
 
 extension Store {
-    /// Rewrites a store that nobody has open, without its free pages.
+    /// Rewrites a store that is not open anywhere, without its free pages.
     ///
-    /// By a temporary file, a sync, a rename and a sync of the directory: at any moment the path leads to the old
-    /// contents or the new.
-    /// - Throws: `noSpace`, before anything is written, when the disk has no room for a copy; `inUse`; what reading and
-    ///   writing throw. The store is as it was then, and the temporary file is gone.
+    /// Writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the path leads to the old
+    /// contents or to the new ones.
+    /// - Throws: `noSpace`, before any write, if the disk has no room for a copy; `inUse`; errors of reading and
+    ///   writing. The store is unchanged then, and the temporary file is removed.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
     }
 
-    /// The same, under another key from then on, or under none: at any moment the path leads to the old contents, under
-    /// the old key, or to the new ones under the new key.
-    /// - Parameter cipher: of the new file; nil for a plain one.
+    /// As ``compact(path:options:)``, and changes the encryption key: at any moment the path leads to the old contents
+    /// under the old key, or to the new ones under the new key.
+    /// - Parameter cipher: of the new file; nil for one in plain text.
     package static func changeKey(
         path: String, options: StoreOptions, to cipher: (any Cipher)?
     ) throws(StorageError) {
@@ -22,7 +22,7 @@ extension Store {
     }
 }
 
-/// Puts a copy without free pages in the place of a store that nobody else has open meanwhile.
+/// Replaces a store that no other process has open meanwhile by a copy without free pages.
 struct OfflineCompaction {
     private let path: String
     private let options: StoreOptions
@@ -37,7 +37,7 @@ struct OfflineCompaction {
         self.cipher = cipher
     }
 
-    /// Where a compaction writes before it takes the store's place.
+    /// Path of the copy until it replaces the store.
     static func unfinishedPath(_ path: String) -> String { path + ".compacting" }
 
     func run() throws(StorageError) {
@@ -51,9 +51,9 @@ struct OfflineCompaction {
         }
     }
 
-    /// Asks the policy, and compacts when it says so. A store that another process has open is left alone, and so is
-    /// one of which the disk has no room for a copy, which this process has no right to replace, or parts of which
-    /// cannot be read: the open is no reason to refuse what can be read, and reports the damage.
+    /// Asks the policy, and compacts if it says so. Skipped without an error: a store that another process has open,
+    /// one for whose copy the disk has no room, one that this process may not replace, and one with damaged parts.
+    /// Damage is noted, and does not keep the rest from being opened.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -79,18 +79,18 @@ struct OfflineCompaction {
             if error.isUnreadable { noteDamage(of: store, after: isCopying ? nil : error) }
             closeAfterFailure(store)
             if error.isUnreadable { return }
-            // Another user's file stands where the copy goes, or the copy may not take the store's place.
+            // The path of the copy holds another user's file, or this process may not replace the store.
             if case .file(let file) = error, file.isRefused { return }
             guard case .noSpace = error else { throw error }
             mark(.noSpaceToCompact)
         }
     }
 
-    /// Notes everything of the store that cannot be read.
+    /// Notes everything in the store that cannot be read.
     ///
-    /// - Parameter met: what a read of the store itself met, which is noted where the survey finds nothing, because the
-    ///   page holds no rows. A read that fails once and succeeds in the survey is no damage. Nil for an error of the
-    ///   rewriting, which reads the copy as well: the store is damaged only where the survey says so.
+    /// - Parameter met: an error of reading the store itself. It is noted if the survey finds no damage, since the page
+    ///   may hold no rows; a read that failed once and succeeds in the survey is no damage. Nil for an error of the
+    ///   rewrite, which reads the copy as well: the store is damaged only if the survey says so.
     private func noteDamage(of store: Store, after met: StorageError?) {
         var places: [DamagedPlace]
         do throws(StorageError) {
@@ -108,7 +108,7 @@ struct OfflineCompaction {
         try Store.openPlain(path: path, options: options, isAlone: true)
     }
 
-    /// What failed is what has to be said, not that something else fails on the way out.
+    /// An error of closing is dropped: the caller reports the first error.
     private func closeAfterFailure(_ store: Store) { do throws(StorageError) { try store.close() } catch {} }
 
     private func rewrite(_ store: Store) throws(StorageError) {
@@ -121,7 +121,7 @@ struct OfflineCompaction {
             options.cipher = cipher
             let view = try store.snapshot().view
             try StoreCopy(of: view, as: view.state.version, store.path, beside: unfinished, options).run()
-            // The old file must not need its log when the new one takes its place, and nobody may open it in between.
+            // The old file must not need its log when the new one replaces it, and no process may open it in between.
             try store.close { () throws(FileError) in
                 try fileSystem.rename(unfinished, to: store.path)
                 try fileSystem.syncDirectory(of: store.path)
@@ -132,7 +132,7 @@ struct OfflineCompaction {
         }
     }
 
-    /// - Throws: `noSpace` when the disk has less room than the contents take.
+    /// - Throws: `noSpace` if the disk has less room than the contents need.
     private func checkRoom(for store: Store) throws(StorageError) {
         let live = Int64(try store.space().liveBytes)
         let needed = cipher == nil ? live : SealedGeometry.physical(live)

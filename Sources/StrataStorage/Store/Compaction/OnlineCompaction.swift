@@ -1,42 +1,42 @@
-// An online compaction is a row of ordinary transactions that change no row: each moves some nodes from the end of the
-// file to free pages further down, and commits an empty record. So readers, pins, crashes and replay are dealt with
-// like for any other commit: a replay ends with the same rows on other pages. What the moved nodes leave becomes free
-// as after any change, when neither a pin nor the last checkpoint needs it; then the end of the file is cut.
+// An online compaction is a sequence of ordinary transactions that change no row. Each moves some nodes from the end of
+// the file to free pages further down, and commits an empty record. So readers, pins, crashes and replay need no
+// special case: a replay ends with the same rows on other pages. The pages of moved nodes are freed as after any
+// change, when neither a pin nor the last checkpoint needs them; then the file is truncated.
 //
-// Each step is a piece of background work of its own, which has the write gate for as long as it takes to copy
-// ``StoreLimits/compactionStep`` pages, or the largest single value, or to cut a piece off the file. It waits for no
-// sync: its record goes to the log with the next commit's, or before the checkpoint that frees what was moved from.
+// Each step is a piece of background work. It holds the write gate while it copies ``StoreLimits/compactionStep``
+// pages, or the largest single value, or truncates the file by a piece. It waits for no sync: its record goes to the
+// log with the next commit's, or before the checkpoint that frees the moved pages.
 
 /// Decides when an online compaction begins, and what each of its steps does.
 ///
-/// Does nothing to a file. Guarded by the write gate.
+/// Does no I/O. Guarded by the write gate.
 struct OnlineCompaction {
-    /// What a step has to do.
+    /// Action of a step.
     enum Step {
-        /// Nothing yet: the next step asks again.
+        /// Wait; ask again at the next step.
         case nothing
-        /// Nothing before this version is durable: it asks for no sync with the write gate held.
+        /// Wait until this version is durable, without a sync under the write gate.
         case waitUntilDurable(UInt64)
-        /// To begin a checkpoint of the newest version.
+        /// Begin a checkpoint of the newest version.
         case checkpoint
-        /// To move nodes that end behind page `limit`, from a cursor on; ``hasMoved(to:)`` is told how far it came.
+        /// Move nodes that end behind page `limit`, from a cursor on; then call ``hasMoved(to:)``.
         case move(from: CompactionCursor, limit: Int)
-        /// To cut so many pages off the file at most; ``hasCut(to:)`` is told what is left.
+        /// Truncate the file by at most this many pages; then call ``hasCut(to:)``.
         case cut(atMost: Int)
         /// The pass is over.
         case finish
     }
 
-    /// How a store stands before a step.
+    /// State of the store before a step.
     struct Situation {
         var isCheckpointing = false
-        /// The newest version, while it is not durable.
+        /// The newest version, if it is not durable yet.
         var undurable: UInt64?
         var space = Space(pages: 0, free: 0, held: 0)
         var definitions: SchemaDefinitions
     }
 
-    /// Pages of the file's contents, free ones, and ones that older versions alone use.
+    /// Pages of the file's contents, free pages, and pages that only older versions use.
     struct Space {
         var pages: Int
         var free: Int
@@ -44,67 +44,68 @@ struct OnlineCompaction {
     }
 
     private enum Phase {
-        /// A checkpoint lets go of pages that only the one before needs.
+        /// A checkpoint frees pages that only the previous one needs.
         case releasing
-        /// How far the file can shrink is decided.
+        /// The new size of the file is chosen.
         case planning
         /// Nodes are moved.
         case moving
-        /// A checkpoint without what was moved away from.
+        /// A checkpoint frees the pages of moved nodes.
         case freeing
-        /// A checkpoint with a shorter file.
+        /// A checkpoint of the shorter contents.
         case trimming
-        /// The end is cut.
+        /// The file is truncated.
         case cutting
     }
 
-    /// From the first step to the last.
+    /// A compaction from its first step to its last.
     private struct Pass {
         var phase = Phase.releasing
         var cursor = CompactionCursor()
-        /// Nodes shall end at or below this page: those that are moved, and those of all commits until the file is cut.
+        /// Page at or below which moved nodes, and those of all commits until the file is truncated, are to end.
         var limit: Int?
-        /// A change of the schema ends the pass: the cursor counts tables.
+        /// A change of the schema ends the pass, since the cursor counts tables.
         var definitions: SchemaDefinitions?
-        /// Pages of the file after the last cut.
+        /// Pages of the file after the last truncation.
         var capacity: Int?
-        /// How often a step was put off because the newest commit was not durable yet.
+        /// Delays because the newest commit was not durable yet.
         var delays = 0
     }
 
-    /// So often a step is put off rather than to sync the commits of others with the write gate held.
+    /// Delays after which a step does not wait any more; until then it avoids a sync of other commits under the write
+    /// gate.
     private static let mostDelays = 64
-    /// Pages that are cut off the file at a time.
+    /// Pages to truncate at a time.
     private static let piece = 1024
 
-    /// The share of free pages above which a pass begins; nil where none ever does.
+    /// Share of free pages above which a pass begins; nil if none ever does.
     private let share: Double?
     private let minimum: Int
     private let interval: Int
     private var pass: Pass?
-    /// Somebody comes for the next step. Outlives the pass when writing goes to another process.
+    /// A thread is due for the next step. Outlives the pass when another process takes over writing.
     private var hasStep = false
-    /// The commit from which on the next pass may begin.
+    /// Commit count from which on the next pass may begin.
     private var nextBegin = 0
 
     /// - Parameters:
-    ///   - share: of free pages, above which a pass begins; nil for none.
-    ///   - minimum: free pages that are not worth a pass.
-    ///   - interval: commits between the begins of two passes.
+    /// - share: of free pages, above which a pass begins; nil for never.
+    /// - minimum: free pages below which no pass begins.
+    /// - interval: commits between the starts of two passes.
     init(share: Double?, minimum: Int, interval: Int) {
         self.share = share
         self.minimum = minimum
         self.interval = interval
     }
 
-    /// Nodes shall end at or below this page, where there is room; nil where it does not matter.
+    /// Page at or below which new nodes should end, if there is room; nil if it does not matter.
     var limit: Int? { pass?.limit }
 
-    /// Whether a pass may begin after so many commits, should there be space to win.
+    /// Whether a pass may begin after this many commits, if there is space to gain.
     func mayBegin(afterCommits commits: Int) -> Bool { share != nil && !hasStep && commits >= nextBegin }
 
-    /// Begins a pass where there is space to win.
-    /// - Returns: whether somebody has to come for the first step.
+    /// Begins a pass if there is space to gain.
+    /// - Returns: whether the caller has to start the thread of the first step.
     mutating func begins(afterCommits commits: Int, _ space: Space) -> Bool {
         guard mayBegin(afterCommits: commits), isSpare(space, heldToo: true) else { return false }
         pass = Pass()
@@ -113,26 +114,26 @@ struct OnlineCompaction {
         return true
     }
 
-    /// The pass is over, or nobody can come for its next step.
+    /// Ends the pass: it is done, or no thread could be started for its next step.
     mutating func end() {
         pass = nil
         hasStep = false
     }
 
-    /// Another process has written meanwhile, and its commits were not counted.
+    /// Ends the pass after another process owned writing: its commits were not counted.
     mutating func forget() {
         pass = nil
         nextBegin = 0
     }
 
-    /// - Parameter heldToo: counts what would be free without readers of older versions, and after a checkpoint.
+    /// - Parameter heldToo: counts pages that would be free without readers of older versions, and after a checkpoint.
     private func isSpare(_ space: Space, heldToo: Bool) -> Bool {
         guard let share else { return false }
         let spare = space.free + (heldToo ? space.held : 0)
         return spare >= minimum && Double(spare) > share * Double(space.pages)
     }
 
-    /// What the step that somebody has come for does.
+    /// The action of the step that is due.
     mutating func step(_ situation: Situation) -> Step {
         guard var pass else { return .finish }
         if pass.phase != .moving {
@@ -155,7 +156,7 @@ struct OnlineCompaction {
             return space.held > space.free / 2 ? .checkpoint : .nothing
         case .planning:
             if !isSpare(space, heldToo: false) { return .finish }
-            // Room for what commits write meanwhile, and for the branches above what is moved.
+            // Room for what commits write meanwhile, and for the branches above moved nodes.
             let slack = max(minimum / 4, space.free / 8)
             pass.limit = space.pages - space.free + slack
             pass.definitions = situation.definitions
@@ -174,13 +175,13 @@ struct OnlineCompaction {
         }
     }
 
-    /// Nodes in front of a cursor were moved; nil when that were all.
+    /// Notes that the nodes before a cursor were moved; nil if all were.
     mutating func hasMoved(to cursor: CompactionCursor?) {
         if let cursor { pass?.cursor = cursor } else { pass?.phase = .freeing }
     }
 
-    /// A step has cut the file.
-    /// - Returns: whether there may be more to cut.
+    /// Notes that a step truncated the file.
+    /// - Returns: whether more may be cut.
     mutating func hasCut(to capacity: Int) -> Bool {
         defer { pass?.capacity = capacity }
         guard let before = pass?.capacity else { return true }
@@ -189,7 +190,7 @@ struct OnlineCompaction {
 }
 
 extension OnlineCompaction {
-    /// As a store's options ask for it.
+    /// With the policy of a store's options.
     init(_ options: StoreOptions) {
         var wanted: Double?
         if case .online(let share) = options.compaction, options.fileSystem.isPersistent, !options.readOnly {

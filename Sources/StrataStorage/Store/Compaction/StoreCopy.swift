@@ -3,11 +3,10 @@ internal import StrataFiles
 extension Store {
     /// Writes a compacted copy of the newest visible version.
     ///
-    /// With a cipher the copy is encrypted; the store's own says nothing about it. The copy appears at `destination`
+    /// With a cipher the copy is encrypted; the store's own cipher does not matter. The copy appears at `destination`
     /// whole or not at all.
-    /// - Parameter isNew: the copy is a store of its own from now on, with the rights of a new file, and not as private
-    ///   as this one.
-    /// - Throws: `file` with EEXIST when something stands there; `noSpace`; what reading throws.
+    /// - Parameter isNew: the copy gets the access rights of a new file, not this store's.
+    /// - Throws: `file` with EEXIST if `destination` exists; `noSpace`; errors of reading.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package func writeCopy(
         to destination: String, cipher: (any Cipher)? = nil, isNew: Bool = false
@@ -20,24 +19,24 @@ extension Store {
     }
 }
 
-/// A copy of one version as a store of its own, without free pages, under the same version number. It is made under a
-/// name of its own, and gets its place when it is whole.
+/// Copies one version into a store of its own, without free pages and under the same version number. The copy is made
+/// under an unfinished name, and renamed when it is complete.
 package struct StoreCopy {
     private let source: ReadView
     private let version: UInt64
-    /// The path of what is copied, for messages.
+    /// Path of the source, for messages.
     private let original: String
-    /// Where it is made.
+    /// Path of the unfinished copy.
     private let unfinished: String
     private let options: StoreOptions
     private var fileSystem: any FileSystem { options.fileSystem }
 
     /// - Parameters:
-    ///   - source: is kept by whoever makes the copy.
-    ///   - version: that of the copy: the source's, or that of the transaction that is copied.
-    ///   - original: the path of what is copied.
-    ///   - unfinished: where it is made, beside its place.
-    ///   - options: those of the copy.
+    /// - source: kept by the caller while the copy is made.
+    /// - version: of the copy: the source's, or that of the copied transaction.
+    /// - original: path of the source.
+    /// - unfinished: path of the unfinished copy, beside its final place.
+    /// - options: of the copy.
     init(
         of source: ReadView, as version: UInt64, _ original: String, beside unfinished: String, _ options: StoreOptions
     ) {
@@ -59,17 +58,17 @@ package struct StoreCopy {
     ) {
         var target = store.options
         target.cipher = cipher
-        // A copy of a store in memory is there to outlive it.
+        // A copy of a store in memory is written to disk.
         if !store.fileSystem.isPersistent { target.fileSystem = POSIXFileSystem() }
         if store.fileSystem.isPersistent && !isNew { target.madeLike = store.path }
         self.init(of: view, as: version, store.path, beside: destination + ".copying", target)
     }
 
-    /// Writes a compacted copy of what a transaction has made so far, which goes on from there.
+    /// Writes a compacted copy of what a transaction has made so far; the transaction continues.
     ///
-    /// Everything that it holds back goes to pages first, as in a transaction that outgrows its memory: what reads a
-    /// version reads the transaction's then. A process that does not own writing asks for the ownership.
-    /// - Throws: what ``Store/writeCopy(to:cipher:isNew:)`` throws, `noSpace` in the store itself as well.
+    /// The transaction spills everything that it holds in memory, so that a reader of a version can read the
+    /// transaction's. A process that does not own writing asks for ownership.
+    /// - Throws: as ``Store/writeCopy(to:cipher:isNew:)``; `noSpace` also for the store itself.
     package static func write(
         _ transaction: WriteTransaction, to destination: String, cipher: (any Cipher)?
     ) throws(StorageError) {
@@ -80,8 +79,8 @@ package struct StoreCopy {
         ).publish(at: destination)
     }
 
-    /// Makes the copy, and lets it appear where nothing stands.
-    /// - Throws: `file` with EEXIST when something stands there; `inUse` while another copy is made for that place.
+    /// Makes the copy, and renames it to a path where no file stands.
+    /// - Throws: `file` with EEXIST if `destination` exists; `inUse` while another copy to it is being made.
     func publish(at destination: String) throws(StorageError) {
         do throws(FileError) {
             if try fileSystem.status(destination) != nil {
@@ -92,7 +91,7 @@ package struct StoreCopy {
         }
         try removeAbandoned()
         do throws(StorageError) {
-            // Renamed while it is locked still: another copy to the same place must not take it for abandoned.
+            // Renamed while still locked, so that another copy to the same place does not take it for abandoned.
             try make { () throws(FileError) in
                 try fileSystem.renameNew(unfinished, to: destination)
                 try fileSystem.syncDirectory(of: destination)
@@ -104,16 +103,16 @@ package struct StoreCopy {
         }
     }
 
-    /// Makes the copy, complete and synced, under its unfinished name. After an error something may be left there.
-    /// - Throws: `inUse` while another copy is at it.
+    /// Makes the copy, complete and synced, under its unfinished name. After an error a partial file may remain there.
+    /// - Throws: `inUse` while another copy is being written there.
     func run() throws(StorageError) {
         try removeAbandoned()
         try make { () throws(FileError) in }
     }
 
-    /// Takes away what a copy left whose process died, and what is no file: a symbolic link would lead the copy to a
-    /// place that its maker chose.
-    /// - Throws: `inUse` while another copy is at it.
+    /// Removes the partial copy of a process that died, and anything that is not a regular file: a symbolic link would
+    /// redirect the copy to a place of its author's choice.
+    /// - Throws: `inUse` while another copy is being written there.
     private func removeAbandoned() throws(StorageError) {
         do throws(FileError) {
             guard let status = try fileSystem.status(unfinished) else { return }
@@ -126,12 +125,12 @@ package struct StoreCopy {
         do throws(FileError) { try fileSystem.remove(unfinished) } catch { throw StorageError(error) }
     }
 
-    /// Takes away what was left where a copy is made. That it cannot be removed is not what has to be said.
+    /// Removes a partial copy. An error is dropped: the caller has another one to report.
     static func removeUnfinished(_ path: String, _ fileSystem: any FileSystem) {
         do throws(FileError) { if try fileSystem.status(path) != nil { try fileSystem.remove(path) } } catch {}
     }
 
-    /// - Parameter last: done when the file is complete and still locked.
+    /// - Parameter last: runs when the file is complete and still locked.
     private func make(_ last: () throws(FileError) -> Void) throws(StorageError) {
         let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
         do throws(StorageError) {
@@ -143,15 +142,15 @@ package struct StoreCopy {
             }
             try target.close(mayStayOpen: false, last)
         } catch {
-            // What failed is what has to be said, not that something else fails on the way out.
+            // An error of closing is dropped: the first error is the one to report.
             do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
             throw error
         }
     }
 
-    /// What was written is read again before it gets its name.
-    /// - Throws: `corrupt` for the first page that is not what was written; `unsound` for a rule that is broken, which
-    ///   is the source's doing.
+    /// Reads the copy back before it gets its name.
+    /// - Throws: `corrupt` for the first page that differs from what was written; `unsound` for a broken rule, which
+    ///   the source breaks as well.
     private func verify(_ target: Store) throws(StorageError) { try StoreVerification(of: target).readBack(original) }
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.
@@ -185,7 +184,7 @@ package struct StoreCopy {
                 for column in columns.indices {
                     let values = rows.columns[column + RowSet.firstUserColumn]
                     if columns[column].collection != nil, values.isTree(row) {
-                        // Empty at first.
+                        // Filled below.
                         cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
                         trees.append(column)
                     } else {
@@ -216,7 +215,7 @@ package struct StoreCopy {
 }
 
 extension StoreCopy {
-    /// Fills a collection from a tree, leaf by leaf: appended so, the leaves of the copy are full.
+    /// Fills a collection from a tree, leaf by leaf. Elements are appended, so the copy's leaves are full.
     private func copy(
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
         _ transaction: WriteTransaction, _ met: MetNodes
@@ -226,7 +225,7 @@ extension StoreCopy {
         try copy(reader, at: [], of: key, table, column, transaction, met)
     }
 
-    /// - Parameter path: where the collection stands in elements of others.
+    /// - Parameter path: of an inner collection.
     private func copy(
         _ reader: CollectionReader, at path: [Int], of key: RowKey, _ table: Int, _ column: Int,
         _ transaction: WriteTransaction, _ met: MetNodes
@@ -245,7 +244,7 @@ extension StoreCopy {
                     continue
                 }
                 inner.append((place, nested))
-                // Empty at first.
+                // Filled below.
                 let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
                 Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
             }
@@ -259,7 +258,7 @@ extension StoreCopy {
 }
 
 extension ReadView {
-    /// A decoded value as a cell; long bytes are followed.
+    /// A decoded value as a cell; a long value is read.
     fileprivate func cell(_ column: ColumnBuffer, _ row: Int) throws(StorageError) -> Cell {
         if column.isNull(row) { return .null }
         switch column.kind {

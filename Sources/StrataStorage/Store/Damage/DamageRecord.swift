@@ -1,45 +1,44 @@
 internal import StrataFiles
 
-/// The file `NAME.damage` beside a store: what was found damaged, and how much of it the program has acknowledged.
+/// The file `NAME.damage` beside a store: the damage found in it, and how much of it the program has acknowledged.
 ///
-/// Text, a line each. The first says whose it is: `strata-damage 1` and the store's id, so that the record of another
-/// store at the same path is never believed. Then, in the order in which it was found: `place`, page, reason, table,
-/// and what is lost; and `acknowledged`, which covers every line before it. Lines are only added. A line that is none
-/// of these is passed over.
+/// Text, one entry a line. The first line is `strata-damage 1` and the store's id, so that the record of another store
+/// at the same path is ignored. Then, in the order of discovery: `place`, page, reason, table, and the loss; and
+/// `acknowledged`, which covers every line before it. Lines are only appended. Other lines are ignored.
 ///
-/// Processes take turns by a lock on a byte of the file. Concurrency: a value; each call opens the file anew.
+/// Processes exclude each other by a lock on a byte of the file. Concurrency: a value; each call opens the file anew.
 struct DamageRecord {
     let path: String
     let storeID: RandomID
     let fileSystem: any FileSystem
 
-    /// Of the store at `path`.
+    /// Path of the record of the store at `storePath`.
     static func path(_ storePath: String) -> String { storePath + ".damage" }
 
-    /// More places are not kept: what is said of them is that there are more.
+    /// Most places that are kept. Beyond it the store only says that there are more.
     static let limit = 4096
-    /// Bytes that a record with so many places never has.
+    /// Size that a record of that many places never reaches.
     private static let largestFile: Int64 = 1 << 20
     private static let lockByte: Int64 = 1 << 62
-    /// Microseconds that a process waits for another one that adds a line.
+    /// Microseconds that a process waits for another one that appends.
     private static let patience = 1_000_000
 
     struct Contents {
         var places: [DamagedPlace] = []
-        /// How many of the places the program has acknowledged: the first ones.
+        /// Count of acknowledged places, which are the first ones.
         var acknowledged = 0
     }
 
-    /// Nil where there is no record of this store.
+    /// Nil if there is no record of this store.
     func read() throws(FileError) -> Contents? {
-        // A link, or whatever else is no file, is no record.
+        // A link, or any other file that is not regular, is no record.
         guard try fileSystem.status(path)?.isRegularFile == true else { return nil }
         let file = try fileSystem.open(path, .read)
         defer { file.close() }
         return parse(try text(of: file))
     }
 
-    /// Adds what `lines` makes of the contents that stand there, and syncs it.
+    /// Appends the lines that `lines` returns for the present contents, and syncs them.
     /// - Returns: the contents with the new lines.
     func add(
         beside store: String, _ scheduling: any Scheduling, _ lines: (Contents) -> (places: [DamagedPlace], isAck: Bool)
@@ -71,7 +70,7 @@ struct DamageRecord {
             contents.acknowledged = contents.places.count
         }
         if !new.isEmpty {
-            // A process that died may have left a line without its end.
+            // A process that died may have left an unfinished line.
             try write((end == 0 || text.hasSuffix("\n") ? "" : "\n") + new, to: file, at: end)
             try file.syncData()
             try fileSystem.syncDirectory(of: path)
@@ -85,7 +84,7 @@ struct DamageRecord {
             try fileSystem.remove(path)
         }
         do throws(FileError) { return try fileSystem.open(path, .createBeside(store)) } catch {
-            // Another process was faster.
+            // Another process created the file first.
             guard error.isAlreadyThere else { throw error }
             return try fileSystem.open(path, .write)
         }
@@ -130,7 +129,7 @@ struct DamageRecord {
         return "place \(place.page.rawValue) \(place.reason.rawValue) \(table) \(loss)\n"
     }
 
-    /// Nil for the record of another store, and for what is no record.
+    /// Nil for the record of another store, and for any other file.
     private func parse(_ text: String) -> Contents? {
         let lines = text.split(separator: "\n")
         guard let first = lines.first, first + "\n" == header else { return nil }

@@ -2,11 +2,11 @@ import CStrataShim
 package import StrataFiles
 internal import Synchronization
 
-/// What is known of the damage of one open store, in this process and, by a file beside the store, in all of them.
+/// Known damage of one open store, in this process and, by a file beside the store, in all processes.
 ///
-/// A reader that meets a page it cannot use tells the register. From then on no transaction begins, in any process,
-/// until the program has acknowledged the places that are known; a new place refuses again. Where the record cannot be
-/// written, on a full disk or a medium that is only read, what this process knows holds for this process.
+/// A reader that finds an unreadable page notes it here. From then on no transaction begins, in any process, until the
+/// program has acknowledged the known places; a new place refuses again. If the record cannot be written, on a full
+/// disk or a read-only medium, the notes of this process count for this process alone.
 ///
 /// Concurrency: every member may be called from any thread.
 package final class DamageRegister: Sendable {
@@ -16,26 +16,26 @@ package final class DamageRegister: Sendable {
     private let processes: ProcessTable?
     private let isShared: Bool
     private let state = Mutex(State())
-    /// Grows with every change of what this process knows, and 0 while nothing is known to be damaged. For readers that
-    /// look at each read: a word, valid as long as the register.
+    /// Changes with every change of what this process knows, and is 0 while no damage is known. A word that readers can
+    /// poll at each read; valid as long as the register.
     package nonisolated(unsafe) let changes: UnsafePointer<UInt32>
     private let refuses = Atomic<Bool>(false)
     private let untold = Atomic<Bool>(false)
     private let emptyStart = ClosedFlag()
-    /// What the table of the processes said when the record was last read.
+    /// The process table's count of changes when the record was last read.
     private let seen = Atomic<UInt32>(0)
 
     private struct State {
         var contents = DamageRecord.Contents()
-        /// Of ``DamageRecord/Contents/places``, so that each stands there once.
+        /// The places as a set, so that each is kept once.
         var known: Set<DamagedPlace> = []
-        /// Those that this process has told the program of.
+        /// Places that this process has reported to the program.
         var told: Set<DamagedPlace> = []
-        /// Their pages.
+        /// Pages of the places.
         var pages: Set<PageNumber> = []
-        /// Tables that a survey has found whole: nothing of them is looked at row by row.
+        /// Tables that a survey has found whole: their rows need no filtering.
         var whole: Set<TableID> = []
-        /// Rows of a damaged table, by the node that its tree began with.
+        /// Readable rows of a damaged table, with the root of its tree at that time.
         var rows: [TableID: (tree: NodeReference, rows: ReadableRows)] = [:]
     }
 
@@ -54,28 +54,28 @@ package final class DamageRegister: Sendable {
 
     deinit { changes.deallocate() }
 
-    /// Removes the record of a store that is removed, replaced or mended.
+    /// Removes the record of a store that was removed, replaced or repaired.
     package static func removeRecord(ofStoreAt path: String, _ fileSystem: any FileSystem) {
         let record = DamageRecord.path(path)
         do throws(FileError) { if try fileSystem.status(record) != nil { try fileSystem.remove(record) } } catch {}
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// 0 while nothing is known to be damaged; another number after each change. O(1), without a lock.
+    /// 0 while no damage is known; another number after each change. O(1), without a lock.
     @inline(__always)
     package var generation: UInt32 {
         followOthers()
         return strata_load32(changes)
     }
 
-    /// Reads the record again where another process has changed it: at the begin of each transaction, and whenever a
-    /// reader takes another version. O(1), without a lock, where none has.
+    /// Reads the record again if another process has changed it: at the start of each transaction, and when a reader
+    /// takes another version. O(1) and without a lock if none has.
     package func followOthers() {
         if let processes, processes.damageChanges != seen.load(ordering: .relaxed) { readRecord() }
     }
 
-    /// Every place that is known, in the order in which they were found, and whether the program has acknowledged it.
+    /// Every known place, in the order of discovery, and whether the program has acknowledged it.
     package var places: [(place: DamagedPlace, isAcknowledged: Bool)] {
         _ = generation
         return state.withLock { state in
@@ -83,7 +83,7 @@ package final class DamageRegister: Sendable {
         }
     }
 
-    /// Whether the program has acknowledged a place, or a page of which it has acknowledged another loss.
+    /// Whether the program has acknowledged this place, or another loss of the same page.
     package func isAcknowledged(_ place: DamagedPlace) -> Bool {
         state.withLock { state in
             state.contents.places.prefix(state.contents.acknowledged).contains {
@@ -92,35 +92,35 @@ package final class DamageRegister: Sendable {
         }
     }
 
-    /// Whether a place is known that the program has not acknowledged.
+    /// Whether there is a place that the program has not acknowledged.
     package var refusesWrites: Bool {
         _ = generation
         return refuses.load(ordering: .acquiring)
     }
 
-    /// - Throws: `damaged` while a place is known that the program has not acknowledged.
+    /// - Throws: `damaged` while there is a place that the program has not acknowledged.
     package func checkWrites() throws(StorageError) {
         if refusesWrites { throw .damaged(path: storePath, places: places.count) }
     }
 
-    /// Whether what is lost with the page of a place is known, or the place itself where it has no page.
+    /// Whether a loss of the place's page is known; without a page, the place itself.
     package func knows(_ place: DamagedPlace) -> Bool {
         state.withLock { state in
             place.page.rawValue == 0 ? state.known.contains(place) : state.pages.contains(place.page)
         }
     }
 
-    /// Whether elements of a collection, or a long value, of a row are known to be lost.
+    /// Whether a row's collection or long value in this column is known to be damaged.
     package func isValueDamaged(_ table: TableID, row: Int64, column: UInt16) -> Bool {
         state.withLock { state in
             state.contents.places.contains { $0.table == table && $0.loss == .value(row: row, column: column) }
         }
     }
 
-    /// Whether a place is known that this process has not told the program of.
+    /// Whether there is a place that this process has not reported to the program.
     package var hasUntold: Bool { untold.load(ordering: .acquiring) }
 
-    /// The places that this process has not told the program of; the caller tells it.
+    /// The places that this process has not reported to the program; the caller reports them.
     package func takeUntold() -> [DamagedPlace] {
         if !hasUntold { return [] }
         return state.withLock { state in
@@ -131,9 +131,10 @@ package final class DamageRegister: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Changes
 
-    /// The file had no byte when it was opened, and is a new store now. It was made so, or a store was cut to nothing.
+    /// The file was empty when it was opened, and is a new store now: it was made so, or a store was truncated to
+    /// nothing.
     package var startedEmpty: Bool { emptyStart.isSet }
 
     func noteEmptyStart() { _ = emptyStart.set() }
@@ -156,19 +157,19 @@ package final class DamageRegister: Sendable {
         }
     }
 
-    /// The program knows of every place so far, and goes on.
+    /// Acknowledges every place so far: the program knows of them and continues.
     package func acknowledge() { write { contents in ([], contents.acknowledged < contents.places.count) } }
 
-    /// Writes to the record where there is one, and in any case to what this process knows.
+    /// Appends to the record if there is one, and in any case to this process's notes.
     private func write(_ lines: (DamageRecord.Contents) -> (places: [DamagedPlace], isAck: Bool)) {
         if isShared {
             let before = processes?.damageChanges ?? 0
             do throws(FileError) {
                 let contents = try record.add(beside: storePath, scheduling, lines)
-                // Places that this process alone knows, from when the record could not be written, stay.
+                // Keeps places that are not in the record because it could not be written.
                 adopt(contents)
                 processes?.damageDidChange()
-                // Where another process changed the record meanwhile, it is read again.
+                // If another process changed the record meanwhile, it is read again.
                 seen.store(processes == nil ? 0 : before &+ 1, ordering: .relaxed)
                 return
             } catch {}
@@ -204,9 +205,9 @@ package final class DamageRegister: Sendable {
 
     // MARK: Rows
 
-    /// The rows of a table that can be read, once damage of the store is known; nil where the table is whole.
-    /// - Throws: what is no damage.
-    /// - Complexity: a walk over the table, once per version that changed it; of a table that is whole once.
+    /// The readable rows of a table, once damage of the store is known; nil if the table is whole.
+    /// - Throws: errors other than damage.
+    /// - Complexity: a walk over the table for each version that changed it; once for a whole table.
     package func readableRows(_ table: Int, _ view: ReadView) throws(StorageError) -> ReadableRows? {
         let id = view.schema.tables[table].id
         let tree = view.rowTree(table)

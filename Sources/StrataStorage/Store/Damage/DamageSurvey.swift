@@ -1,11 +1,11 @@
-/// Verifies every page that one version reaches, past those that cannot be read: rows, indexes, backlinks, long values
-/// and collections.
+/// Verifies every page that one version reaches, and continues past those that cannot be read: rows, indexes,
+/// backlinks, long values and collections.
 package struct DamageSurvey {
     private let view: ReadView
-    /// Called a row group apart with the share of the version that is done, from 0 to 1; false ends the survey.
+    /// Called after each row group with the share that is done, from 0 to 1; false ends the survey.
     private let goesOn: (Double) -> Bool
     private var places: [DamagedPlace] = []
-    /// Nodes of trees of elements: one that two ways lead to ends the second.
+    /// Nodes of trees of elements; a node that is reached twice ends the second walk.
     private var reached: ReachedPages
     private var done = 0
     private var total = 1
@@ -17,9 +17,9 @@ package struct DamageSurvey {
         reached = ReachedPages(view)
     }
 
-    /// - Returns: what is lost; nothing where every page verifies.
-    /// - Throws: what is no damage.
-    /// - Complexity: reads the version whole.
+    /// - Returns: the losses; empty if every page verifies.
+    /// - Throws: errors other than damage.
+    /// - Complexity: reads the whole version.
     package consuming func run() throws(StorageError) -> [DamagedPlace] {
         let tables = view.state.tables.indices
         var rows: [ReadableRows] = []
@@ -33,14 +33,14 @@ package struct DamageSurvey {
         return places
     }
 
-    /// Columns whose values may stand in nodes of their own.
+    /// Columns that may have long values.
     private func columns(_ table: Int) -> [Int] {
         view.state.schema.tables[table].columns.indices.filter {
             view.state.layouts[table].kinds[$0 + RowSet.firstUserColumn] == .bytes
         }
     }
 
-    /// - Returns: false where the survey ends.
+    /// - Returns: false if the survey ends.
     private mutating func survey(_ table: Int, _ keys: [Int64]) throws(StorageError) -> Bool {
         let columns = columns(table)
         if columns.isEmpty { done += keys.count }
@@ -60,8 +60,7 @@ package struct DamageSurvey {
         return goesOn(Double(done) / Double(total))
     }
 
-    /// Whether a group has values of a column in nodes of their own, or may have: a segment that cannot be read says
-    /// nothing.
+    /// Whether a group may have long values in a column; an unreadable segment counts as having some.
     private func mayBeLong(_ group: Group, _ table: Int, _ column: Int) -> Bool {
         let id = view.state.layouts[table].ids[column + RowSet.firstUserColumn]
         guard let position = group.position(of: id, near: column + RowSet.firstUserColumn) else { return false }
@@ -97,7 +96,7 @@ package struct DamageSurvey {
         }
     }
 
-    /// - Throws: `corrupt` for the first node of a collection's tree that is not right.
+    /// - Throws: `corrupt` for the first bad node of a collection's tree.
     private mutating func verify(
         _ root: LongValue, _ key: Int64, _ table: TableDefinition, _ column: ColumnDefinition
     ) throws(StorageError) {
@@ -107,7 +106,7 @@ package struct DamageSurvey {
         }
     }
 
-    /// Nil where something on the way cannot be read, which the survey of the rows has noted.
+    /// Nil if a node on the path cannot be read; the survey of the rows has noted it.
     private func readable<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value? {
         do throws(StorageError) { return try body() } catch {
             if error.isUnreadable { return nil }

@@ -1,24 +1,24 @@
 internal import StrataFiles
 
-// All that have a store open hold the shared lock on `LockByte.open`; who gets the exclusive one is alone: the first
-// opener, who recovers and makes the process table, and the last one to close, who writes the checkpoint and takes log
-// and table away.
+// All processes that have a store open hold the shared lock on `LockByte.open`. The exclusive lock is for a process
+// alone: the first opener, which recovers and makes the process table, and the last one to close, which writes the
+// checkpoint and removes log and table.
 
-/// Opens a data file and takes a lock on it.
+/// Opens a data file and locks it.
 struct DataFileClaim {
-    /// How this process has a data file.
+    /// Kind of access to a data file.
     enum Access {
-        /// With all others kept out, until they are admitted.
+        /// Exclusive, until other processes are admitted.
         case alone
-        /// With others that read only, and nobody who writes.
+        /// Shared with readers only; no process writes.
         case readOnly
-        /// With others that have a process table.
+        /// Shared with processes that have a process table.
         case besideOthers
     }
 
     private let path: String
     private let options: StoreOptions
-    /// Others may have it open meanwhile.
+    /// Other processes may have the file open meanwhile.
     private let isShared: Bool
 
     init(_ path: String, _ options: StoreOptions, isAlone: Bool) {
@@ -27,13 +27,12 @@ struct DataFileClaim {
         isShared = options.fileSystem.isShared && !isAlone
     }
 
-    /// Tries again when the path was replaced in between, and while another process opens, recovers or closes the
-    /// store.
+    /// Tries again if the path was replaced in between, and while another process opens, recovers or closes the store.
     /// - Throws: `inUse`, `beingRead`, `unshared` after ``StoreOptions/openTimeout``; `file`.
     func take() throws(StorageError) -> (any File, Access) {
         let fileSystem = options.fileSystem
         var unattached = 0
-        // Who wants the store for itself waits for an opener that is on its way out, not for one that works.
+        // An opener that needs the store alone waits for one that is closing, not for one that uses it.
         let attempts = isShared ? max(1, options.openTimeout / 1000) : fileSystem.isShared ? 50 : 1
         do throws(FileError) {
             for _ in 0..<(attempts + 100) {
@@ -56,7 +55,7 @@ struct DataFileClaim {
                     unattached += 1
                 case nil: Store.release(file)
                 }
-                // A reader that may not write the lock file will not be let in later either.
+                // A reader that may not write the lock file will not be admitted later either.
                 if !fileSystem.isShared || options.readOnly && unattached > 100 { break }
                 options.scheduling.pause(microseconds: 1000)
             }
@@ -67,7 +66,7 @@ struct DataFileClaim {
         }
     }
 
-    /// Why the store is not to be had: looked at once more, since it makes a message.
+    /// The reason why the store cannot be opened. The file is examined once more for it.
     private func keptOut() -> StorageError {
         guard options.fileSystem.isShared else { return .inUse(path: path) }
         do throws(FileError) {
@@ -85,7 +84,7 @@ struct DataFileClaim {
         return .inUse(path: path)
     }
 
-    /// Takes the lock that is to be had; nil when somebody keeps all others out.
+    /// Takes the strongest lock available; nil if another process keeps all others out.
     private func lock(_ file: any File) throws(FileError) -> Access? {
         if !options.readOnly, try file.tryLock(byte: LockByte.open, exclusive: true) { return .alone }
         guard options.readOnly || isShared, try file.tryLock(byte: LockByte.open, exclusive: false) else { return nil }
@@ -95,7 +94,7 @@ struct DataFileClaim {
         return .readOnly
     }
 
-    /// The file opened so that it can be locked like a writer's, for reading beside writers.
+    /// Opens the file for writing, so that it can be locked like a writer's, to read beside writers.
     private func writableBesideOthers() throws(FileError) -> (any File)? {
         let file: any File
         do throws(FileError) { file = options.dataFile(try options.fileSystem.open(path, .write)) } catch { return nil }

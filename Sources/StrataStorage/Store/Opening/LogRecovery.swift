@@ -1,9 +1,9 @@
 internal import StrataFiles
 
-// Recovery runs alone, before any version is shown, and can crash at any point and run again: it writes only pages
-// that the last durable checkpoint does not use, and the slot that it did not start from.
+// Recovery runs alone, before any version is visible. It can crash at any point and run again: it writes only pages
+// that the last durable checkpoint does not use, and the header slot that it did not start from.
 
-/// Brings back what a process left in the log that did not close its store. The write gate is held.
+/// Recovers the log of a process that did not close its store. The write gate is held.
 struct LogRecovery {
     private let store: Store
     private var options: StoreOptions { store.options }
@@ -11,14 +11,14 @@ struct LogRecovery {
     private var checkpoints: Checkpoints { store.checkpoints }
     private var allocator: PageAllocator { store.allocator }
     private var logPath: String { Store.logPath(store.path) }
-    /// The slot to start from.
+    /// The header slot to start from.
     private var slot: HeaderSlot { checkpoints.slot }
 
     init(of store: Store) { self.store = store }
 
-    /// Brings back what the log holds that the data file alone does not, when a store is opened, and finishes a close
-    /// that was not.
-    /// - Parameter isClean: both slots say that the checkpoint is all there is.
+    /// Replays commits that are in the log and not in the data file when a store is opened, and completes an unfinished
+    /// close.
+    /// - Parameter isClean: both slots name the checkpoint and no log.
     func runAtOpen(isClean: Bool) throws(StorageError) {
         if slot.logRequired {
             try checkpoints.secureInheritance()
@@ -35,11 +35,11 @@ struct LogRecovery {
         }
     }
 
-    /// The newest version that the files hold, made durable, while other processes read.
+    /// Makes the newest version in the files durable, while other processes read.
     /// - Parameters:
-    ///   - base: the last checkpoint.
-    ///   - isClean: both slots say that the checkpoint is all there is.
-    ///   - visible: the newest version that other processes have seen.
+    /// - base: the last checkpoint.
+    /// - isClean: both slots name the checkpoint and no log.
+    /// - visible: the newest version that other processes have seen.
     func run(on base: VersionState, isClean: Bool, visible: UInt64) throws(StorageError) -> VersionState {
         if slot.logRequired {
             try checkpoints.secureInheritance()
@@ -60,8 +60,9 @@ struct LogRecovery {
         }
     }
 
-    /// A log that no slot requires is left from before a close, or was made and not used. One with a newer base says
-    /// that a checkpoint was lost; one with the same base and commits, that the slot was that requires it.
+    /// Examines a log that no slot requires. It may be left from before a close, or was created and not used. If its
+    /// base is newer, a checkpoint was lost; if it has the same base and holds commits, the slot that requires it was
+    /// lost.
     private func refuseNewerLog() throws(StorageError) {
         let isNewer: Bool
         do throws(StorageError) {
@@ -74,10 +75,10 @@ struct LogRecovery {
             defer { log.close() }
             isNewer = header.baseVersion > slot.checkpoint ? true : try holdsCommits(log)
         } catch {
-            // Half made, or no log at all: no slot requires it.
+            // Half-made, or no log at all: no slot requires it.
             if error.isDamage { return }
             guard case .unsupportedFormat(_, let version) = error, error.isOlderFormat else { throw error }
-            // Nothing of that format becomes a store of this one, so it is not this one's.
+            // A log of an older format cannot belong to this store, which has the present format.
             if options.readOnly { return }
             mark(.setLogAside)
             do throws(FileError) { try LogNames.setAside(logPath, as: "format-\(version)", fileSystem) } catch {
@@ -90,10 +91,10 @@ struct LogRecovery {
         throw damagedSlot
     }
 
-    /// Whether a replay from the checkpoint on finds a commit, or that one is missing.
+    /// Whether a replay from the checkpoint finds a commit, or finds that one is missing.
     ///
-    /// What a crash tore before it was acknowledged is none, whatever header is left of it: a recovery that had nothing
-    /// to replay says so in a slot before the log is gone, and may be interrupted in between.
+    /// A torn record that was never acknowledged does not count, whatever is left of its header: a recovery that finds
+    /// nothing to replay writes its slot before it removes the log, and may be interrupted in between.
     private func holdsCommits(_ log: LogFile) throws(StorageError) -> Bool {
         do throws(StorageError) {
             let first = slot.checkpoint.rawValue + 1
@@ -108,11 +109,11 @@ struct LogRecovery {
         .corrupt(page: PageNumber(UInt32(checkpoints.checkpointer.slotIndex)), offset: 40, reason: .header)
     }
 
-    /// Replays the log on top of the last checkpoint and makes the result durable; in a read-only store, the result
+    /// Replays the log on top of the last checkpoint and makes the result durable. In a read-only store the result
     /// stays in memory.
     /// - Parameters:
-    ///   - base: the last checkpoint.
-    ///   - visible: the newest version that other processes have seen, when there are any.
+    /// - base: the last checkpoint.
+    /// - visible: the newest version that other processes have seen, if there are any.
     /// - Returns: the newest version.
     private func run(on base: VersionState, visible: UInt64? = nil) throws(StorageError) -> VersionState {
         let slot = slot
@@ -131,12 +132,12 @@ struct LogRecovery {
             ) { (payload, first, last) throws(StorageError) in
                 try replay.apply(payload, firstLSN: first, lastLSN: last)
             }.lastLSN
-            // What others have seen must come back.
+            // Versions that other processes have seen must be recovered.
             if let visible, last < visible { throw StorageError.poisoned }
             try transaction.flushAll()
         } catch {
             transaction.rollback()
-            // A record that verifies and cannot be done contradicts the checkpoint.
+            // A record that verifies and cannot be applied contradicts the checkpoint.
             if case .misuse = error { throw .logCorrupt(path: log.path, offset: 0) }
             throw error
         }
@@ -166,7 +167,7 @@ struct LogRecovery {
         }
         allocator.protect(last)
         allocator.settle(transaction.nodes)
-        // Others may read a version of the same number that a dead process made of other pages.
+        // Other processes may read a version of the same number that the dead process made of other pages.
         allocator.bury(transaction.nodes.dead, freed: isShared ? last + 1 : last)
         transaction.end(.committed)
         if options.readOnly {

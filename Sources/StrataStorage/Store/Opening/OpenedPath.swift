@@ -1,9 +1,9 @@
 internal import StrataFiles
 
-// A path may come to lead to another file at any time: another process makes the store first, a backup is restored, the
-// file is removed. What is decided by path is compared with the file that is open.
+// A path may lead to another file at any time: another process creates the store first, a backup is restored, the file
+// is removed. So every decision by path is checked against the file that is open.
 
-/// The path by which a file was opened, and the file that it led to.
+/// The path by which a file was opened, and the identity of that file.
 struct OpenedPath: Sendable {
     private let path: String
     private let identity: FileStatus
@@ -15,7 +15,7 @@ struct OpenedPath: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Whether the path leads to another file now, or to none.
+    /// Whether the path leads to another file by now, or to none.
     var isStale: Bool {
         get throws(StorageError) {
             if !fileSystem.isPersistent { return false }

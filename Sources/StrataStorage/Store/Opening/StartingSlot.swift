@@ -1,10 +1,11 @@
 internal import StrataFiles
 
-/// What a data file says at its start: the slot in force, with a log that it may have lost.
+/// The header slot in force of a data file. If the other slot is unreadable, it includes the log that slot may have
+/// required.
 struct StartingSlot {
     private(set) var choice: HeaderSlot.Choice
     let status: FileStatus
-    /// Bytes of the data file, as the engine sees it.
+    /// Size of the data file in bytes, without the overhead of encryption.
     let size: Int64
 
     /// - Throws: `notAStore`, `unsupportedFormat`; `corrupt` when the slots contradict each other, the file or its log;
@@ -33,13 +34,13 @@ struct StartingSlot {
         if !choice.slot.logRequired, choice.isOtherLost { try adoptLostLog(path, options) }
     }
 
-    /// The other slot is unreadable: it may have been the newer one that required a log.
+    /// Adopts the log if the other, unreadable slot may have been newer and required it.
     private mutating func adoptLostLog(_ path: String, _ options: StoreOptions) throws(StorageError) {
         let found: LogHeader?
         do throws(StorageError) {
             found = try LogFile.header(fileSystem: options.fileSystem, path: Store.logPath(path))
         } catch {
-            // It belongs to a store of that format, which this one never was.
+            // It belongs to a store of an older format, which this one never was.
             if error.isOlderFormat { return }
             throw error
         }
@@ -56,7 +57,7 @@ struct StartingSlot {
         }
     }
 
-    /// The version that a slot leads to.
+    /// The version of a slot.
     static func version(_ slot: HeaderSlot, _ reader: PageReader) throws(StorageError) -> VersionState {
         if slot.root.isNull { return .empty }
         let version = try RootNode.read(slot.root, reader)

@@ -1,11 +1,11 @@
 internal import StrataFiles
 
-/// Makes a store without a version: two equal slots. It appears at the path whole or not at all, and never over a file
-/// that somebody else made meanwhile.
+/// Makes an empty store: two equal header slots. It appears at the path whole or not at all, and never replaces a file
+/// that another process made meanwhile.
 struct StoreCreation {
     private let path: String
     private let options: StoreOptions
-    /// A file without a byte stands at the path, which this process has locked: its place and rights are taken over.
+    /// The path holds an empty file that this process has locked; its place and access rights are taken over.
     private let replacesEmptyFile: Bool
 
     init(_ path: String, _ options: StoreOptions, replacesEmptyFile: Bool = false) {
@@ -23,7 +23,8 @@ struct StoreCreation {
             throw error
         }
         let file = options.dataFile(plain)
-        // Nobody opens the file before its name is durable: a commit could be acknowledged and lost with the name.
+        // No process opens the file before its name is durable: otherwise a commit could be acknowledged and lost with
+        // the name.
         defer { Store.release(file) }
         do throws(FileError) {
             if options.madeLike != nil { _ = try file.tryLock(byte: LockByte.open, exclusive: true) }
@@ -35,7 +36,7 @@ struct StoreCreation {
                 try fileSystem.renameNew(unfinished, to: path)
             }
         } catch {
-            // What failed is what has to be said, not that its leftovers cannot be removed.
+            // An error of the removal is dropped: the first error is the one to report.
             do throws(FileError) { try fileSystem.remove(unfinished) } catch {}
             if error.isAlreadyThere { return }
             throw error
@@ -43,8 +44,8 @@ struct StoreCreation {
         try fileSystem.syncDirectory(of: path)
     }
 
-    /// A copy has an unfinished name already, and nobody else makes it: a process that dies leaves that one alone, and
-    /// the next open of the original takes it away.
+    /// A copy has an unfinished name already, which one process alone uses. If that process dies, the next open of the
+    /// original removes the file.
     private func createUnfinished() throws(FileError) -> (path: String, file: any File) {
         if let original = options.madeLike {
             return (path, try options.fileSystem.open(path, .createBeside(original)))
@@ -67,29 +68,29 @@ struct StoreCreation {
     }
 }
 
-/// The file that a store is made in before it has its name: `NAME.creating-0` to `NAME.creating-3`.
+/// The file in which a store is made before it has its name: `NAME.creating-0` to `NAME.creating-3`.
 ///
-/// Its maker has the lock of an opener on it, from before the first byte until it has its name. So a file of that name
-/// whose lock is to be had is nobody's: its maker died. Whoever finds one locks it, sees that the name leads to what is
-/// locked and that what is there can only come from such a maker, and then takes it away. A maker who loses the race
-/// between making and locking the file sees that the name leads to it no more, and makes another one.
+/// Its maker holds the opener's lock on it from before the first byte until it has its name. So a file of that name
+/// that can be locked is abandoned: its maker died. A process that finds one locks it, checks that the name still leads
+/// to the locked file and that its bytes can only come from such a maker, and removes it. A maker that loses the race
+/// between creating and locking its file finds that the name no longer leads to it, and creates another one.
 enum UnfinishedStore {
-    /// So many can make one store at once; others wait. Few, because an open looks for all of them.
+    /// This many processes can make one store at once; others wait. Few, because an open checks each name.
     private static let names = 4
-    /// Microseconds until a maker who found all names taken looks again.
+    /// Microseconds until a maker that found all names taken tries again.
     private static let pause = 1000
 
     private static func path(_ number: Int, of path: String) -> String { path + ".creating-" + String(number) }
 
     /// - Returns: a new file that this process has locked.
-    /// - Throws: EEXIST with `path` when somebody else has made the store meanwhile; with another when all names are
-    ///   taken by files that are not of this kind; ``FileError/isKeptOut`` when others are still at it after
+    /// - Throws: EEXIST with `path` if another process has made the store meanwhile; with another path if all names are
+    ///   taken by files that are not of this kind; ``FileError/isKeptOut`` if other makers are still at work after
     ///   ``StoreOptions/openTimeout``.
     static func create(
         for path: String, _ options: StoreOptions, replacesEmptyFile: Bool = false
     ) throws(FileError) -> (path: String, file: any File) {
         let fileSystem = options.fileSystem
-        // Those who begin at once begin at different names.
+        // Makers that begin at the same time try different names first.
         let first = Int(truncatingIfNeeded: fileSystem.randomBits() % UInt64(names))
         var isBeingMade = false
         for _ in 0...(options.openTimeout / pause) {
@@ -101,7 +102,8 @@ enum UnfinishedStore {
                     let mode = replacesEmptyFile ? OpenMode.createBeside(path) : .createNew
                     if let file = try create(name, mode, fileSystem) { return (name, file) }
                 } catch {
-                    // The name that whoever opens knows; only what stands in the way has to be told apart.
+                    // The caller knows only `path`, so the error names it; the unfinished name matters only where it
+                    // exists already.
                     guard error.isAlreadyThere else {
                         throw FileError(error.operation, path: path, errno: error.errno)
                     }
@@ -109,7 +111,7 @@ enum UnfinishedStore {
                 }
                 if removeIfAbandoned(name, fileSystem) { isBeingMade = true }
             }
-            // One of those who are at it is done soon; then there is nothing left to be made.
+            // If another maker has finished, there is no store left to make.
             if !replacesEmptyFile, try fileSystem.status(path) != nil {
                 throw FileError(.open, path: path, errno: FileError.alreadyThere)
             }
@@ -120,7 +122,7 @@ enum UnfinishedStore {
         throw FileError(.open, path: self.path(first, of: path), errno: FileError.alreadyThere)
     }
 
-    /// Nil when somebody took the file for abandoned before it was locked.
+    /// Nil if another process took the file for abandoned before it was locked.
     private static func create(
         _ name: String, _ mode: OpenMode, _ fileSystem: any FileSystem
     ) throws(FileError) -> (any File)? {
@@ -130,7 +132,7 @@ enum UnfinishedStore {
                 return file
             }
         } catch {
-            // Where nothing can be locked, nothing is left behind either. What failed first is what has to be said.
+            // If locking fails, the file is removed. An error of that is dropped: the first error is the one to report.
             do throws(FileError) { if try fileSystem.leads(name, to: file) { try fileSystem.remove(name) } } catch {}
             Store.release(file)
             throw error
@@ -139,13 +141,13 @@ enum UnfinishedStore {
         return nil
     }
 
-    /// Takes away what makers left who died.
+    /// Removes files of makers that died.
     static func removeAbandoned(of path: String, _ fileSystem: any FileSystem) {
         for number in 0..<names { _ = removeIfAbandoned(self.path(number, of: path), fileSystem) }
     }
 
-    /// What cannot be looked at, or not be removed, is left: it harms nobody.
-    /// - Returns: whether somebody is still at it.
+    /// A file that cannot be examined or removed is left: it does no harm.
+    /// - Returns: whether its maker is still at work.
     private static func removeIfAbandoned(_ name: String, _ fileSystem: any FileSystem) -> Bool {
         do throws(FileError) {
             guard let status = try fileSystem.status(name), status.isRegularFile, status.size <= size else {
@@ -161,7 +163,7 @@ enum UnfinishedStore {
 
     private static let size = Int64(Format.firstDataPage * Format.pageSize)
 
-    /// Whether a file holds nothing, or what a store begins with, as far as it was written.
+    /// Whether a file is empty, or holds the beginning of a new store.
     private static func isOurs(_ file: any File) throws(FileError) -> Bool {
         if try file.size() > size { return false }
         var bytes = [UInt8](repeating: 0, count: Int(size))
@@ -177,7 +179,7 @@ enum UnfinishedStore {
     }
 }
 
-/// Removes a store that nobody has open, and what stands beside it.
+/// Removes a store that is not open anywhere, and the files beside it.
 struct StoreRemoval {
     private let path: String
     private let options: StoreOptions
@@ -203,7 +205,7 @@ struct StoreRemoval {
         let (file, _) = try DataFileClaim(path, options, isAlone: true).take()
         defer { Store.release(file) }
         do throws(FileError) {
-            // The data file first: a log without its data file is never taken for anything. A link to it stays.
+            // The data file first: a log without its data file is never used. A link to the data file stays.
             try fileSystem.remove(path)
             try removeLeftovers()
             try fileSystem.syncDirectory(of: path)

@@ -1,11 +1,11 @@
 package import StrataFiles
 
 extension Store {
-    /// Opens a store, or makes one where there is no file.
+    /// Opens a store, or makes one if there is no file.
     ///
-    /// A log that a process left behind is replayed first, and a durable checkpoint ends that before anything is shown.
-    /// - Throws: `notAStore` and `unsupportedFormat` for files of others, which stay as they are; `corrupt`,
-    ///   `logMissing`, `logMismatch`, `logCorrupt` for damage, with the file left as it is; `inUse`, `file`, `noSpace`.
+    /// Replays the log of a process that died; the result is a durable checkpoint before any version is visible.
+    /// - Throws: `notAStore` and `unsupportedFormat` for other files, which are not changed; `corrupt`, `logMissing`,
+    ///   `logMismatch`, `logCorrupt` for damage, with the file left as it is; `inUse`, `file`, `noSpace`.
     /// - Complexity: a few reads, whatever the size; plus the replay.
     package static func open(
         path: String, options: StoreOptions = StoreOptions()
@@ -19,31 +19,31 @@ extension Store {
         return try openPlain(path: path, options: options)
     }
 
-    /// Opens for writing, or, where there is no space to recover in, as it is and for reading only.
-    /// - Parameter isAlone: nobody else may have the store open meanwhile, so nothing is shared.
+    /// Opens for writing; read-only and without recovery if there is no space to recover in.
+    /// - Parameter isAlone: keeps all other processes out.
     package static func openPlain(
         path: String, options: StoreOptions, isAlone: Bool = false
     ) throws(StorageError) -> Store {
         try StoreOpening(path, options, isAlone: isAlone).open()
     }
 
-    /// Opens a store that nobody else has open, and keeps everybody else out.
-    /// - Throws: `inUse` when somebody has it open, and as ``open(path:options:)``.
+    /// Opens a store that is not open anywhere, and keeps all other processes out.
+    /// - Throws: `inUse` if another process has it open; as ``open(path:options:)``.
     package static func openAlone(path: String, options: StoreOptions) throws(StorageError) -> Store {
         try openPlain(path: path, options: options, isAlone: true)
     }
 
-    /// Removes a store that nobody has open, and what stands beside it.
+    /// Removes a store that is not open anywhere, and the files beside it.
     ///
-    /// What a dead process left is no obstacle.
+    /// Locks and files of a dead process do not prevent it.
     /// - Returns: whether there was a data file.
-    /// - Throws: `inUse` while it is open anywhere; `file`.
+    /// - Throws: `inUse` while the store is open in a process; `file`.
     package static func removeFiles(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) -> Bool {
         try StoreRemoval(path, options).run()
     }
 
-    /// Gives the lock back and closes the file. The lock would go with the last descriptor by itself, but the map keeps
-    /// the file open, and a process that another thread is just starting has copies of all descriptors for a moment.
+    /// Releases the lock and closes the file. The lock would be released with the last descriptor, but the mapping
+    /// keeps the file open, and a process that another thread is just starting briefly holds copies of all descriptors.
     package static func release(_ file: any File) {
         do throws(FileError) { try file.unlock(byte: LockByte.open) } catch {}
         file.close()
@@ -55,13 +55,13 @@ extension Store {
     }
 }
 
-/// One opening of a store: from a path to a file that is locked, to the version in force, to a store that can be used.
+/// Opens a store: from a path to a locked file, to the version in force, to a usable store.
 struct StoreOpening {
-    /// Of the file itself, where the store was asked for by a link: what stands beside a file stands beside that one,
-    /// whoever opens it by whatever name, and a link that is changed meanwhile changes nothing.
+    /// Resolved: a link's target. Log, lock file and others stand beside the target, under whatever name the store is
+    /// opened, and a link that changes meanwhile has no effect.
     let path: String
     let options: StoreOptions
-    /// Nobody else may have the store open meanwhile, so nothing is shared.
+    /// Keeps all other processes out.
     let isAlone: Bool
 
     init(_ path: String, _ options: StoreOptions, isAlone: Bool = false) throws(StorageError) {
@@ -70,7 +70,7 @@ struct StoreOpening {
         self.isAlone = isAlone
     }
 
-    /// Opens for writing, or, where there is no space to recover in, as it is and for reading only.
+    /// Opens for writing; read-only and without recovery if there is no space to recover in.
     func open() throws(StorageError) -> Store {
         do throws(StorageError) { return try openOnce() } catch {
             guard case .noSpace = error, !options.readOnly, !isAlone else { throw error }
@@ -102,7 +102,7 @@ struct StoreOpening {
         var refusals = 0
         while access == .besideOthers {
             do throws(StorageError) { return try openBeside(file) } catch {
-                // The last of the others may be on its way out: it left its place, and its table, as this one came.
+                // The last other process may be closing: it left its slot, and removed its table, as this one came.
                 guard case .lockFile = error, refusals < 100 else { throw error }
                 refusals += 1
                 options.scheduling.pause(microseconds: 1000)
@@ -114,10 +114,10 @@ struct StoreOpening {
         return store
     }
 
-    /// Puts a new store in the place of a file without a byte, as `mkstemp` makes one. With a log beside it, it was a
-    /// store, and was cut.
-    /// - Parameter file: this process has it alone.
-    /// - Returns: whether it did; the file is given back then.
+    /// Replaces an empty file, such as `mkstemp` makes, by a new store. If a log stands beside it, it was a store and
+    /// was truncated.
+    /// - Parameter file: open in this process alone.
+    /// - Returns: whether it did; the file is released then.
     private func startOver(_ file: any File) throws(StorageError) -> Bool {
         do throws(FileError) {
             guard !options.readOnly, try file.size() == 0, try file.status().isRegularFile,
@@ -131,10 +131,11 @@ struct StoreOpening {
         }
     }
 
-    /// Opens a store that this process has for itself, or that others only read.
+    /// Opens a store alone, or beside readers only.
     private func open(_ file: any File, _ access: DataFileClaim.Access) throws(StorageError) -> Store {
         if access == .alone && !options.readOnly {
-            // What a compaction wrote whose process died: nobody else can be at it while this one has the store alone.
+            // Removes partial files of processes that died. No other process can be writing them while this one has the
+            // store alone.
             StoreCopy.removeUnfinished(OfflineCompaction.unfinishedPath(path), options.fileSystem)
             StoreCopy.removeUnfinished(LogNames.unfinishedPath(Store.logPath(path)), options.fileSystem)
             UnfinishedStore.removeAbandoned(of: path, options.fileSystem)
@@ -153,7 +154,7 @@ struct StoreOpening {
                 store.compaction.beginAtOpen(store)
                 return store
             } catch {
-                // Refuses everything; the file goes with the opener.
+                // Marked as closing, so that all use is refused; the caller closes the file.
                 store.commits.monitor.withLock { store.commits.state.use = .closing }
                 throw error
             }
@@ -164,7 +165,7 @@ struct StoreOpening {
         }
     }
 
-    /// The store with the version that its file alone says; a log is not looked at yet.
+    /// The store at its last checkpoint; the log is not examined yet.
     private func make(_ file: any File, _ processes: ProcessTable?) throws(StorageError) -> (Store, isClean: Bool) {
         let start = try StartingSlot(file, path, options)
         let slot = start.choice.slot
@@ -180,7 +181,7 @@ struct StoreOpening {
             pageCount: Int(slot.pageCount), fileCapacity: Int(start.size) / Format.pageSize)
         let version = try StartingSlot.version(slot, PageReader(pages))
         let checkpointer = Checkpointer(slot: slot, index: start.choice.index, writtenEnd: Int(slot.pageCount))
-        // One protection for being visible, one for being the last checkpoint.
+        // One protection as the visible version, one as the last checkpoint.
         allocator.protect(version.version)
         allocator.protect(version.version)
         let store = Store(
@@ -194,7 +195,7 @@ struct StoreOpening {
     private func openBeside(_ file: any File) throws(StorageError) -> Store {
         var processes: ProcessTable?
         do throws(StorageError) {
-            // Tells a wrong key; without one, whether the file is encrypted.
+            // Reads the slots first: a wrong or missing key is reported here.
             let storeID = try storeID(of: file)
             let made = try ProcessTable.attach(file, options, path: path)
             processes = made
@@ -211,7 +212,7 @@ struct StoreOpening {
             let allocator = PageAllocator(
                 lock: options.scheduling.makeMonitor("pages"), map: pages, file: file, growth: options.growth,
                 pageCount: Format.firstDataPage, fileCapacity: Int(size) / Format.pageSize)
-            // What a writer knows is handed over before this process writes.
+            // Empty until the first read; a writer's state is handed over before this process writes.
             let store = Store(
                 path: path, options: options, file: file, identity: status, pages: pages, allocator: allocator,
                 state: StoreState(.empty, isShared: true),
@@ -226,12 +227,12 @@ struct StoreOpening {
         }
     }
 
-    /// Whose file it is, which another process may be writing slots of.
+    /// The store's id; another process may be writing a slot meanwhile.
     private func storeID(of file: any File) throws(StorageError) -> RandomID {
         var looks = 0
         while true {
             let slots = (try StartingSlot.read(file, 0), try StartingSlot.read(file, 1))
-            // One that is just being written over may be half of each for a moment. Their ids are the same.
+            // A slot that is being overwritten may be torn for a moment. Both slots have the same id.
             for case .valid(let slot) in [slots.0, slots.1] { return slot.storeID }
             looks += 1
             if looks < 100 {
@@ -244,6 +245,6 @@ struct StoreOpening {
         }
     }
 
-    /// Bytes of address space for the map of a file of so many bytes.
+    /// Address space to reserve for the mapping of a file of this size.
     private func mapReserve(_ size: Int64) -> Int { max(options.mapReserve, Int(min(size, 1 << 44)) * 4) }
 }
