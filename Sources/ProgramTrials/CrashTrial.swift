@@ -84,7 +84,7 @@ package struct CrashTrial: Sendable {
                 "the program fails without any loss of power: it \(run.end.summary): \(lastLine(run.end))")
         }
         guard check.namesPath else {
-            throw TrialRefusal("the check names no {}, in whose place the path of each disk is put: \(check.text)")
+            throw TrialRefusal("the check has no {}, which is replaced by the path of each disk: \(check.text)")
         }
         let last = run.operations.count
         let finished = DiskModel(run.base, after: last, of: run.operations).current

@@ -27,7 +27,7 @@ package struct VolatileNames: Sendable {
     package init(adding patterns: [String], to known: [String] = VolatileNames.known) throws(TrialRefusal) {
         for pattern in patterns where pattern.isEmpty || pattern.contains(where: { "/:[\\".contains($0) }) {
             throw TrialRefusal(
-                "--volatile \(pattern) is no pattern for the name of a file: * and ? stand for what may be there")
+                "--volatile \(pattern) is not a pattern for file names: * and ? match any characters and one character")
         }
         self.patterns = known + patterns
         guard self.patterns.joined(separator: ":").utf8.count < 1_000 else {

@@ -55,7 +55,7 @@ extension DynamicObject {
             return
         }
         if instance.migration?.isOld == true {
-            throw Realm.Error(.wrongState, "an object of the old schema shows what was and cannot be changed")
+            throw Realm.Error(.wrongState, "an object of the old schema is read-only; change the new object")
         }
         guard let write = instance.write else { return self[name] = value }
         if let failure = write.failure(of: { self[name] = value }) { throw failure }

@@ -105,10 +105,10 @@ extension Realm.Error {
         case .logMissing(let path): "the log that \(path) needs is missing"
         case .logMismatch(let path): "the log beside \(path) belongs to another database"
         case .logCorrupt(let path, let offset):
-            "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion takes what stands before that"
+            "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion recovers the state before that"
         case .logOutdated(let path):
             "the log \(path) is an older copy of itself, or damaged at its end; put the newest one back, or open with "
-                + "onDamage = .lastGoodVersion, which goes on from what the file without it has"
+                + "onDamage = .lastGoodVersion, which recovers the state of the file without it"
         default: "\(error)"
         }
     }
@@ -173,11 +173,11 @@ extension Realm.Error {
         case .unshared(let path):
             return (
                 .alreadyOpen,
-                "another process keeps \(path) for itself: the disk had no room for the file they would share"
+                "another process has \(path) open exclusively: the disk had no space for the file they would share"
             )
         case .stale(let path):
             return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
-        case .busy(let path): return (.fail, "the write lock of \(path) was not to be had in time; try again")
+        case .busy(let path): return (.fail, "the write lock of \(path) could not be taken in time; try again")
         case .silent, .turnTakenBack: return (.processStopped, Self.stoppedFinding(error))
         case .lockFile(let path):
             return (
@@ -189,8 +189,8 @@ extension Realm.Error {
         case .unsound(let path, let rule):
             return (
                 .invalidDatabase,
-                "what was made of \(path) breaks a rule of the format (\(rule)); nothing took its place. Put a copy of "
-                    + "the file back, or take what strata dump writes of it"
+                "the new copy of \(path) breaks a rule of the format (\(rule)); the file was not replaced. Put a "
+                    + "backup of the file back, or use the output of strata dump"
             )
         case .damaged(let path, let places): return (.damaged, Self.refusal(path, places))
         case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
@@ -207,11 +207,11 @@ extension Realm.Error {
     private static func stoppedFinding(_ error: StorageError) -> String {
         switch error {
         case .silent(let path, let processes):
-            "\(named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; let it go "
-                + "on, or end it, and try again"
+            "\(named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; continue "
+                + "it, or end it, and try again"
         case .turnTakenBack(let path):
-            "this process was stopped inside a write of \(path), and another one has the turn by now; nothing of the "
-                + "write is in the file, so do it again"
+            "this process was stopped inside a write of \(path), and another one has the turn by now; the write "
+                + "changed nothing in the file, so repeat it"
         default: "\(error)"
         }
     }
@@ -227,7 +227,7 @@ extension Realm.Error {
         case .pins:
             return (
                 .tooManyVersions,
-                "this process keeps as many versions of the file as it can, which are 1 008; let go of frozen Realms, "
+                "this process pins 1 008 versions of the file, which is the limit; release frozen Realms, "
                     + "objects and snapshots, and refresh or invalidate Realms of threads that wait"
             )
         case .pages, .valueSize, .columns: return (.fail, "limit of \(limit.rawValue) reached")

@@ -98,7 +98,7 @@ struct ElementEditor {
         write.fail(
             Realm.Error(
                 .invalidInput,
-                "'\(access.name).\(property.name)' has \(count) elements; what stands at \(place) cannot be changed"))
+                "'\(access.name).\(property.name)' has \(count) elements; the element at \(place) cannot be changed"))
         return false
     }
 
@@ -322,7 +322,7 @@ struct ElementEditor {
         }
         let name = "'\(access.name).\(property.name)'"
         guard property.tag.takesNested else {
-            write.fail(Realm.Error(.invalidInput, "\(name) is a set: no list and no dictionary stands in it"))
+            write.fail(Realm.Error(.invalidInput, "\(name) is a set, which cannot hold lists or dictionaries"))
             return false
         }
         let outer = (column.nested?.standing?.steps.count ?? 0) + (property.isCollection ? 0 : 1)
