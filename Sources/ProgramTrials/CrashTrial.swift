@@ -41,8 +41,8 @@ package struct CrashTrial: Sendable {
     private let points: Set<Int>?
 
     /// - Parameters:
-    ///  - limit: the maximum number of checked states; 0: all of them.
-    ///  - place: a directory for the states.
+    ///   - limit: the maximum number of checked states; 0: all of them.
+    ///   - place: a directory for the states.
     package init(
         _ run: TracedRun, check: CheckCommand, profile: CrashProfile, limit: Int, seed: Seed, in place: String,
         lanes: Int = TrialLanes.processors

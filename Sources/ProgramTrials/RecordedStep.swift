@@ -22,8 +22,8 @@ package struct RecordedStep {
     /// on the files below a location, except those that the engine uses only for locks or shared memory.
     ///
     /// - Parameters:
-    ///  - library: `library(besides:)`.
-    ///  - directory: for the record; nil: the case's own, for one such step at a time.
+    ///   - library: `library(besides:)`.
+    ///   - directory: for the record; nil: the case's own, for one such step at a time.
     /// Throws: `HarnessError` if the process cannot be started, or reports a failure of the harness.
     package static func run(
         _ context: CaseContext, _ arguments: [String], at location: DatabaseLocation, library: String,

@@ -13,8 +13,8 @@ package struct PrintedLines: Equatable, Sendable {
     package let isEnded: Bool
 
     /// - Parameters:
-    ///  - directory: the directory of the command's files: its path is replaced by `{}`, as it differs in each run.
-    ///  - ignored: patterns of `*` and `?`; lines that match one are left out.
+    ///   - directory: the directory of the command's files: its path is replaced by `{}`, as it differs in each run.
+    ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
     package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
         let path = Array(directory.utf8)
         // A fast path: most outputs do not contain the path, and the search for its first byte is fast.

@@ -18,8 +18,8 @@ package struct Recorder {
     private let place: String
 
     /// - Parameters:
-    ///  - program: with the preloaded library.
-    ///  - place: a directory for the trace.
+    ///   - program: with the preloaded library.
+    ///   - place: a directory for the trace.
     package init(_ program: WatchedProgram, directory: String, volatile: VolatileNames, in place: String) throws {
         guard FileTree.isDirectory(directory), let path = FileTree.absolute(directory) else {
             throw TrialRefusal("\(directory) is no directory: make it first")
@@ -69,8 +69,8 @@ package struct Recorder {
     /// the directory after it.
     ///
     /// - Parameters:
-    ///  - count: the number of its records; nil: not checked.
-    ///  - calls: the calls that the kernel reported; nil: not checked.
+    ///   - count: the number of its records; nil: not checked.
+    ///   - calls: the calls that the kernel reported; nil: not checked.
     static func run(
         _ words: [String], _ start: DirectorySnapshot, _ trace: [UInt8], count: Int?, _ after: DirectorySnapshot,
         _ end: WatchedEnd, root: String, calls: PastCalls? = nil

@@ -49,8 +49,8 @@ package struct TraceReader {
     private var dirtyDirectories: Set<String> = []
 
     /// - Parameters:
-    ///  - root: the watched directory, in the kernel's form.
-    ///  - start: its content before the run.
+    ///   - root: the watched directory, in the kernel's form.
+    ///   - start: its content before the run.
     package init(root: String, start: DirectorySnapshot) {
         self.root = BytePath(root).key
         inodes = start.inodes

@@ -274,9 +274,9 @@ struct ElementEditor {
     }
 
     /// - Parameters:
-    /// - change: its effect on inner collections in use.
-    /// - rewrite: the change of a collection that is part of a single value.
-    /// - body: the change of a collection whose elements change in place.
+    ///   - change: its effect on inner collections in use.
+    ///   - rewrite: the change of a collection that is part of a single value.
+    ///   - body: the change of a collection whose elements change in place.
     private func perform(
         _ change: NestedChange, _ rewrite: (inout StoredCollection) -> Void,
         _ body: (CollectionWriter, _ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void

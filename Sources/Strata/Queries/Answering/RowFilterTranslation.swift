@@ -167,8 +167,8 @@ struct LinkSetTest {
 
     /// The filter for a collection of links.
     /// - Parameters:
-    /// - quantifier: how many of the links must match.
-    /// - skipsNull: whether entries without an object are left out.
+    ///   - quantifier: how many of the links must match.
+    ///   - skipsNull: whether entries without an object are left out.
     func filter(_ property: BoundProperty, _ quantifier: Predicate.Quantifier, skipsNull: Bool) -> RowFilter? {
         let keys = keys
         let isAll = quantifier == .all

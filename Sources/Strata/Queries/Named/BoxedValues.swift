@@ -5,7 +5,7 @@ extension List {
     /// The property of each element as an object: `as? String`, `as? Int` and the like give the value back. Empty if
     /// the elements have no property of that name, which is reported.
     ///
-    ///    let names: [AnyObject] = people.value(forKey: "name")
+    ///     let names: [AnyObject] = people.value(forKey: "name")
     @_disfavoredOverload
     public func value(forKey key: String) -> [AnyObject] { Box.elements(value(forKey: key) as Any?) }
 

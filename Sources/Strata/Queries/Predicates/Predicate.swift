@@ -7,8 +7,8 @@ indirect enum Predicate {
     case and(PredicateParts)
     /// Holds if one does.
     case or(PredicateParts)
-    /// A condition nested deeper than ``deepest``. Its parts are released, so that releasing it cannot overflow the
-    /// stack; binding it throws the error.
+    /// A condition nested deeper than ``deepest``. Its parts are dropped, so that no release recurses deep enough to
+    /// overflow the stack; binding it throws the error.
     case tooDeep
 
     /// Deeper conditions are refused: evaluating one takes stack for each level.
@@ -116,7 +116,7 @@ indirect enum Predicate {
         /// The type of the argument, if a stored value does not tell: a date is stored as a double. Nil if the compiler
         /// checked the type.
         var type: PropertyType?
-        /// Where an object is whose class only its own Realm knows.
+        /// Identity of an object whose class only its own Realm knows.
         var link: AnyEncoding.Link?
 
         init(_ stored: _StoredValue, _ type: PropertyType? = nil) {

@@ -1,6 +1,6 @@
 /// An expression over the properties of the queried objects.
 ///
-///    results.where { $0.age >= 3 && ($0.name.starts(with: "T") || $0.owners.name == "Alice") }
+///     results.where { $0.age >= 3 && ($0.name.starts(with: "T") || $0.owners.name == "Alice") }
 ///
 /// A collection in a path means any of its values; `.all` and `.none` are the other quantifiers, `.count`, `.min`,
 /// `.max`, `.sum` and `.avg` aggregate them, and a condition on the elements of one collection can be counted:
