@@ -13,20 +13,20 @@ static const char *const names[ASSAY_CALL_COUNT] = {
 
 static void *look_up(enum assay_call call) {
     void *function = dlsym(RTLD_NEXT, names[call]);
-    // Two threads that come at once store the same.
+    // Concurrent threads store the same value.
     __atomic_store_n(&assay_next[call], function, __ATOMIC_RELAXED);
     return function;
 }
 
 void *assay_find_next(enum assay_call call) {
     void *function = look_up(call);
-    // A program that could call it without us could not have been linked.
+    // A program that calls this function by name cannot have been linked without a libc that defines it.
     if (!function) abort();
     return function;
 }
 
 void assay_find_all(void) {
-    // A libc may lack one of them: then nobody calls it.
+    // A libc may lack a function: then no program calls it.
     for (int call = 0; call < ASSAY_CALL_COUNT; call++) look_up((enum assay_call)call);
 }
 #endif

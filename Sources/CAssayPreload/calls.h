@@ -1,4 +1,4 @@
-// The calls that the library stands in front of: one table.
+// The interposed calls: one table.
 #pragma once
 // With it the headers define open and read as inline functions, which could not be defined again.
 #undef _FORTIFY_SOURCE
@@ -18,7 +18,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-// What libc has and no header declares: the names that checked builds and 64-bit file offsets call.
+// Functions of libc that no header declares: the names that checked builds and 64-bit file offsets call.
 extern int fcntl64(int fd, int command, ...);
 extern int __open_2(const char *path, int flags);
 extern int __open64_2(const char *path, int flags);
@@ -28,7 +28,7 @@ extern ssize_t __read_chk(int fd, void *bytes, size_t count, size_t capacity);
 extern ssize_t __pread_chk(int fd, void *bytes, size_t count, off_t offset, size_t capacity);
 extern ssize_t __pread64_chk(int fd, void *bytes, size_t count, off64_t offset, size_t capacity);
 
-// What a call does to the file behind its descriptor.
+// Effect of a call on the file of its descriptor.
 enum assay_effect { ASSAY_WRITES, ASSAY_READS, ASSAY_SYNCS, ASSAY_OTHER };
 
 #define ASSAY_CALLS(CALL)                                                                                             \
@@ -138,11 +138,11 @@ enum assay_call { ASSAY_CALLS(ASSAY_NUMBER) ASSAY_CALL_COUNT };
 
 #pragma GCC visibility push(hidden)
 
-// What a call of that number would have reached without us. Found at its first use, which may come before our
-// constructor has run: an allocator reads its settings when it is first asked for memory.
+// The next definition of a call behind this library, by number. Looked up on first use, which may precede our
+// constructor: an allocator reads its settings when it is first asked for memory.
 extern void *assay_next[ASSAY_CALL_COUNT];
 void *assay_find_next(enum assay_call call);
-// Finds all of them.
+// Looks up all of them.
 void assay_find_all(void);
 
 static inline void *assay_next_function(enum assay_call call) {
@@ -152,7 +152,7 @@ static inline void *assay_next_function(enum assay_call call) {
 
 #define NEXT(name) ((__typeof__(&name))assay_next_function(ASSAY_CALL_##name))
 
-// A constant where the call is one.
+// A compile-time constant if the call is one.
 static inline enum assay_effect assay_effect_of(enum assay_call call) {
     switch (call) {
 #define ASSAY_EFFECT(name, effect)                                                                                    \

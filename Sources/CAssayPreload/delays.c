@@ -11,7 +11,7 @@ void assay_wait(uint64_t nanoseconds) {
     uint64_t part = (uint64_t)end.tv_nsec + nanoseconds;
     end.tv_sec += (time_t)(part / 1000000000u);
     end.tv_nsec = (long)(part % 1000000000u);
-    // A moment, and not a span: a signal shortens nothing.
+    // An absolute time, so that a signal does not shorten the wait.
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR) {}
     errno = error;
 }

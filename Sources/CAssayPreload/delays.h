@@ -1,13 +1,13 @@
-// A disk that is slower than it is: calls that wait for the device, and writes, take so much longer at least.
+// Simulates a slower disk: calls that wait for the device, and writes, are delayed by a minimum time.
 #pragma once
 #include "state.h"
 
 #pragma GCC visibility push(hidden)
 
-// Leaves errno as it is.
+// Keeps errno.
 void assay_wait(uint64_t nanoseconds);
 
-// After a call to a watched file that waited for the device, and before anybody hears that it is over.
+// To be called after a call to a watched file that waited for the device, before its completion is recorded.
 static inline void assay_delay_sync(void) {
     uint64_t delay = atomic_load_explicit(&assay_shared->sync_delay, memory_order_relaxed);
     if (__builtin_expect(delay == 0, 1)) return;
@@ -15,7 +15,7 @@ static inline void assay_delay_sync(void) {
     assay_wait(delay);
 }
 
-// After a write to a watched file that did not.
+// To be called after a write to a watched file that did not wait for the device.
 static inline void assay_delay_write(void) {
     uint64_t delay = atomic_load_explicit(&assay_shared->write_delay, memory_order_relaxed);
     if (__builtin_expect(delay == 0, 1)) return;

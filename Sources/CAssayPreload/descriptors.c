@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 _Atomic uint32_t assay_descriptors[ASSAY_DESCRIPTOR_LIMIT];
-// Above it the table is untouched.
+// The entries above it are unused.
 static _Atomic int highest = -1;
 
 void assay_forget_range(unsigned first, unsigned last) {
@@ -20,7 +20,7 @@ void assay_forget_range(unsigned first, unsigned last) {
 
 void assay_forget_all(void) { assay_forget_range(0, UINT_MAX); }
 
-// Where the kernel says that a link of /proc/self leads. False when it does not say.
+// The target of a link in /proc/self. False if the kernel does not tell.
 static bool read_link(const char *link, char path[PATH_MAX]) {
     ssize_t length = readlink(link, path, PATH_MAX - 1);
     if (length <= 0) return false;
@@ -37,7 +37,7 @@ bool assay_descriptor_path(int fd, char path[]) {
     while (count > 0) link[length++] = digits[--count];
     link[length] = 0;
     if (!read_link(link, path)) return false;
-    // The name of a file that was removed while it is open goes on like this.
+    // The kernel's suffix to the path of an open file that was removed.
     static const char removed[] = " (deleted)";
     size_t end = strlen(path), tail = sizeof removed - 1;
     if (end > tail && strcmp(path + end - tail, removed) == 0) path[end - tail] = 0;
@@ -56,8 +56,8 @@ static uint32_t file_entry(const struct statx *status, bool is_log) {
 
 static uint32_t examine(int fd) {
     struct statx status;
-    // Asks for no times of changes: a file system that hands them out gives the next write a time of its own, and that
-    // makes the next sync dearer.
+    // Does not request the change times: a file system with multigrain timestamps then gives the next write a timestamp
+    // of its own, which makes the next sync more expensive.
     if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
     bool is_directory = S_ISDIR(status.stx_mode);
     if (!is_directory && !S_ISREG(status.stx_mode)) return assay_is_output(fd) ? ASSAY_OUTPUT : ASSAY_OUTSIDE;
@@ -70,7 +70,7 @@ static uint32_t examine(int fd) {
     if (role == ASSAY_ROLE_OUTSIDE) return ASSAY_OUTSIDE;
     uint32_t entry = file_entry(&status, role == ASSAY_ROLE_LOG);
     int flags = NEXT(fcntl)(fd, F_GETFL);
-    // O_SYNC is this bit and one more.
+    // O_SYNC includes this bit.
     if (flags >= 0 && flags & O_DSYNC) entry |= 1u << 3;
     return entry;
 }
@@ -94,7 +94,7 @@ bool assay_is_path_below_root(int directory, const char *path) {
     int error = errno;
     char *base = assay_room();
     bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : assay_descriptor_path(directory, base);
-    // Below the directory unless it climbs out; where it climbs to is not followed.
+    // Below the directory unless the path leads up out of it; that case is not resolved.
     bool is_below = is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
     assay_room_back(base);
     errno = error;

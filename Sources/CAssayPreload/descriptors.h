@@ -1,10 +1,10 @@
-// The one place that knows what a descriptor is.
+// Classification of descriptors.
 //
-// 1. Nothing is known of a number until a watched call uses it: then the kernel is asked (its type, its path, its
-//    flags), and the answer is kept until the number is closed or given away again. So descriptors that libc opened for
-//    itself, that were inherited, or that came through a socket are known like any other.
-// 2. Whatever may give a number to another file makes it unknown. That is always right, and costs one question.
-// 3. The table belongs to the process, and a forked child has a copy, as it has of the descriptors.
+// 1. A descriptor is unknown until a watched call uses it. Then its type, path and flags are read from the kernel, and
+//    the result is cached until the descriptor is closed or reused. So descriptors that were opened by libc itself,
+//    inherited, or received through a socket are treated like any other.
+// 2. A call that may reuse a descriptor resets it to unknown. That is always safe, and costs one query.
+// 3. The table is per process; a forked child gets a copy, as of the descriptors.
 #pragma once
 #include "state.h"
 
@@ -16,7 +16,7 @@ enum assay_kind {
     ASSAY_DATA,
     ASSAY_LOG,
     ASSAY_DIRECTORY,
-    // What a trace takes for the program's standard output.
+    // The program's standard output, for a trace.
     ASSAY_OUTPUT,
 };
 
@@ -24,11 +24,11 @@ struct assay_target {
     enum assay_kind kind;
     // Opened with O_DSYNC or O_SYNC.
     bool is_synced;
-    // Of a file: its place among those that are written to.
+    // For a file: its index among the written files.
     uint32_t log;
 };
 
-// Numbers above are asked for anew by each call.
+// Descriptors above are queried for each call.
 #define ASSAY_DESCRIPTOR_LIMIT (1 << 20)
 
 // Kind in bits 0 to 2, synced in bit 3, the file's generation in bits 4 to 15, the file in bits 16 to 31.
@@ -57,7 +57,7 @@ static inline bool assay_is_file(struct assay_target target) {
     return target.kind == ASSAY_DATA || target.kind == ASSAY_LOG;
 }
 
-// The number may mean something else from now on.
+// To be called when the descriptor may be reused.
 static inline void assay_forget(int fd) {
     if (fd >= 0 && fd < ASSAY_DESCRIPTOR_LIMIT
         && atomic_load_explicit(&assay_descriptors[fd], memory_order_relaxed) != ASSAY_UNKNOWN)
@@ -67,11 +67,11 @@ static inline void assay_forget(int fd) {
 void assay_forget_range(unsigned first, unsigned last);
 void assay_forget_all(void);
 
-// Where a descriptor leads, by its path. False when the kernel does not say.
+// Path of a descriptor. False if the kernel does not tell.
 bool assay_descriptor_path(int fd, char path[]);
 
-// Whether a path, as a call would take it with that directory, leads below a watched directory. By the words of the
-// path: links in the middle of it are not followed.
+// Whether a path, relative to a directory as in the call, is below a watched directory. Compares the path's text: links
+// inside it are not resolved.
 bool assay_is_path_below_root(int directory, const char *path);
 
 #pragma GCC visibility pop

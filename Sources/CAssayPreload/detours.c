@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// In place of libc's own, whose first bytes lead to us.
+// Replaces libc's own function, whose first bytes jump to this library.
 
 static long answered(long result) {
     if (result >= 0) return result;
@@ -34,7 +34,7 @@ static int plain_open(const char *path, int flags, ...) {
     return (int)answered(kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
 }
 
-// A jump to anywhere, without a register that a call needs.
+// A jump to any address that uses no argument register.
 #if defined(__x86_64__)
 #define JUMP_SIZE 14
 static void make_jump(unsigned char *place, const void *target) {
@@ -52,14 +52,14 @@ static void make_jump(unsigned char *place, const void *target) {
 }
 #endif
 
-// Whether libc's function begins with a jump to ours now. Nothing is changed where it is too short.
+// Patches libc's function to jump to ours. Returns 0 and changes nothing if it is too short.
 static int lead(enum assay_call call, const void *target) {
     void *function = assay_next_function(call);
     Dl_info information;
     ElfW(Sym) *symbol = NULL;
     if (!dladdr1(function, &information, (void **)&symbol, RTLD_DL_SYMENT) || !symbol || symbol->st_size < JUMP_SIZE)
         return 0;
-    // Another library that stands in front of libc sees the calls, and not this.
+    // If another library precedes libc, it sees the calls, and patching it would miss libc's own.
     if (!information.dli_fname || !strstr(information.dli_fname, "libc.so")) return 0;
     uintptr_t page = (uintptr_t)function & ~(uintptr_t)4095;
     size_t length = (uintptr_t)function + JUMP_SIZE - page;
@@ -75,7 +75,7 @@ bool assay_detour(void) {
     static bool is_done, are_writes_ours;
     if (is_done) return are_writes_ours;
     is_done = true;
-    // Where they are one function of libc's they have one beginning.
+    // If both are one function of libc, they share their first bytes.
     void *old_open = assay_next_function(ASSAY_CALL_open), *old_open64 = assay_next_function(ASSAY_CALL_open64);
     are_writes_ours = lead(ASSAY_CALL_write, (const void *)write);
     if (are_writes_ours)

@@ -3,9 +3,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// What libc calls itself, stdio's writes and opens among them, comes to us from now on, too. Only for a trace and for
-// faults: it costs every process that is started a change of libc's code, and its writes are no points of cancellation
-// any more. Whether its writes do; once is enough.
+// Redirects calls inside libc to this library, among them the writes and opens of stdio. Only for a trace and for
+// faults: it patches libc's code in every started process, and libc's writes are cancellation points no longer. Returns
+// whether writes are redirected; further calls do nothing.
 bool assay_detour(void);
 
 #pragma GCC visibility pop

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-// Calls that the trace has to know and that are not counted.
+// Calls that are traced and not counted.
 
 #define NAME(kind, from, path, to, destination, call)                                                                 \
     struct assay_naming naming;                                                                                       \
@@ -51,7 +51,7 @@ EXPORTED int mknodat(int directory, const char *path, mode_t mode, dev_t device)
     NODE(directory, path, NEXT(mknodat)(directory, path, mode, device));
 }
 
-// The path of a socket, which need not end in a zero. False where it has none.
+// The path of a socket, which need not be terminated. False if it has none.
 static bool socket_path(const struct sockaddr *address, socklen_t length, char path[]) {
     size_t start = offsetof(struct sockaddr_un, sun_path);
     if (!address || length <= start || address->sa_family != AF_UNIX) return false;
@@ -70,7 +70,7 @@ EXPORTED int bind(int fd, __CONST_SOCKADDR_ARG given, socklen_t length) {
     NODE(AT_FDCWD, path, NEXT(bind)(fd, given, length));
 }
 
-// Ends without the destructors.
+// Ends the process without destructors.
 EXPORTED void _exit(int status) {
     assay_trace_end();
     NEXT(_exit)(status);

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 struct assay_faults *_Atomic assay_faults;
-// What libc writes for itself comes by here.
+// Whether libc's own writes reach this library.
 static bool sees_streams;
 
-// The bytes ASSAYFL1: the number of the layout is the last of them.
+// The bytes ASSAYFL1; the last one is the version of the layout.
 #define MAGIC 0x314c465941535341u
 
 static const char *const kind_names[ASSAY_FAULT_KIND_COUNT] = {
@@ -24,17 +24,17 @@ static const char *const kind_names[ASSAY_FAULT_KIND_COUNT] = {
 #define CHANGES                                                                                                       \
     (BIT(WRITE) | BIT(SYNC) | BIT(SYNC_DIRECTORY) | BIT(TRUNCATE) | BIT(ALLOCATE) | BIT(CREATE) | BIT(RENAME)         \
      | BIT(LINK) | BIT(UNLINK))
-// A sync may be told as late as that that there is no room.
+// A lack of space may be reported as late as by a sync.
 #define TAKES_SPACE                                                                                                   \
     (BIT(WRITE) | BIT(SYNC) | BIT(TRUNCATE) | BIT(ALLOCATE) | BIT(CREATE) | BIT(RENAME) | BIT(LINK))
 
-// MARK: The fault in words
+// MARK: Parsing the fault
 
 static bool is_word(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-// The kinds of `write+sync`, or of the names of sets; 0 for what is none.
+// The kinds of `write+sync`, or of the names of sets; 0 if unknown.
 static uint64_t kinds_of(const char *text, size_t length) {
     uint64_t kinds = 0;
     for (size_t start = 0; start <= length;) {
@@ -94,7 +94,7 @@ static bool read_fault(struct fault *fault, const char *text) {
 }
 
 static void apply(struct assay_faults *faults, const struct fault *fault) {
-    // Nobody is aimed at while it changes.
+    // Disarm the fault first, so that no thread sees it half written.
     atomic_store(&faults->kinds, 0);
     atomic_store(&faults->number, fault->number);
     atomic_store(&faults->effect, fault->effect);
@@ -116,7 +116,7 @@ void assay_kill_group(void) {
     kill(getpid(), SIGKILL);
 }
 
-// Whether this is the call that the fault is about, or one that it goes on to.
+// Whether the fault strikes this call. `is_later`: it is behind the first one that the fault strikes.
 static bool is_aimed_at(struct assay_faults *faults, enum assay_fault_kind kind, bool *is_later) {
     uint64_t kinds = atomic_load(&faults->kinds);
     if (!(kinds >> kind & 1)) return false;
@@ -143,7 +143,7 @@ struct assay_strike assay_strike_call(struct assay_faults *faults, enum assay_fa
         strike.error = (int)atomic_load(&faults->error);
         break;
     case ASSAY_EFFECT_SHORT:
-        // The disk that filled up in the middle of a write has no room for the next one.
+        // A disk that ran full in the middle of a write has no space for the next one.
         if (is_later && kind != ASSAY_FAULT_READ) strike.error = (int)atomic_load(&faults->error);
         else if (size > 1) strike.is_short = true;
         break;
@@ -160,7 +160,7 @@ struct assay_strike assay_strike_call(struct assay_faults *faults, enum assay_fa
     return strike;
 }
 
-// MARK: What the kernel denies
+// MARK: Errors of the kernel
 
 void assay_note_denied(int error) {
     struct assay_faults *faults = atomic_load(&assay_faults);
@@ -187,8 +187,7 @@ static struct assay_faults *map_memory(int fd) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-// The file that somebody made, of the right size: one that is not there is not made, so that a program that outlives
-// the trial finds none.
+// Maps the file that the trial made. Never creates it, so that a program that outlives its trial leaves no file behind.
 static struct assay_faults *map_file(const char *path) {
     int fd = NEXT(open)(path, O_RDWR | O_CLOEXEC, 0);
     if (fd < 0) return NULL;
@@ -199,7 +198,7 @@ static struct assay_faults *map_file(const char *path) {
     return faults;
 }
 
-// Before `main` of each program. Only the first of them sets the fault, and with it the group.
+// Called before `main` of each program. Only the first program sets the fault and the process group.
 void assay_start_faults(void) {
     const char *path = getenv("ASSAY_FAULT_STATE"), *words = getenv("ASSAY_FAULT");
     if (!path && !words) return;

@@ -1,22 +1,21 @@
-// Calls that are made to fail, to do half of what they were asked for, or to be the last thing that the program does.
+// Fault injection: a call fails, transfers half of its bytes, or is the last one before the program is killed.
 //
-// 1. Each call that may be struck is of one kind and is counted before it is passed on, by its kind and among those
-//    that are aimed at. Counts and fault stand in the file that ASSAY_FAULT_STATE names, which every program that the
-//    first one executes maps, too: so there is one count, whoever makes the call. Without a file they stand in memory
-//    that forked children share.
-// 2. A call that fails is not passed on: the kernel has done nothing. So it is with a sync, too. What a failed sync
-//    leaves in the kernel (pages marked clean, so that the next sync succeeds and means nothing) shows after a power
-//    cut alone; to a process that lives on it looks like this: one failure, success ever after, and the bytes still
-//    there.
-// 3. A death is SIGKILL to the process group of the first process that mapped the file, so that nobody lives on to
-//    clean up. Where that process led no group, to the caller alone.
+// 1. Each call that can be struck has one kind. It is counted before it is passed on, by kind and among the kinds of
+//    the fault. The counts and the fault are in the file named by ASSAY_FAULT_STATE, which every program executed by
+//    the first one maps, too: so all processes share one count. Without a file they are in memory that forked children
+//    share.
+// 2. A failed call is not passed on: the kernel does nothing. This holds for a sync, too. After a real failed sync the
+//    kernel marks the pages clean, so that the next sync succeeds without writing them; that loss shows only after a
+//    power failure. A running process sees the same as here: one failure, then success, and its data intact.
+// 3. A kill is SIGKILL to the process group of the first process that mapped the file, so that no process survives to
+//    clean up. If that process led no group, only the caller is killed.
 #pragma once
 #include "calls.h"
 #include "descriptors.h"
 
 #pragma GCC visibility push(hidden)
 
-// What a call is to a fault. The order is that of the counts in the file.
+// Kind of a call for faults, in the order of the counts in the file.
 #define ASSAY_FAULT_KINDS(KIND)                                                                                       \
     KIND(WRITE, "write")                                                                                              \
     KIND(SYNC, "sync")                                                                                                \
@@ -42,44 +41,45 @@ enum assay_fault_effect {
     ASSAY_EFFECT_KILLS_AFTER,
 };
 
-// 64-bit words, as they stand in the file.
+// 64-bit words, in the order of the file.
 struct assay_faults {
-    // Set last, when all else is as it will be.
+    // Set last, when all other fields are set.
     _Atomic uint64_t magic;
-    // Programs that were loaded with the library, and the process group of the first of them, if it led one.
+    // Number of programs loaded with the library, and the process group of the first one, if it led one.
     _Atomic uint64_t processes;
     _Atomic uint64_t group;
-    // Settings that were not understood.
+    // Number of settings that could not be parsed.
     _Atomic uint64_t misread;
-    // The fault: kinds as bits, the call among them counted from 0, what happens, the error, and whether it goes on.
+    // The fault: kinds as bits, the index of the call among them, from 0, the effect, the error, and whether later
+    // calls are struck, too.
     _Atomic uint64_t kinds;
     _Atomic uint64_t number;
     _Atomic uint64_t effect;
     _Atomic uint64_t error;
     _Atomic uint64_t is_lasting;
-    // Calls of these kinds, those that were struck, and the one whose turn it was and that could not be: one byte has
-    // no half.
+    // Number of calls of these kinds, of struck calls, and of calls that should have been struck but could not be: one
+    // byte has no half.
     _Atomic uint64_t matched;
     _Atomic uint64_t struck;
     _Atomic uint64_t inapplicable;
-    // What no fault can strike: calls by number, shared writable maps, streams of libc that write to a file where
-    // libc could not be led to us.
+    // Operations that no fault can strike: system calls by number, shared writable maps, and libc's streams on files if
+    // libc could not be redirected.
     _Atomic uint64_t unseen;
     _Atomic uint64_t maps;
     _Atomic uint64_t streams;
-    // The kind of the first call that was struck, and one more; 0 for none.
+    // Kind of the first struck call, plus 1; 0 for none.
     _Atomic uint64_t struck_kind;
     _Atomic uint64_t counts[ASSAY_FAULT_KIND_COUNT];
-    // Calls that the kernel itself denied, for want of descriptors, room, memory or threads.
+    // Number of calls that the kernel denied for want of descriptors, space, memory or threads.
     _Atomic uint64_t denied;
 };
 
-// NULL while nobody asked for faults.
+// NULL if faults are off.
 extern struct assay_faults *_Atomic assay_faults;
 
-// What happens to one call.
+// The effect of the fault on one call.
 struct assay_strike {
-    // 0, or what errno becomes instead of the call.
+    // The errno that replaces the call, or 0.
     int error;
     bool is_short;
     bool kills_after;
@@ -88,12 +88,13 @@ struct assay_strike {
 struct assay_strike assay_strike_call(struct assay_faults *faults, enum assay_fault_kind kind, size_t size);
 void assay_kill_group(void);
 void assay_note_denied(int error);
-// Maps the file, where there is one.
+// Maps the file, if there is one.
 void assay_start_faults(void);
-// A stream of libc that writes to a file was opened.
+// Counts a stream of libc that writes to a file.
 void assay_note_stream(void);
 
-// Before a call of that kind to something watched. `size`: of a read or a write, how many bytes; else 0.
+// To be called before a call of the kind on a watched file or directory. `size`: the bytes of a read or a write; else
+// 0.
 static inline struct assay_strike assay_strike(enum assay_fault_kind kind, size_t size) {
     struct assay_faults *faults = atomic_load_explicit(&assay_faults, memory_order_relaxed);
     if (__builtin_expect(faults == NULL, 1) || kind == ASSAY_FAULT_NONE) return (struct assay_strike){0};
@@ -104,13 +105,13 @@ static inline bool assay_strikes(void) {
     return __builtin_expect(atomic_load_explicit(&assay_faults, memory_order_relaxed) != NULL, 0);
 }
 
-// After it.
+// To be called after it.
 static inline void assay_struck(struct assay_strike strike) {
     if (__builtin_expect(strike.kills_after, 0)) assay_kill_group();
 }
 
 static inline void assay_note_unstruck(_Atomic uint64_t *count) { atomic_fetch_add(count, 1); }
-// The error of a call that gives it back.
+// Counts and returns the error of a call that returns its error.
 static inline int assay_denied(int error) {
     if (__builtin_expect(error != 0, 0)) assay_note_denied(error);
     return error;

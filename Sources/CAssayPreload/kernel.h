@@ -1,4 +1,4 @@
-// System calls that nothing stands in front of, and that leave errno alone: a negative result is the error.
+// System calls that bypass interposition and keep errno: a negative result is the error.
 #pragma once
 #include <sys/syscall.h>
 

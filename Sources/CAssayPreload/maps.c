@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-// The watched maps that can be stored through, so that msync knows them. A map beyond these is counted when it is made,
-// and its msync is not. `length` is set last and cleared first.
+// The watched writable maps, so that msync recognises them. A map beyond the limit is counted when it is made, and its
+// msync is not. `length` is set last and cleared first.
 #define MAP_LIMIT 256
 static struct {
     _Atomic uintptr_t base;
@@ -23,7 +23,7 @@ static void note_map(void *base, size_t length) {
     }
 }
 
-// Which of them holds the address, or -1.
+// The index of the map that contains the address, or -1.
 static int find_map(const void *address) {
     if (atomic_load_explicit(&map_count, memory_order_relaxed) == 0) return -1;
     for (int index = 0; index < MAP_LIMIT; index++) {
@@ -47,7 +47,7 @@ static void *mapped(void *base, size_t length, int protection, int flags, int fd
     return base;
 }
 
-// For a trace: what is mapped over is gone.
+// For a trace: a map placed over another one removes it.
 static bool begin_map(void *address, size_t length, int flags) {
     bool is_held = assay_trace_begin();
     if (is_held && flags & MAP_FIXED) assay_trace_unmap(address, length);
@@ -70,7 +70,7 @@ EXPORTED void *mmap64(void *address, size_t length, int protection, int flags, i
     return base;
 }
 
-// A map that is taken away in pieces is forgotten with its first.
+// A map that is unmapped in pieces is forgotten with its first.
 EXPORTED int munmap(void *address, size_t length) {
     int index = find_map(address);
     if (index >= 0) {
@@ -85,7 +85,7 @@ EXPORTED int munmap(void *address, size_t length) {
     return result;
 }
 
-// A trace knows more of the maps than the counts: those that became writable later.
+// A trace knows more maps than the counts: those that became writable later.
 static int traced_msync(void *address, size_t length, int flags) {
     assay_sync_begins_here();
     bool is_held = assay_trace_begin();

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-// Permissions, for the trace: what is built of it has those that the program gave.
+// Permissions, for the trace: a directory rebuilt from it gets those that the program set.
 
-// Of what the descriptor leads to, which need not be open for anything.
+// Records the mode of a descriptor's file; the descriptor need not be readable or writable.
 static void note_mode(int fd) {
     struct stat status;
     if (kernel_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) < 0) return;
@@ -47,7 +47,7 @@ EXPORTED int fchmodat(int directory, const char *path, mode_t mode, int flags) {
     CHANGE_MODE(NEXT(fchmodat)(directory, path, mode, flags), note_mode_of_path(directory, path, flags));
 }
 
-// An access list has the permissions in it: programs that copy them with a file set it in place of a mode.
+// An access list contains the permissions: programs that copy them with a file set it instead of a mode.
 static bool is_access(const char *name) { return name && strcmp(name, "system.posix_acl_access") == 0; }
 
 EXPORTED int setxattr(const char *path, const char *name, const void *value, size_t size, int flags) {

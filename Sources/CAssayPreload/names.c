@@ -1,7 +1,7 @@
 #if defined(__linux__)
 #include "operation.h"
 
-// Counted when either name is below a watched directory.
+// Counted if either name is below a watched directory.
 static bool is_watched(int from, const char *path, int to, const char *destination) {
     return assay_is_path_below_root(from, path) || assay_is_path_below_root(to, destination);
 }
@@ -42,7 +42,7 @@ EXPORTED int unlinkat(int directory, const char *path, int flags) {
         (&naming, ASSAY_TRACE_UNLINK, directory, path, AT_FDCWD, NULL), NEXT(unlinkat)(directory, path, flags));
 }
 
-// libc's own, which ends in unlink or rmdir without coming by here again.
+// libc's own remove calls unlink or rmdir inside libc, past this library.
 EXPORTED int remove(const char *path) {
     CHANGE_PATH(assay_is_path_below_root(AT_FDCWD, path), unlinks, ASSAY_FAULT_UNLINK,
         (&naming, ASSAY_TRACE_UNLINK, AT_FDCWD, path, AT_FDCWD, NULL), NEXT(remove)(path));

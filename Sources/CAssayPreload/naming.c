@@ -10,7 +10,7 @@ static bool look(int directory, const char *path, struct stat *status, int flags
     return kernel_call(SYS_newfstatat, directory, (long)path, (long)status, flags, 0, 0) == 0;
 }
 
-// Whether it is the name of a watched file; of a directory, whether it is below a watched one.
+// Whether it is the name of a watched file; for a directory, whether it is below a watched one.
 static bool is_ours(const struct assay_naming *naming, const char *path) {
     return naming->is_directory ? assay_is_below_root(path) : assay_role_of(path) != ASSAY_ROLE_OUTSIDE;
 }
@@ -47,7 +47,7 @@ static void record_rename(const struct assay_naming *naming) {
     }
 }
 
-// A symbolic link, a FIFO or a socket: what it is it is by its name alone.
+// A symbolic link, a FIFO or a socket: its name and type are all that is recorded.
 static void record_node(const struct assay_naming *naming) {
     struct stat status;
     if (!naming->is_destination_watched || !look(AT_FDCWD, naming->destination, &status, AT_SYMLINK_NOFOLLOW)) return;
@@ -108,7 +108,7 @@ struct assay_opening assay_opening_begin(int directory, const char *path, int fl
     struct stat status;
     opening.existed = look(directory, path, &status, 0);
     opening.had_bytes = opening.existed && status.st_size > 0;
-    // To open a FIFO may take as long as another process lets it wait, which may wait for the lock.
+    // Opening a FIFO may wait for another process, which may wait for this lock.
     if (opening.existed && !S_ISREG(status.st_mode)) {
         assay_trace_unlock();
         opening.is_held = false;

@@ -1,4 +1,4 @@
-// What a call does to names, for the trace: told before it, when the old names still lead somewhere.
+// Changes of names, for the trace: recorded before the call, while the old names still resolve.
 #pragma once
 #include "room.h"
 #include "trace.h"
@@ -8,12 +8,12 @@
 struct assay_naming {
     bool is_held;
     int kind;
-    // Whether the entry is a directory; whether each of the names is one of a watched file.
+    // Whether the entry is a directory; whether either name is one of a watched file.
     bool is_directory;
     bool is_watched;
     bool is_destination_watched;
     bool is_exchange;
-    // As the kernel names them; only while it is held.
+    // In the kernel's form; valid only while the lock is held.
     char *path;
     char *destination;
 };
@@ -22,7 +22,7 @@ void assay_naming_start(
     struct assay_naming *naming, int kind, int from, const char *path, int to, const char *destination);
 void assay_naming_record(struct assay_naming *naming, int result);
 
-// `destination`: NULL where there is only one name.
+// `destination`: NULL if there is only one name.
 static inline void assay_naming_begin(
     struct assay_naming *naming, int kind, int from, const char *path, int to, const char *destination) {
     naming->is_held = assay_trace_begin();
@@ -38,7 +38,7 @@ static inline void assay_naming_end(struct assay_naming *naming, int result) {
     assay_trace_unlock();
 }
 
-// An open that may make a file or cut one.
+// An open that may create or truncate a file.
 struct assay_opening {
     bool is_held;
     bool existed;

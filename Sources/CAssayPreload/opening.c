@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-// A number that was just given out: whatever was known of it is old.
+// Forgets what was cached for a descriptor that was just returned.
 static int opened(int fd) {
     if (fd < 0) return fd;
     assay_forget(fd);
@@ -11,7 +11,7 @@ static int opened(int fd) {
     return fd;
 }
 
-// Before a file is opened: made, where it may be and is not there.
+// The fault for an open: as a creation if the file does not exist and may be created.
 static struct assay_strike meet_fault(int directory, const char *path, int flags) {
     struct assay_strike none = {0};
     if (!assay_strikes() || !assay_is_path_below_root(directory, path)) return none;
@@ -32,15 +32,15 @@ static struct assay_strike meet_fault(int directory, const char *path, int flags
     assay_struck(operation.strike);                                                                                   \
     return result
 
-// Some of libc's functions are others with a check in front: where those are led to us, these would be recorded, or
-// struck, twice.
+// Some functions of libc check their arguments and call another one: if that one is redirected to us, these must not
+// record or strike the call again.
 
 static int given(int fd) {
     if (fd >= 0) assay_forget(fd);
     return fd;
 }
 
-// The third argument is there only when a file may be made.
+// The third argument exists only if a file may be created.
 #define MODE(flags)                                                                                                   \
     mode_t mode = 0;                                                                                                  \
     if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                                          \
@@ -98,7 +98,7 @@ EXPORTED int creat64(const char *path, mode_t mode) {
     OPEN(AT_FDCWD, path, O_CREAT, NEXT(creat64)(path, mode));
 }
 
-// Forgotten before the number is free: afterwards another thread may have been given it.
+// Forgotten before the close: afterwards another thread may own the descriptor.
 EXPORTED int close(int fd) {
     assay_forget(fd);
     return NEXT(close)(fd);
@@ -118,7 +118,7 @@ EXPORTED int fclose(FILE *file) {
     int fd = fileno(file);
     assay_forget(fd);
     int result = NEXT(fclose)(file);
-    // What was still to be written has made it known again.
+    // Flushing the stream has cached it again.
     assay_forget(fd);
     return result;
 }

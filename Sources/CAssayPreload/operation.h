@@ -1,5 +1,5 @@
-// One call on one descriptor, from before it is passed on until it has returned: what is to be counted, and later what
-// is to be recorded or refused, goes into these two moments.
+// One call on one descriptor: its begin, before the call is passed on, and its end, after it returned. Counting,
+// recording and failing happen there.
 #pragma once
 #include "calls.h"
 #include "delays.h"
@@ -14,22 +14,22 @@
 struct assay_operation {
     enum assay_call call;
     struct assay_target target;
-    // Of a write to a watched file.
+    // For a write to a watched file.
     uint64_t tick;
-    // Of a sync of one.
+    // For a sync of one.
     struct assay_coverage coverage;
     struct assay_strike strike;
-    // Of a write that is recorded: no other happens until its end. `parts` NULL: the bytes are read back.
+    // For a recorded write: the lock is held until its end. `parts` NULL: the bytes are read back.
     bool is_traced;
     struct assay_source source;
     int fd;
     const struct iovec *parts;
     int part_count;
-    // -1: at the descriptor's own place.
+    // -1: at the descriptor's own offset.
     int64_t offset;
 };
 
-// Takes the trace's lock, which the end of the operation gives back.
+// Takes the trace's lock, which the end of the operation releases.
 static inline void assay_trace_operation(struct assay_operation *operation) {
     if (operation->target.kind == ASSAY_OUTSIDE) return;
     operation->is_traced = assay_trace_begin();
@@ -49,7 +49,7 @@ static inline struct assay_operation assay_begin(enum assay_call call, int fd) {
     return operation;
 }
 
-// What a call of that number is to a fault, by its descriptor.
+// Kind of a call on a descriptor, for faults.
 static inline enum assay_fault_kind assay_fault_kind_of(enum assay_call call, struct assay_target target) {
     bool is_file = assay_is_file(target);
     switch (call) {
@@ -72,16 +72,16 @@ static inline enum assay_fault_kind assay_fault_kind_of(enum assay_call call, st
     }
 }
 
-// Decides what happens to the call. `size`: of a read or a write, in bytes.
+// Applies the fault. `size`: the bytes of a read or a write.
 static inline void assay_meet_fault(struct assay_operation *operation, size_t size) {
     if (operation->target.kind == ASSAY_OUTSIDE) return;
     operation->strike = assay_strike(assay_fault_kind_of(operation->call, operation->target), size);
 }
 
-// About half of the bytes: in whole sectors where it is more than one.
+// About half of the bytes: in whole sectors if it is more than one.
 static inline size_t assay_half(size_t size) { return size / 2 < 512 ? size / 2 : size / 2 / 512 * 512; }
 
-// The bytes of it that are done.
+// The number of bytes to transfer.
 static inline size_t assay_part(const struct assay_operation *operation, size_t size) {
     return __builtin_expect(operation->strike.is_short, 0) ? assay_half(size) : size;
 }
@@ -92,8 +92,8 @@ static inline size_t assay_size_of(const struct iovec *parts, int count) {
     return size;
 }
 
-// The same for a call with several parts: those that fit into half of the bytes, or the beginning of the first that
-// holds any, put into `single`.
+// The same for a call with several parts: the parts that fit into half of the bytes, or the beginning of the first part
+// with any bytes, stored in `single`.
 static inline int assay_part_of(
     const struct assay_operation *operation, const struct iovec **parts, int count, struct iovec *single) {
     if (__builtin_expect(!operation->strike.is_short, 1)) return count;
@@ -116,11 +116,11 @@ static inline ssize_t assay_passed(ssize_t result) {
     return result;
 }
 
-// -1 and errno instead of a call that is to fail.
+// -1 and errno instead of a failing call.
 #define PASS(call)                                                                                                    \
     (__builtin_expect(operation.strike.error != 0, 0) ? (errno = operation.strike.error, -1) : assay_passed(call))
 
-// `is_synced`: by the call's own flags; those of the descriptor are added.
+// `is_synced`: by the call's own flags; the descriptor's flags are added.
 static inline ssize_t assay_end_write(const struct assay_operation *operation, ssize_t written, bool is_synced) {
     struct assay_target target = operation->target;
     if (__builtin_expect(operation->is_traced, 0)) {
@@ -154,7 +154,7 @@ static inline ssize_t assay_end_read(const struct assay_operation *operation, ss
     return count;
 }
 
-// Whether a failed sync may have lost what was waiting: not when it was interrupted, or never began.
+// Whether a failed sync may have lost writes that waited for it: not if it was interrupted, or never began.
 static inline bool assay_loses(int error) { return error != EINTR && error != EBADF && error != EINVAL && error != EROFS; }
 
 static inline int assay_end_sync(const struct assay_operation *operation, int result) {
@@ -180,9 +180,9 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
 
 #pragma GCC visibility pop
 
-// A wrapper whose only work is to pass the call on between the two moments.
+// For a wrapper that only passes the call on between begin and end.
 #define BEGIN(name, fd) struct assay_operation operation = assay_begin(ASSAY_CALL_##name, fd)
-// The same for a read or a write, whose `size`, a variable of the caller, may shrink.
+// The same for a read or a write; its `size`, a variable of the caller, may shrink.
 #define BEGIN_BYTES(name, fd, size)                                                                                   \
     BEGIN(name, fd);                                                                                                  \
     assay_meet_fault(&operation, size);                                                                               \
@@ -192,13 +192,13 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
     struct iovec single;                                                                                              \
     assay_meet_fault(&operation, assay_strikes() ? assay_size_of(parts, count) : 0);                                  \
     count = assay_part_of(&operation, &parts, count, &single)
-// For a call that moves no bytes.
+// For a call that transfers no bytes.
 #define BEGIN_CHANGE(name, fd)                                                                                        \
     BEGIN(name, fd);                                                                                                  \
     assay_meet_fault(&operation, 0)
 
-// For a call that takes a path, or two, and changes what they name: counted and met by a fault where one is watched.
-// `change`: what assay_naming_begin is told.
+// For a call that takes one or two paths and changes their names: counted, and subject to a fault, if one of them is
+// watched. `change`: the arguments of assay_naming_begin.
 #define CHANGE_PATH(is_watched, field, kind, change, call)                                                            \
     struct assay_naming naming;                                                                                       \
     assay_naming_begin change;                                                                                        \

@@ -35,7 +35,7 @@
 static const int told[] = {
     SYS_execve, SYS_execveat, SYS_io_uring_setup, SYS_io_submit, SYS_splice,
 };
-// Told of where they carry no sign of ours.
+// Reported if they lack our mark.
 static const int syncs[] = {SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync, SYS_msync};
 
 static struct sock_filter code[64];
@@ -50,7 +50,7 @@ static unsigned short make_filter(void) {
         code[size++] = SKIP_UNLESS(told[index], 1);
         code[size++] = TELL;
     }
-    // One that only waits submits nothing.
+    // A call that only waits submits nothing.
     code[size++] = SKIP_UNLESS(SYS_io_uring_enter, 4);
     code[size++] = LOAD(FIELD(args[1]));
     code[size++] = SKIP_UNLESS(0, 1);
@@ -73,7 +73,7 @@ static long set_filter(const struct sock_fprog *filter, unsigned long flags) {
     return kernel_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, (long)flags, (long)filter, 0, 0, 0);
 }
 
-// Whether a call that was told of can be let go on: from Linux 5.5 on.
+// Whether the listener can let a reported call continue: from Linux 5.5 on.
 static bool lets_go_on(void) {
     struct utsname system;
     if (kernel_call(SYS_uname, (long)&system, 0, 0, 0, 0, 0) < 0) return false;
@@ -82,16 +82,16 @@ static bool lets_go_on(void) {
     return major > 5 || (major == 5 && minor >= 5);
 }
 
-// The descriptor that hears of the calls, or the error.
+// The descriptor that receives the reports, or the error.
 static long start_watch(void) {
     if (!lets_go_on()) return -ENOSYS;
     struct sock_fprog filter = {.len = make_filter(), .filter = code};
-    // A signal does not break off a call that has been told of already (1 << 5), and the filter makes no call slower
-    // than it has to be (1 << 2).
+    // A signal does not interrupt a call that was already reported (1 << 5), and the filter does not enable the
+    // mitigations that slow down the process (1 << 2).
     unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | 1 << 2, best = flags | 1 << 5;
     long listener = set_filter(&filter, best);
     if (listener == -EACCES) {
-        // A process without rights may ask for it when no program that it executes gains any.
+        // An unprivileged process may install a filter if no program that it executes gains privileges.
         kernel_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
         listener = set_filter(&filter, best);
     }
@@ -127,7 +127,7 @@ void assay_watch_past(void) {
     if (!S_ISSOCK(status.st_mode)) return;
     long listener = start_watch();
     hand_over(channel, listener);
-    // The program has no descriptor that it would not have without this.
+    // The program must not have more descriptors than without the watch.
     if (listener >= 0) kernel_call(SYS_close, listener, 0, 0, 0, 0, 0);
     kernel_call(SYS_close, channel, 0, 0, 0, 0, 0);
 }

@@ -7,7 +7,7 @@
 
 #define ROOM_LIMIT 64
 static char rooms[ROOM_LIMIT][PATH_MAX];
-// A bit for each that is taken. What a forked child has of its parent's other threads stays taken in it.
+// A bit for each buffer in use. Those in use by the parent's other threads at a fork stay in use in the child.
 static _Atomic uint64_t taken;
 
 void *assay_pages(size_t length) {
@@ -29,7 +29,7 @@ char *assay_room(void) {
         }
         char *pages = assay_pages(PATH_MAX);
         if (pages) return pages;
-        // They are held for moments.
+        // Buffers are held only for moments.
         kernel_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     }
 }

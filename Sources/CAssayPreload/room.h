@@ -1,16 +1,16 @@
-// Memory for paths, so that the stack of the program's thread holds none: a thread may have been given 16 KiB in all.
+// Buffers for paths, kept off the stack: the program's thread may have a stack of only 16 KiB.
 #pragma once
 #include <limits.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)
 
-// PATH_MAX bytes, never NULL. The function that takes them gives them back before it returns. A handler of a signal
-// that comes in between takes others.
+// PATH_MAX bytes, never NULL. The function that takes a buffer returns it before it returns itself. A signal handler in
+// between takes another one.
 char *assay_room(void);
 void assay_room_back(char *room);
 
-// More than a path. NULL where there is no memory.
+// For more than a path. NULL if there is no memory.
 void *assay_pages(size_t length);
 void assay_pages_back(void *pages, size_t length);
 

@@ -69,7 +69,7 @@ EXPORTED int fallocate64(int fd, int mode, off64_t offset, off64_t count) {
     return allocated(&operation, mode, offset + count, PASS(NEXT(fallocate64)(fd, mode, offset, count)));
 }
 
-// These give back the error and leave errno alone.
+// These calls return the error and keep errno.
 #define PASS_ERROR(call) (operation.strike.error != 0 ? operation.strike.error : assay_denied(call))
 
 EXPORTED int posix_fallocate(int fd, off_t offset, off_t count) {

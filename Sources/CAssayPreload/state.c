@@ -23,7 +23,7 @@ struct settings {
 struct assay_shared *assay_shared;
 _Atomic bool assay_is_watching;
 
-// One is in use while the next is made in the other, so that a thread that reads finds whole words.
+// One is current while the next is filled in the other, so that a reading thread sees complete settings.
 static struct settings versions[2];
 static _Atomic int current;
 
@@ -70,7 +70,7 @@ static void set_roots(struct settings *settings, const char *directories) {
             memcpy(path, directories, length);
             path[length] = 0;
             add_root(settings, path);
-            // The kernel names an open file by where it really is.
+            // The kernel reports the resolved path of an open file.
             char real[PATH_MAX];
             if (path[0] == '/' && realpath(path, real)) add_root(settings, real);
         }
@@ -80,7 +80,7 @@ static void set_roots(struct settings *settings, const char *directories) {
 
 static void set_patterns(char *place, const char *patterns) {
     size_t length = patterns ? strlen(patterns) : 0;
-    // A list that does not fit is not cut in the middle of a pattern.
+    // A list that does not fit is dropped: cutting it could split a pattern.
     if (length >= PATTERN_BYTES) length = 0;
     memcpy(place, patterns ? patterns : "", length);
     place[length] = 0;
@@ -104,7 +104,7 @@ EXPORTED void assay_io_set_ignored_names(const char *patterns) {
     publish(settings);
 }
 
-// fnmatch would do, but allocates for some locales.
+// fnmatch is not used because it allocates in some locales.
 static bool matches(const char *name, const char *pattern, const char *pattern_end) {
     const char *star = NULL, *resumed = NULL;
     while (*name) {
@@ -183,9 +183,9 @@ __attribute__((constructor)) static void start(void) {
     set_patterns(settings->log_names, getenv("ASSAY_IO_LOG_NAMES"));
     set_patterns(settings->ignored_names, getenv("ASSAY_IO_IGNORED_NAMES"));
     publish(settings);
-    // After all of them were found: it leads some to us.
+    // After the look-up of all calls: it redirects some of them to us.
     assay_start_faults();
-    // Whatever was asked before it was known what standard output is, is asked anew.
+    // Descriptors examined before standard output was known are examined again.
     if (assay_trace_start()) {
         assay_detour();
         assay_forget_all();

@@ -1,4 +1,4 @@
-// What the library keeps: counts and files that are written to, shared with forked children, and the settings of this process.
+// State of the library: counts and written files, shared with forked children, and the settings of this process.
 #pragma once
 #include "include/assay_preload.h"
 #include <stdatomic.h>
@@ -8,23 +8,23 @@
 
 #define ASSAY_LOG_LIMIT 1024
 
-// A file that is written to, by what the kernel knows it by: names change. Of two cache lines of its own.
+// A written file, by the kernel's identity: names change. It has two cache lines of its own.
 struct assay_log {
     _Atomic uint64_t device;
     _Atomic uint64_t inode;
-    // When the file was made, in nanoseconds: inode numbers are used again. 0 where the file system does not say.
+    // Creation time of the file in nanoseconds: inode numbers are reused. 0 if the file system does not tell.
     _Atomic uint64_t birth;
-    // Named as a log; else a file of data, which is judged where a commit touched no log.
+    // Its name matches the logs' patterns. Else it is a data file, which is judged if a commit touched no log.
     _Atomic bool is_log;
-    // Raised when the place is given to another file.
+    // Raised when the entry is reused for another file.
     _Atomic uint32_t generation;
     // Writes that have returned and need a sync, and how many of them a sync has covered.
     _Atomic uint64_t completed;
     _Atomic uint64_t covered;
-    // The latest tick among the writes that have completed, and among the durable ones.
+    // The latest tick of the completed writes, and of the durable ones.
     _Atomic uint64_t completed_tick;
     _Atomic uint64_t durable_tick;
-    // What the last failed sync left behind: the writes after the first number up to the second, and their last tick.
+    // The writes lost by the last failed sync: after the first number up to the second, and their last tick.
     _Atomic uint64_t lost_after;
     _Atomic uint64_t lost_through;
     _Atomic uint64_t lost_tick;
@@ -32,7 +32,7 @@ struct assay_log {
 
 #define ASSAY_FIELD_COUNT (sizeof(struct assay_io_counts) / sizeof(uint64_t))
 
-// Lies in a shared anonymous map: children that are forked work on the same.
+// In a shared anonymous map: forked children use the same one.
 struct assay_shared {
     _Atomic uint64_t counts[ASSAY_FIELD_COUNT];
     // Nanoseconds; 0 for none.
@@ -46,9 +46,9 @@ struct assay_shared {
     struct assay_log logs[ASSAY_LOG_LIMIT];
 };
 
-// NULL before the constructor has run, or when there was no memory: then nothing is counted.
+// NULL before the constructor has run, or if there was no memory: nothing is counted then.
 extern struct assay_shared *assay_shared;
-// False while no directory is watched: then every call is passed on at once.
+// False if no directory is watched: every call is passed on at once.
 extern _Atomic bool assay_is_watching;
 
 #define ASSAY_INDEX(field) (offsetof(struct assay_io_counts, field) / sizeof(uint64_t))
@@ -57,7 +57,7 @@ extern _Atomic bool assay_is_watching;
 
 enum assay_role { ASSAY_ROLE_OUTSIDE, ASSAY_ROLE_DATA, ASSAY_ROLE_LOG };
 
-// What an absolute path is by the settings.
+// Classification of an absolute path by the settings.
 bool assay_is_below_root(const char *path);
 enum assay_role assay_role_of(const char *path);
 

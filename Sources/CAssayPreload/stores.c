@@ -8,13 +8,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-// Stores through shared maps, for the trace: nothing tells of them when they happen, so each map has a copy of what it
-// held at the last look, and whatever differs before the next operation is recorded is recorded as writes first.
+// Stores through shared maps, for the trace. A store makes no call, so each map has a copy of its last known contents.
+// Before the next operation is recorded, the differences are recorded as writes.
 //
-// Held by every caller: the trace's lock.
+// The caller holds the trace's lock.
 
 #define MAP_LIMIT 64
-// More than this is not copied.
+// Larger maps are not copied.
 #define COPY_LIMIT ((size_t)512 << 20)
 #define SECTOR 512
 
@@ -24,13 +24,13 @@ struct map {
     int64_t offset;
     struct assay_target target;
     uint64_t inode;
-    // Of its own, so that the file's size can be asked for when the program has closed its own. By O_PATH: to close it
-    // takes no lock away from the program, and it keeps none.
+    // Our own descriptor, so that the file's size is available after the program closed its descriptor. Opened with
+    // O_PATH: closing it releases none of the program's locks, and it holds none.
     int fd;
-    // NULL while nothing can be stored through it.
+    // NULL while the map is not writable.
     char *copy;
     size_t copied;
-    // Whose map it was when it was made: a child that is forked closes descriptors for itself alone.
+    // The process that made the map: a forked child closes descriptors only for itself.
     uint32_t process;
     // The program has closed our descriptor.
     bool is_lost;
@@ -39,7 +39,7 @@ struct map {
 static struct map maps[MAP_LIMIT];
 static int map_count;
 static size_t copy_total;
-// A look at a time: pages that change while they are looked at are recorded as they were copied.
+// One page at a time: a page that changes during the comparison is recorded as it was copied here.
 static char look[4096];
 
 static void *take(size_t length) {
@@ -49,7 +49,7 @@ static void *take(size_t length) {
 
 static uint32_t own_process(void) { return (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0); }
 
-// Whether the size of the file behind it can still be asked for.
+// Whether the size of the mapped file is available.
 static bool is_watched(struct map *map, struct stat *status) {
     if (map->is_lost) return false;
     if (kernel_call(SYS_fstat, map->fd, (long)status, 0, 0, 0, 0) >= 0 && status->st_ino == map->inode) return true;
@@ -59,7 +59,7 @@ static bool is_watched(struct map *map, struct stat *status) {
     return false;
 }
 
-// How much of the map has a file behind it: beyond, a look would end the process. False where that cannot be told.
+// How much of the map is backed by the file: reading beyond would kill the process. False if unknown.
 static bool backed(struct map *map, size_t *end) {
     struct stat status;
     *end = 0;
@@ -88,7 +88,7 @@ static void note_run(const struct map *map, size_t start, size_t end) {
 static void compare(struct map *map) {
     size_t end;
     if (!map->copy || !backed(map, &end)) return;
-    // What grew holds zeros until somebody stores there.
+    // The part by which the file grew reads as zeros until it is stored to.
     if (end > map->copied) memset(map->copy + map->copied, 0, end - map->copied);
     map->copied = end;
     size_t run = 0;
@@ -130,8 +130,8 @@ static void drop(struct map *map) {
     *map = maps[--map_count];
 }
 
-// A descriptor that names the file of the program's and has nothing else of it, out of the way of the program's
-// numbers. Negative where there is none.
+// A descriptor that only identifies the program's file, with a number above those that the program uses. Negative if
+// there is none.
 static long name_file(int fd) {
     char link[32] = "/proc/self/fd/", digits[12];
     size_t end = strlen(link);
@@ -151,9 +151,9 @@ static long name_file(int fd) {
 
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written) {
     int error = errno;
-    // An address that is given out anew is no longer what it was.
+    // A map at a reused address replaces the old one.
     assay_trace_unmap(base, length);
-    // The descriptor has to be one by which the file can be written: else nothing is ever stored.
+    // Only a map of a descriptor that is open for reading and writing can become writable.
     long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR) {
         long own = map_count < MAP_LIMIT ? name_file(fd) : -1;
@@ -175,7 +175,7 @@ static bool overlaps(const struct map *map, const void *address, size_t length) 
     return (const char *)address < map->base + map->length && map->base < (const char *)address + length;
 }
 
-// The program may store through it from now on.
+// To be called when the program may store through it from now on.
 void assay_trace_maps_written(void *address, size_t length) {
     int error = errno;
     for (int index = 0; index < map_count; index++) {
@@ -184,7 +184,7 @@ void assay_trace_maps_written(void *address, size_t length) {
     errno = error;
 }
 
-// Before it happens: afterwards nothing can be looked at.
+// To be called before the unmap: afterwards its contents are gone.
 void assay_trace_unmap(void *address, size_t length) {
     int error = errno;
     for (int index = map_count - 1; index >= 0; index--) {
@@ -244,7 +244,7 @@ void assay_trace_msync(void *address, size_t length, bool waits, int result) {
     errno = error;
 }
 
-// A write that was recorded has changed the map, too: what it holds is no store.
+// A recorded write has changed the map, too: this change is not a store.
 void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes) {
     for (int index = 0; index < map_count; index++) {
         struct map *map = &maps[index];
@@ -261,7 +261,7 @@ void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts
             place += (int64_t)length;
             rest -= length;
         }
-        // What lies between the old end and the write is zeros.
+        // Bytes between the old end and the write are zeros.
         size_t end;
         if (backed(map, &end) && end > map->copied) map->copied = end;
     }

@@ -2,7 +2,7 @@
 #include "operation.h"
 #include <string.h>
 
-// Streams of libc. What is written through them libc writes by itself, and past this library unless it was led to it.
+// Streams of libc. libc's writes for them bypass this library unless they are redirected to it.
 static bool writes(const char *mode) { return mode && strpbrk(mode, "wa+"); }
 
 static FILE *opened(FILE *stream, const char *mode) {

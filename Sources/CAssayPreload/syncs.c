@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-// While a trace is kept, by a call that the watch over those that are not seen lets pass.
+// During a trace, by a call that the filter lets pass.
 #define SYNC(name, fd) (assay_traces() ? assay_seen_sync(SYS_##name, fd, 0, 0) : NEXT(name)(fd))
 
 EXPORTED int fsync(int fd) {
@@ -29,12 +29,12 @@ EXPORTED int sync_file_range(int fd, off64_t offset, off64_t count, unsigned fla
         assay_trace_unlock();
     }
     COUNT(range_sync_calls, 1);
-    // Who only starts the write-back waits for nothing.
+    // A call that only starts the write-back does not wait.
     if (flags & (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)) assay_delay_sync();
     return result;
 }
 
-// The device of a descriptor, in the form in which logs keep it. 0 when it cannot be told.
+// The device of a descriptor, in the form of logs. 0 if unknown.
 static uint64_t device_of(int fd) {
     struct statx status;
     int error = errno;
@@ -80,7 +80,7 @@ EXPORTED void sync(void) {
         return;
     }
     COUNT(file_system_syncs, 1);
-    // It says nothing about errors, so it covers nothing.
+    // sync reports no errors, so it covers nothing.
     bool is_held = trace_all_begins();
     if (is_held) assay_seen_sync(SYS_sync, 0, 0, 0);
     else NEXT(sync)();

@@ -2,7 +2,7 @@
 #include "failing.h"
 #include <errno.h>
 
-// The C library's own maps for stacks are seen by nobody: what they were denied is told here, as want of threads is.
+// libc's maps for stacks bypass this library: a denied one is noted here, as is a want of threads.
 EXPORTED int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
     int error = NEXT(pthread_create)(thread, attributes, body, argument);

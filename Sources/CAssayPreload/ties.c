@@ -4,12 +4,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// ASSAY_PARENT names who started the first program: it dies with that process. What it starts itself is left alone.
+// If ASSAY_PARENT is the parent, this process is the first program, and dies with its parent. Its own children are not
+// affected.
 __attribute__((constructor)) static void tie(void) {
     const char *parent = getenv("ASSAY_PARENT");
     if (!parent || strtol(parent, NULL, 10) != (long)getppid()) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // It may have ended before it was asked for.
+    // The parent may have ended before the request.
     if (strtol(parent, NULL, 10) != (long)getppid()) raise(SIGKILL);
 }
 #endif

@@ -14,15 +14,15 @@
 
 _Atomic bool assay_is_tracing;
 
-// The first page of ASSAY_TRACE_LOCK, which begins as zeros.
+// The first page of ASSAY_TRACE_LOCK, initially zeros.
 static struct control {
     _Atomic uint32_t owner;
     _Atomic uint64_t number;
-    // What the first program's standard output is.
+    // Identity of the first program's standard output.
     _Atomic uint64_t output_device;
     _Atomic uint64_t output_inode;
     _Atomic bool has_output;
-    // Set by the first program that asks for a watch over the calls that go past this library.
+    // Set by the first program that requests the watch over calls that bypass this library.
     _Atomic bool has_watch;
 } *control;
 static char trace_path[PATH_MAX];
@@ -30,7 +30,7 @@ static __thread int depth __attribute__((tls_model("initial-exec")));
 
 // MARK: The lock
 
-// An owner that is dead never lets go: whoever finds it so takes the lock over.
+// A dead owner never releases the lock: a thread that finds its owner dead takes the lock over.
 static bool is_dead(uint32_t owner) { return kernel_call(SYS_tkill, owner, 0, 0, 0, 0, 0) == -ESRCH; }
 
 void assay_trace_lock(void) {
@@ -58,13 +58,13 @@ static void append(struct assay_trace_record *record, const struct iovec *parts,
     record->number = atomic_fetch_add(&control->number, 1);
     record->process = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
     long fd = kernel_call(SYS_openat, AT_FDCWD, (long)trace_path, O_WRONLY | O_APPEND | O_CLOEXEC, 0, 0, 0);
-    // The number that was taken and is missing tells that a record is.
+    // The gap in the numbers reveals the missing record.
     if (fd < 0) return;
     kernel_call(SYS_writev, fd, (long)parts, count, 0, 0, 0);
     kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-// So many pieces of data have a place on the stack. More are put together first.
+// Up to this number of pieces of data are written from the stack; more are joined first.
 #define FEW_PIECES 8
 
 static char *join(const struct iovec *data, int count, size_t bytes) {
@@ -149,14 +149,15 @@ static int64_t size_of(int fd) {
     return kernel_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) < 0 ? -1 : (int64_t)status.st_size;
 }
 
-// Where the bytes went: Linux appends by a descriptor with O_APPEND whatever offset the call names.
+// The offset of the written bytes: Linux appends by a descriptor with O_APPEND whatever offset the call names.
 static int64_t place_of(int fd, int64_t offset, ssize_t written) {
     long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     if (flags >= 0 && flags & O_APPEND) return size_of(fd) - written;
     return offset >= 0 ? offset : kernel_call(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0) - written;
 }
 
-// Bytes of a file by a descriptor of the program's, into records of the target. Returns the place up to which it got.
+// Records bytes of a file, read by a descriptor of the program, as writes to the target. Returns the offset that it
+// reached.
 static int64_t note_bytes(struct assay_target target, int fd, int64_t shift, int64_t place, int64_t end) {
     static char buffer[1 << 16] __attribute__((aligned(4096)));
     while (place < end) {
@@ -171,7 +172,7 @@ static int64_t note_bytes(struct assay_target target, int fd, int64_t shift, int
     return place;
 }
 
-// The target can be read where the program has opened it for that; else what it was copied from.
+// Reads the target if the program has opened it for reading; else the source of the copy.
 static void read_back(struct assay_target target, int fd, int64_t place, int64_t end, struct assay_source source) {
     long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     int64_t start = place;
@@ -210,7 +211,7 @@ void assay_trace_sync(struct assay_target target, int fd, int result) {
         if (assay_descriptor_path(fd, path)) assay_trace_name(ASSAY_TRACE_SYNC_DIRECTORY, 0, path, NULL, result != 0);
         assay_room_back(path);
     } else if (assay_is_file(target)) {
-        // What was not even tried decides nothing.
+        // A sync that was not attempted proves nothing.
         if (result == 0 || (error != EINTR && error != EBADF && error != EINVAL && error != EROFS))
             assay_trace_file(ASSAY_TRACE_SYNC, target, 0, 0, result != 0);
     }
@@ -219,7 +220,7 @@ void assay_trace_sync(struct assay_target target, int fd, int result) {
 
 // MARK: Names
 
-// The directory of a path, as the kernel names it; `length` is that of what comes before the last name.
+// The directory of a path, in the kernel's form; `length` is that of the path before its last name.
 static bool parent_path(int directory, const char *path, size_t length, char full[]) {
     char *parent = assay_room();
     memcpy(parent, path, length);
@@ -242,7 +243,7 @@ bool assay_trace_path(int directory, const char *path, char full[]) {
     if (!parent_path(directory, path, start, full)) return false;
     size_t end = strlen(full);
     if (end + 1 + length - start >= PATH_MAX) return false;
-    // A path that ends in these names no entry of its directory.
+    // A path with this last name refers to no entry of its directory.
     size_t name = length - start;
     if ((name == 1 && path[start] == '.') || (name == 2 && memcmp(path + start, "..", 2) == 0)) return false;
     if (end > 1) full[end++] = '/';
@@ -261,7 +262,7 @@ bool assay_is_output(int fd) {
         && atomic_load(&control->output_inode) == status.st_ino;
 }
 
-// The first program's, taken down before it does anything.
+// Records the first program's standard output, before the program runs.
 static void note_output(void) {
     struct stat status;
     if (atomic_load(&control->has_output) || kernel_call(SYS_fstat, 1, (long)&status, 0, 0, 0, 0) < 0) return;

@@ -1,12 +1,13 @@
-// The trace: every operation that could change what is on the disk, and every word that the program printed, in the
-// order in which they happened. ASSAY_TRACE names its file, ASSAY_TRACE_LOCK a file of at least a page beside it.
+// The trace: every operation that can change the disk, and every byte that the program printed, in the order in which
+// they happened. ASSAY_TRACE names its file, ASSAY_TRACE_LOCK a file of at least a page beside it.
 //
-// 1. A lock in memory that all processes of the program share is held across a call and its record, so that the order
-//    of the records is the order of the calls, across threads, forks and programs that are executed.
+// 1. A lock in memory shared by all processes of the program is held across a call and its record. So the order of the
+//    records is the order of the calls, across threads, forks and executed programs.
 // 2. A record is appended whole by one write, by a descriptor that is opened for it alone: programs close descriptors
 //    that they do not know.
-// 3. What is not understood is recorded as such, in words: whoever reads the trace then gives no verdict.
-// 4. Who dies between a call and its record leaves a file that the trace does not lead to. Replaying finds that.
+// 3. An operation that cannot be represented is recorded as text: a reader of the trace then gives no verdict.
+// 4. A process that dies between a call and its record leaves files that differ from the trace. Replaying the trace
+//    detects that.
 #pragma once
 #include "calls.h"
 #include "descriptors.h"
@@ -63,44 +64,43 @@ extern _Atomic bool assay_is_tracing;
 void assay_trace_lock(void);
 void assay_trace_unlock(void);
 
-// By the environment; false where it asks for none.
+// Set up by the environment; false if it requests no trace.
 bool assay_trace_start(void);
 void assay_trace_end(void);
 bool assay_is_output(int fd);
 
-// Held by the caller: the lock. They leave errno as it is.
+// The caller holds the lock. These functions keep errno.
 void assay_trace_data(int kind, uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);
 void assay_trace_file(int kind, struct assay_target target, int64_t offset, int64_t count, bool failed);
 void assay_trace_name(int kind, uint64_t inode, const char *path, const char *destination, bool failed);
-// The same of what was just made, or has another mode now.
+// The same for a new file or directory, or one with a new mode.
 void assay_trace_made(int kind, uint64_t inode, uint32_t mode, const char *path, const char *destination);
 void assay_trace_size(uint64_t inode, int64_t size);
 void assay_trace_unseen(const char *why);
 void assay_trace_past(const char *what);
 
-// Where a copy inside the kernel takes its bytes from: a descriptor of the program's, and the place in its file.
+// The source of a copy inside the kernel: a descriptor of the program, and the offset in its file.
 struct assay_source {
     int fd;
     int64_t place;
 };
 
-// Of a write that has returned. `offset` -1: at the descriptor's own; `parts` NULL: the bytes are read back, by the
-// program's own descriptors. One of ours would take its locks away when it is closed.
+// Records a write that has returned. `offset` -1: at the descriptor's own offset; `parts` NULL: the bytes are read back
+// by the program's descriptors. Closing one of our own would release the program's locks.
 void assay_trace_write(
     struct assay_target target, int fd, const struct iovec *parts, int count, int64_t offset, ssize_t written,
     bool is_synced, struct assay_source source);
-// Of a sync of a file or a directory that has returned.
+// Records a sync of a file or a directory that has returned.
 void assay_trace_sync(struct assay_target target, int fd, int result);
 
-// The path as the kernel names it, links in its directories followed and the last name as it is. False where it cannot
-// be told.
+// The path in the kernel's form, links in its directories resolved and the last name unchanged. False if unknown.
 bool assay_trace_path(int directory, const char *path, char full[]);
 
-// Maps that are stored through: what differs from the last look is recorded as writes.
+// Writable maps: differences from their last known contents are recorded as writes.
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written);
 void assay_trace_maps_written(void *address, size_t length);
 void assay_trace_unmap(void *address, size_t length);
-// Before a map is moved or resized, and after it.
+// To be called before a map is moved or resized, and after it.
 void assay_trace_moves(void *address);
 void assay_trace_moved(void *address, size_t length, void *base, size_t wanted);
 void assay_trace_stores(void);
@@ -109,7 +109,7 @@ void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts
 
 static inline bool assay_traces(void) { return atomic_load_explicit(&assay_is_tracing, memory_order_relaxed); }
 
-// Between these two nobody else's operation happens. False, and nothing held, where no trace is kept.
+// No other thread's operation happens between these two. False, and the lock not held, if no trace is kept.
 static inline bool assay_trace_begin(void) {
     if (!assay_traces()) return false;
     assay_trace_lock();

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-// What a system call by number does that the counts would have to know, as far as its number says.
+// Effect of a system call by number on what the counts record, as far as its number tells.
 enum meaning { NOTHING, CHANGES_FIRST, CHANGES_THIRD, USES_RING, RENAMES, CLOSES };
 
 static enum meaning meaning_of(long number) {
@@ -47,7 +47,7 @@ static void note_unseen(const char *what) {
 
 static void note_call(void) { note_unseen("a system call by its number"); }
 
-// Those that are led to the function of the same name while a trace is kept. False for others.
+// Calls the function of the same name during a trace. False for other numbers.
 static bool is_led(long number, const long words[6], long *result) {
     if (!assay_traces()) return false;
     switch (number) {
@@ -116,7 +116,7 @@ EXPORTED long syscall(long number, ...) {
     long words[6];
     va_list arguments;
     va_start(arguments, number);
-    // As many as there can be: those that the caller did not pass are not looked at by the kernel either.
+    // The maximum number: the kernel ignores those that the caller did not pass.
     for (int index = 0; index < 6; index++) words[index] = va_arg(arguments, long);
     va_end(arguments);
     long result;
@@ -125,14 +125,14 @@ EXPORTED long syscall(long number, ...) {
     return NEXT(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
-// MARK: What threads of libc do (POSIX asynchronous I/O)
+// MARK: POSIX asynchronous I/O, by threads of libc
 
 static bool is_watched(int fd) {
     return atomic_load_explicit(&assay_is_watching, memory_order_relaxed)
         && assay_target_of(fd).kind != ASSAY_OUTSIDE;
 }
 
-// A block is never NULL, but one in a list.
+// Only the blocks of a list may be NULL.
 #define NOTE(block)                                                                                                   \
     do {                                                                                                              \
         if (is_watched((block)->aio_fildes)) note_unseen("asynchronous I/O of POSIX (aio)");                          \

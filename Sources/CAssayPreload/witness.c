@@ -3,19 +3,20 @@
 #include "calls.h"
 #include <sched.h>
 
-// The calling thread's last write to each log since its commit began. Its place is fixed when the thread is made, so
-// that using it allocates nothing.
+// The calling thread's last write to each log since its commit began. Allocated with the thread, so that access does
+// not allocate.
 #define OWN_LIMIT 8
 struct own_write {
     uint32_t log;
-    // What the file was when it was written to. It may be gone by the end of the commit, and its place in the list, by
-    // way of its number on the disk, another process's: a log that could not be made, and the data file of a neighbour.
+    // State of the file at the write. At the end of the commit the file may be removed, and its entry in the list
+    // reused, with the same inode number, for another process's file: a log that could not be created, and the data
+    // file of another process.
     bool is_log;
     uint64_t number;
 };
 static __thread struct {
     bool is_committing;
-    // More logs than fit were written to.
+    // The thread wrote to more logs than fit.
     bool is_full;
     uint32_t count;
     struct own_write writes[OWN_LIMIT];
@@ -28,7 +29,7 @@ static void raise_to(_Atomic uint64_t *place, uint64_t value) {
 
 // MARK: The list of logs
 
-// A process that was killed while it held the lock left it locked: whoever has waited long enough goes on.
+// A process killed while it held the lock leaves it locked: a thread that has waited long enough continues without it.
 static void lock_list(void) {
     uint32_t expected = 0;
     for (int turn = 0; turn < 100000; turn++) {
@@ -48,7 +49,7 @@ static void take_over(struct assay_log *log, uint64_t device, uint64_t inode, ui
     atomic_fetch_add(&log->generation, 1);
 }
 
-// The one that was written to the longest time ago.
+// The least recently written log.
 static uint32_t oldest_log(void) {
     uint32_t oldest = 0;
     for (uint32_t index = 1; index < ASSAY_LOG_LIMIT; index++) {
@@ -64,8 +65,8 @@ uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is
     for (uint32_t index = 0; index < count; index++) {
         struct assay_log *log = &assay_shared->logs[index];
         if (atomic_load(&log->device) != device || atomic_load(&log->inode) != inode) continue;
-        // Another file under the number of one that is gone. What that one was owed stays until the next sync, so that
-        // a commit that wrote and removed it is still judged.
+        // Another file with the inode number of a removed one. The removed file's uncovered writes stay until the next
+        // sync, so that a commit that wrote and removed it is still judged.
         if (atomic_load(&log->birth) != birth || atomic_load(&log->is_log) != is_log)
             take_over(log, device, inode, birth, is_log);
         unlock_list();
@@ -156,14 +157,15 @@ static bool wrote_to_log(void) {
     return own.is_full;
 }
 
-// What the files of one role say.
+// The answer by the files of one role.
 static int judge(const struct assay_commit *commit, bool by_logs) {
     bool is_touched = false, is_all_covered = true, is_some_covered = false;
     uint32_t count = atomic_load(&assay_shared->log_count);
     for (uint32_t index = 0; index < count; index++) {
         struct assay_log *log = &assay_shared->logs[index];
         if (atomic_load(&log->is_log) != by_logs) continue;
-        // Covered is read before completed, so that the one cannot pass for the other while both rise.
+        // Covered is read before completed: in the other order a concurrent sync could make uncovered writes look
+        // covered.
         uint64_t covered = atomic_load(&log->covered), completed = atomic_load(&log->completed);
         uint64_t durable = atomic_load(&log->durable_tick), lost = atomic_load(&log->lost_tick);
         if (atomic_load(&log->completed_tick) <= commit->clock && durable <= commit->clock) continue;
@@ -185,13 +187,13 @@ EXPORTED int assay_commit_end(struct assay_commit *commit) {
     if (!assay_shared) return ASSAY_COMMIT_NOTHING;
     int answer = judge(commit, true);
     if (answer == ASSAY_COMMIT_NOTHING) return judge(commit, false);
-    // Others were at the logs, and this thread brought its data to the disk without one.
+    // Other threads wrote to the logs, and this thread made its data durable without one.
     if (answer == ASSAY_COMMIT_UNSYNCED && !wrote_to_log() && judge(commit, false) == ASSAY_COMMIT_SYNCED)
         return ASSAY_COMMIT_SYNCED;
     return answer;
 }
 
-// Of the files of a role that the thread wrote to: all of them, or none.
+// Whether all files of a role that the thread wrote to are durable.
 static bool is_own_durable(bool by_logs, bool *has_written) {
     bool is_durable_all = true;
     for (uint32_t index = 0; index < own.count; index++) {

@@ -1,21 +1,21 @@
-// Which writes to logs a sync has covered. The rules stand in assay_preload.h.
+// The coverage of logs' writes by syncs. The rules are in assay_preload.h.
 #pragma once
 #include "state.h"
 
 #pragma GCC visibility push(hidden)
 
-// What a sync that begins now covers if it ends well.
+// The writes that a sync covers if it succeeds, taken when it begins.
 struct assay_coverage {
     uint64_t completed;
     uint64_t tick;
 };
 
-// The file's place, made when it is new.
+// The file's index; a new file gets one.
 uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is_log);
 
-// A write starts: its tick.
+// The tick of a starting write.
 static inline uint64_t assay_tick(void) { return atomic_fetch_add(&assay_shared->clock, 1) + 1; }
-// It has returned, and bytes were written.
+// To be called when it has returned and bytes were written.
 void assay_log_written(uint32_t log, uint64_t tick, bool is_synced);
 
 static inline struct assay_coverage assay_sync_begins(uint32_t log) {
@@ -25,13 +25,13 @@ static inline struct assay_coverage assay_sync_begins(uint32_t log) {
 void assay_sync_succeeded(uint32_t log, struct assay_coverage coverage);
 void assay_sync_failed(uint32_t log);
 
-// A sync of everything: takes down what each log's coverage is, then applies it.
+// A sync of all files: stores each log's coverage at its begin, and applies it on success.
 struct assay_wide_sync {
     uint32_t count;
     struct assay_coverage logs[ASSAY_LOG_LIMIT];
 };
 void assay_wide_sync_begins(struct assay_wide_sync *sync);
-// Applied to the logs of one device, or of all when `device` is 0.
+// Applies it to the logs of one device, or to all if `device` is 0.
 void assay_wide_sync_succeeded(const struct assay_wide_sync *sync, uint64_t device);
 
 #pragma GCC visibility pop

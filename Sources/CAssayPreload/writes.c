@@ -2,7 +2,7 @@
 #include "operation.h"
 #include "kernel.h"
 
-// What was written and where, for the trace.
+// The written bytes and their offset, for the trace.
 #define BYTES(place)                                                                                                  \
     struct iovec whole = {(void *)bytes, count};                                                                      \
     operation.parts = &whole;                                                                                         \
@@ -63,14 +63,14 @@ EXPORTED ssize_t pwritev64v2(int fd, const struct iovec *parts, int count, off64
     return assay_end_write(&operation, written, flags & (RWF_DSYNC | RWF_SYNC));
 }
 
-// A copy inside the kernel is a read of the one file and a write to the other.
+// A copy inside the kernel is a read of one file and a write to another.
 static ssize_t end_copy(const struct assay_operation *operation, int input, ssize_t count) {
     struct assay_operation source = assay_begin(ASSAY_CALL_read, input);
     assay_end_read(&source, count);
     return assay_end_write(operation, count, false);
 }
 
-// Told before the copy, which moves the place.
+// To be called before the copy, which moves the offset.
 static struct assay_source source_of(const struct assay_operation *operation, int input, const off64_t *offset) {
     if (!operation->is_traced) return (struct assay_source){-1, -1};
     int64_t place = offset ? *offset : kernel_call(SYS_lseek, input, 0, SEEK_CUR, 0, 0, 0);

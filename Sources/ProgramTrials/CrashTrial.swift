@@ -3,30 +3,30 @@ import Harness
 import RunRecords
 import Seeds
 
-/// A disk that a loss of power may have left, and that the check does not accept.
+/// A possible state of the disk after a power failure that the check does not accept.
 package struct CrashFinding: Sendable {
     package var address: CrashAddress
-    /// What the check said last, and how it ended.
+    /// The last line that the check printed, and how it ended.
     package var message: String
     package var ending: String
-    /// Whether a second look at the same disk ended in the same way.
+    /// Whether a second check of the same disk ended in the same way.
     package var isSteady: Bool
 }
 
-/// What came of all the states that were tried.
+/// The outcome of all tried states.
 package struct CrashOutcome: Sendable {
     package var coverage = CrashCoverage()
-    /// States that were to be checked, and those that the check has seen.
+    /// The number of states chosen for the check, and of those checked.
     package var chosen = 0
     package var checked = 0
     package var findings: [CrashFinding] = []
-    /// An interrupt came before all had been checked.
+    /// An interrupt came before all were checked.
     package var isInterrupted = false
 }
 
-/// Every disk that a loss of power may have left of a recorded run, and what a check says to each.
+/// Checks every state of the disk that a power failure may have left of a recorded run.
 package struct CrashTrial: Sendable {
-    /// Its words beside the path: the file with what the program had printed.
+    /// Environment variable of the check: the file with what the program had printed.
     package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
 
     package let run: TracedRun
@@ -34,15 +34,15 @@ package struct CrashTrial: Sendable {
     package let rules: CrashRules
     package let seed: Seed
     package let limit: Int
-    /// Where states are built.
+    /// The directory for the states.
     private let place: String
     private let lanes: Int
-    /// Moments that are tried; nil for all.
+    /// Operations after which the power fails; nil for all.
     private let points: Set<Int>?
 
     /// - Parameters:
-    ///   - limit: how many states are checked at most; 0: all that are built.
-    ///   - place: a directory where states are built.
+    ///   - limit: the maximum number of checked states; 0: all of them.
+    ///   - place: a directory for the states.
     package init(
         _ run: TracedRun, check: CheckCommand, profile: CrashProfile, limit: Int, seed: Seed, in place: String,
         lanes: Int = TrialLanes.processors
@@ -57,7 +57,7 @@ package struct CrashTrial: Sendable {
         rules.profile = profile
         var points: Set<Int>?
         if limit > 0 {
-            // A check is a process: states that it will never see need not be built. Of many moments some are chosen.
+            // A check is a process, so states that are not checked are not built: of many operations some are chosen.
             let all = run.operations.count + 1
             if all > limit {
                 var random = RandomStream(seed.derived(1))
@@ -73,18 +73,18 @@ package struct CrashTrial: Sendable {
         self.rules = rules
     }
 
-    /// Looks at what the program left and at what it found, which a check has to accept.
+    /// Checks the directory as the program left it and as it was before the run; a check has to accept both.
     ///
-    /// Returns: whether the check is as content with what the program found and all that it printed: then it does not
-    /// see what is lost.
-    /// Throws: `TrialRefusal` where it is not content, or cannot be run, or where the program itself failed.
+    /// Returns: whether the check also accepts the earlier directory together with all that the program printed: then
+    /// it does not notice lost data.
+    /// Throws: `TrialRefusal` if the check fails or cannot be run, or if the program itself failed.
     package func isCheckBlind() throws -> Bool {
         guard run.end.hasSucceeded else {
             throw TrialRefusal(
                 "the program fails without any loss of power: it \(run.end.summary): \(lastLine(run.end))")
         }
         guard check.namesPath else {
-            throw TrialRefusal("the check names no {}, in whose place the path of each disk is put: \(check.text)")
+            throw TrialRefusal("the check has no {}, which is replaced by the path of each disk: \(check.text)")
         }
         let last = run.operations.count
         let finished = DiskModel(run.base, after: last, of: run.operations).current
@@ -103,7 +103,7 @@ package struct CrashTrial: Sendable {
         return try look(at: run.base, operation: 0, acknowledged: run.acknowledged(at: .max)).hasSucceeded
     }
 
-    /// - Parameter progress: is told how many were checked, of how many.
+    /// - Parameter progress: called with the number of checked states, and the total.
     package func sweep(progress: (Int, Int) -> Void = { _, _ in }) throws -> CrashOutcome {
         var outcome = CrashOutcome()
         let chosen = try choose(&outcome)
@@ -133,7 +133,7 @@ package struct CrashTrial: Sendable {
         return outcome
     }
 
-    /// One state alone.
+    /// Checks one state.
     ///
     /// Throws: `TrialRefusal` for an address that the run does not have.
     package func look(at address: CrashAddress) throws -> CrashFinding? {
@@ -149,12 +149,12 @@ package struct CrashTrial: Sendable {
         return try look(at: image, step: step)
     }
 
-    /// What a state has of each operation that was undecided, for people.
+    /// The outcome of each undecided operation in a state, for people.
     package func description(of step: CrashAddress.Step) -> [String] {
         run.description(of: step, profile: rules.profile)
     }
 
-    /// Puts a state into a directory, with the words that had been printed beside it.
+    /// Builds a state in a directory, with a file of what the program had printed by then beside it.
     package func keep(_ step: CrashAddress.Step, at path: String) throws {
         let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
         guard let image = sweep.image(at: step) else { return }
@@ -169,8 +169,8 @@ package struct CrashTrial: Sendable {
 
     private func context(_ operation: Int) -> UInt64 { UInt64(run.acknowledgedCount(at: operation)) }
 
-    /// Which of the distinct states are checked. Nothing and everything that was undecided are among them
-    /// at each operation, as far as they go.
+    /// Chooses the distinct states to check. Among them, for each operation and as far as the limit allows, are the
+    /// state without any undecided operation and the state with all of them.
     private func choose(_ outcome: inout CrashOutcome) throws -> [CrashAddress.Step] {
         var sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
         var ends: [CrashAddress.Step] = []
@@ -186,7 +186,7 @@ package struct CrashTrial: Sendable {
         }
         guard limit > 0, ends.count + others.count > limit else { return ends + others }
         var random = RandomStream(seed.derived(UInt64(run.operations.count)))
-        // At least half of them are of the others.
+        // Half of the limit is for the others, if there are as many.
         let chosen = Self.sample(ends, max(limit / 2, limit - others.count), &random)
         return chosen + Self.sample(others, limit - chosen.count, &random)
     }
@@ -204,7 +204,7 @@ package struct CrashTrial: Sendable {
         if end.hasSucceeded { return nil }
         let second = try look(at: image, operation: step.operation, acknowledged: words, lane: lane)
         return CrashFinding(
-            // Without where it was built, which is another place each time.
+            // Without the place of the state, which differs each time.
             address: CrashAddress([step]),
             message: lastLine(end, lane: lane),
             ending: end.summary,

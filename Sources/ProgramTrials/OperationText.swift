@@ -1,7 +1,7 @@
 import FaultModel
 import RunRecords
 
-/// Operations of a trace in words, by the names that files had at the time.
+/// The operations of a trace as text, with the names that files had at the time.
 struct OperationText {
     private let operations: [IORecord]
     private let nodes: [Inode: FileNode]

@@ -6,9 +6,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// How much memory a process has and what it started, as procfs tells it.
+/// Memory used by a process and its descendants, from procfs.
 enum ProcessMemory {
-    /// 0 where nothing is told: the process is gone, or the system has no procfs.
+    /// 0 if unknown: the process has ended, or the system has no procfs.
     static func residentBytes(of process: pid_t) -> Int {
         let directory = "/proc/\(process)"
         guard let statistics = try? FileTree.readText(directory + "/statm") else { return 0 }

@@ -6,11 +6,11 @@ import Harness
     import Darwin
 #endif
 
-/// Signals by which a program ends that did something wrong.
+/// Signals that mean that the program crashed.
 package enum ProgramCrash {
     private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGSYS, SIGXCPU, SIGXFSZ]
 
-    /// The signal that ended a program, or one that a shell tells of by a status above 128.
+    /// The signal that ended a program, or the one that a shell reports by a status above 128.
     package static func signal(of end: ChildEnd) -> Int32? {
         switch end {
         case .signalled(let signal): signal

@@ -9,22 +9,22 @@ import RunRecords
     import Darwin
 #endif
 
-/// A step of a scenario that ran in a process of its own, under the recorder.
+/// A step of a scenario, run in a process of its own under the recorder.
 package struct RecordedStep {
     package let run: TracedRun
-    /// What it reported; nil where it ended without a report.
+    /// Its report; nil if it ended without one.
     package let report: WorkerReport?
 
-    /// The library that records, beside the program; nil where none was built, or it cannot be loaded.
+    /// The recording library beside the program; nil if it was not built, or cannot be loaded.
     package static func library(besides executable: String) -> String? { Preload.library(besides: executable) }
 
-    /// Runs `Scenario.runStep` in a small process that has opened no engine and holds no data; all that it does to the
-    /// files below a location is recorded, but to those that the engine only locks or talks through.
+    /// Runs `Scenario.runStep` in a small process that has opened no engine and holds no data. Records its operations
+    /// on the files below a location, except those that the engine uses only for locks or shared memory.
     ///
     /// - Parameters:
     ///   - library: `library(besides:)`.
-    ///   - directory: for the record; nil: one of the case's, which has one such step at a time.
-    /// Throws: `HarnessError` where the process cannot be started, or says that the harness failed.
+    ///   - directory: for the record; nil: the case's own, for one such step at a time.
+    /// Throws: `HarnessError` if the process cannot be started, or reports a failure of the harness.
     package static func run(
         _ context: CaseContext, _ arguments: [String], at location: DatabaseLocation, library: String,
         in directory: String? = nil, seconds: Double = 60
@@ -48,7 +48,7 @@ package struct RecordedStep {
         program.input = input
         program.passed = [(own: output, number: Worker.reportDescriptor)]
         program.limitSeconds = seconds
-        // The mistake that a self-test has planted is in all processes of the case.
+        // A mistake planted by a self-test is in all processes of the case.
         program.variables = WorkerEnvironment.inherited().filter { $0.hasPrefix(SelfTest.variable + "=") }
         let volatile = try VolatileNames(adding: context.engine.coordinationPatterns, to: [])
         let run = try Recorder(program, directory: location.directory, volatile: volatile, in: place).run()
@@ -69,9 +69,9 @@ package struct RecordedStep {
         return try WorkerReport(json: try JSONObjectReader(try JSONReader.read(bytes), path: "report"))
     }
 
-    /// How it went wrong by the engine's doing; nil where it ended as it should.
+    /// The failure, if the engine caused it; nil after a normal end.
     ///
-    /// Throws: `HarnessError` for an end that says nothing about the engine.
+    /// Throws: `HarnessError` for an end that decides nothing about the engine.
     package func failure() throws -> (outcome: Outcome, detail: String, signal: Int32?)? {
         if run.end.isTimeOut { return (.hung, "the process of the history \(run.end.summary)", nil) }
         if case .signalled(let signal) = run.end.end {

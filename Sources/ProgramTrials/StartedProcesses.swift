@@ -8,20 +8,19 @@ import Synchronization
     import Darwin
 #endif
 
-/// What a program started and let go of: daemons, and what went into a session of its own.
+/// The processes that a program started and no longer owns: daemons, and processes in sessions of their own.
 ///
-/// 1. The kernel gives orphans below this process to this process (PR_SET_CHILD_SUBREAPER) once it has asked for them.
-///    So what a program started is below the program, or is a child of the first thread of this process.
-/// 2. Several programs run at a time. Whose child an orphan is, a mark tells that every process inherits: the soft
-///    limit RLIMIT_LOCKS, which no kernel since 2.4 looks at. A new session, an empty environment and another program
-///    do not change it.
-/// 3. A program inherits its mark from this process, which has it while it starts the program: given right after the
-///    start, it came too late for what the program had started by then. Where this process may not take a mark, the
-///    variable in the environment of the program is left.
-/// 4. Only the trial that started a program waits for the orphans of it: no other one loses an exit status.
+/// 1. The kernel makes this process the parent of orphans below it (PR_SET_CHILD_SUBREAPER). So a process that a
+///    program started is below the program, or a child of this process's first thread.
+/// 2. Several programs run at a time. An inherited mark identifies an orphan's program: the soft limit RLIMIT_LOCKS,
+///    which no kernel since 2.4 uses. A new session, an empty environment and another program do not change it.
+/// 3. A program inherits its mark from this process, which carries it during the start: set right after the start, it
+///    would miss processes that the program had started by then. If this process may not set the limit, the variable in
+///    the program's environment is the only mark.
+/// 4. Only the trial that started a program waits for its orphans: no other trial loses an exit status.
 package struct StartedProcesses: Sendable {
     private static let variable = "ASSAY_TRIAL"
-    /// RLIMIT_LOCKS, which the Glibc module does not show.
+    /// RLIMIT_LOCKS, which the Glibc module does not export.
     private static let limitNumber: Int32 = 10
     private static let started = Atomic<UInt64>(0)
     /// One program is started at a time, because the mark is a limit of the whole process.
@@ -29,27 +28,27 @@ package struct StartedProcesses: Sendable {
     private static let adoptsOrphans = Atomic(false)
 
     private let number: UInt64
-    /// Of the program; 0 before it was started.
+    /// Process id of the program; 0 before it is started.
     private var leader: pid_t = 0
     private var mark: UInt64?
 
-    /// Orphans become children of this process from now on, and trials end those of their programs. For a process that
-    /// does nothing but trials: orphans of anything else would stay in it as dead children that nothing waits for.
+    /// Makes this process the parent of orphans, and lets trials kill those of their programs. For a process that runs
+    /// only trials: other orphans would stay in it as zombies that no thread waits for.
     package static func adoptOrphans() {
         #if canImport(Glibc)
             adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
         #endif
     }
 
-    /// To be made before the program is started.
+    /// To be created before the program is started.
     init() {
         number = Self.started.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// What the program gets in its environment.
+    /// The variable in the program's environment.
     var setting: String { "\(Self.variable)=\(getpid())-\(number)" }
 
-    /// Starts the program by `body`, which gives its number.
+    /// Starts the program by `body`, which returns its process id.
     mutating func start(_ body: () throws -> pid_t) throws -> pid_t {
         leader = try Self.starting.withLock { _ in
             #if canImport(Glibc)
@@ -67,7 +66,7 @@ package struct StartedProcesses: Sendable {
         return leader
     }
 
-    /// Those that have no parent but this process, dead ones among them.
+    /// The program's processes whose parent is this process, zombies included.
     var orphans: [pid_t] {
         guard Self.adoptsOrphans.load(ordering: .sequentiallyConsistent) else { return [] }
         return Self.ownChildren().filter { $0 != leader && isOurs($0) }
@@ -88,14 +87,14 @@ package struct StartedProcesses: Sendable {
         for process in orphans { kill(process, SIGKILL) }
     }
 
-    /// Takes away those that are dead: a program may wait until the number of its daemon is gone.
+    /// Reaps zombies: a program may wait until the process id of its daemon is gone.
     func takeAwayDead() {
         var status: Int32 = 0
         for process in orphans { waitpid(process, &status, WNOHANG) }
     }
 
-    /// The program has ended. All that it left is killed and is gone, so that nothing writes any more; for a second at
-    /// most, because what waits in the kernel cannot be ended.
+    /// To be called after the program has ended. Kills all its orphans and waits for their end, so that no process
+    /// writes any more; for at most a second, because a process that waits in the kernel cannot be killed.
     func endAll() {
         var pause: UInt32 = 50
         var waited: UInt32 = 0
@@ -112,7 +111,7 @@ package struct StartedProcesses: Sendable {
         }
     }
 
-    /// The children of the first thread, which orphans become. None where the kernel does not list them.
+    /// The children of the first thread, which orphans become. Empty if the kernel does not list them.
     private static func ownChildren() -> [pid_t] {
         let descriptor = open("/proc/self/task/\(getpid())/children", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

@@ -7,12 +7,12 @@ import RunRecords
     import Darwin
 #endif
 
-/// A directory that goes with the object, with all that is in it.
+/// A directory that is removed with its contents when the object is released.
 package final class TrialDirectory: Sendable {
-    /// Absolute, without links in it: as the kernel names what is below.
+    /// Absolute and without links, in the kernel's form.
     package let path: String
 
-    /// - Parameter parent: where it is made; nil: where the system keeps what is temporary.
+    /// - Parameter parent: the enclosing directory; nil: the system's directory for temporary files.
     package init(in parent: String? = nil) throws {
         let base = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
         var template = Array((base + "/assay-trial-" + String(repeating: "X", count: 6)).utf8CString)

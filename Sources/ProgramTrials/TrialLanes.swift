@@ -9,7 +9,7 @@ import Synchronization
 
 /// The results of trials, in the order of the trials.
 package struct LaneResults<Output: Sendable>: Sendable {
-    /// Of those that ended.
+    /// Of the trials that ended.
     package var outputs: [Output]
     /// An interrupt came before all had ended.
     package var isInterrupted: Bool
@@ -25,12 +25,12 @@ package enum TrialLanes {
     /// As many as there are processors.
     package static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// `body` gets the number of the trial and that of the lane that it runs in: one trial of a lane runs at a time.
-    /// `progress` hears how many have ended.
+    /// `body` gets the number of the trial and that of its lane: one trial of a lane runs at a time. `progress` gets
+    /// the number of ended trials.
     ///
-    /// An interrupt is no error: what has ended by then is there.
+    /// An interrupt is not an error: the results of the ended trials are returned.
     ///
-    /// Throws: the first error of a trial; those that run are ended, and no more are begun.
+    /// Throws: the first error of a trial; running trials are ended, and no more are started.
     package static func run<Output: Sendable>(
         _ count: Int, lanes: Int, progress: @escaping @Sendable (Int) -> Void = { _ in },
         _ body: @escaping @Sendable (_ index: Int, _ lane: Int) throws -> Output

@@ -8,15 +8,15 @@ import RunRecords
     import Darwin
 #endif
 
-/// How a program that was watched came to its end.
+/// How a watched program ended.
 package struct WatchedEnd: Sendable {
     package var end: ChildEnd
-    /// It took longer than it may, and was killed.
+    /// It exceeded its time limit, and was killed.
     package var isTimeOut: Bool
-    /// The beginning of what it printed on standard output, and whether there was more.
+    /// The beginning of its standard output, and whether the output was cut.
     package var output: [UInt8]
     package var isOutputCut: Bool
-    /// The last of what it printed on standard error.
+    /// The end of its standard error.
     package var errors: [UInt8]
     package var durationNanoseconds: UInt64
 
@@ -25,7 +25,7 @@ package struct WatchedEnd: Sendable {
     package var outputText: String { String(decoding: output, as: UTF8.self) }
     package var errorText: String { String(decoding: errors, as: UTF8.self) }
 
-    /// In words, for people: `ended with status 3`.
+    /// As text, for people: `ended with status 3`.
     package var summary: String {
         if isTimeOut { return "did not end in \(durationNanoseconds / 1_000_000_000) s and was killed" }
         switch end {
@@ -35,31 +35,31 @@ package struct WatchedEnd: Sendable {
     }
 }
 
-/// A program of the user's and all that it starts, run with its output collected, and ended as a whole.
+/// The user's program and all its descendants, run with their output collected, and ended as a whole.
 package struct WatchedProgram: Sendable {
     package enum Output: Sendable {
-        /// A terminal of its own: the C library then passes on each line when it is whole.
+        /// A terminal of its own: the C library then writes each line when it is complete.
         case terminal
         case pipe
     }
 
-    /// The program, looked for on the path where it has no slash, and what it is told.
+    /// The program, searched in PATH if it has no slash, and its arguments.
     package var words: [String]
-    /// Where it starts; nil: where this process is.
+    /// Working directory; nil: that of this process.
     package var directory: String?
-    /// `NAME=VALUE`, in place of those of the same name that this process has.
+    /// `NAME=VALUE`; they replace variables of this process with the same name.
     package var variables: [String] = []
     /// The library that is loaded before all others; see `Preload`.
     package var library: String?
     package var output = Output.terminal
-    /// A descriptor of this process that becomes its standard input; nil: nothing to read.
+    /// A descriptor of this process for the program's standard input; nil: empty input.
     package var input: Int32?
-    /// Further descriptors of this process, and the numbers that they have in the program.
+    /// Further descriptors of this process, and their numbers in the program.
     package var passed: [(own: Int32, number: Int32)] = []
     package var limitSeconds: Double = 60
-    /// Of standard output, from the beginning.
+    /// Bytes of standard output that are kept, from the beginning.
     package var outputLimit = 1 << 20
-    /// Of standard error, from the end.
+    /// Bytes of standard error that are kept, from the end.
     package var errorLimit = 8 << 10
 
     package init(_ words: [String], library: String? = nil) {
@@ -68,7 +68,7 @@ package struct WatchedProgram: Sendable {
         self.library = library
     }
 
-    /// Throws: `HarnessError` where it cannot be started, `WorkInterrupted`.
+    /// Throws: `HarnessError` if it cannot be started, `WorkInterrupted`.
     package func run() throws -> WatchedEnd {
         let running = try start()
         while true {
@@ -76,13 +76,13 @@ package struct WatchedProgram: Sendable {
         }
     }
 
-    /// Starts it. Whoever started it calls `advance`, or lets go of it, which kills it and all that it started.
+    /// Starts it. The caller calls `advance` until it ends; releasing it kills it and all its descendants.
     package func start() throws -> RunningProgram {
         let errors = try Pipe()
         let channel = try OutputChannel(output)
         let isSession = output == .terminal
         var started = StartedProcesses()
-        // The loader takes what is executed by the path that the program itself was found on.
+        // Has the PATH that posix_spawnp searches, that of this process, unless `variables` replaces it.
         let environment = variables(tiedTo: getpid()) + [started.setting]
         var hasDirectory = true
         let processID = try started.start {
@@ -99,14 +99,14 @@ package struct WatchedProgram: Sendable {
                 for descriptor in passed {
                     posix_spawn_file_actions_adddup2(&actions, descriptor.own, descriptor.number)
                 }
-                // After the names above, which are those of this process's directory.
+                // After the names above, which are relative to this process's directory.
                 if let directory { hasDirectory = KernelCalls.addDirectory(directory, to: &actions) }
             }
         }
         errors.closeWrite()
         channel.isConnected()
         let running = RunningProgram(self, started, processID: processID, channel: channel, errors: errors)
-        // Letting go of it ends it.
+        // Releasing it kills it.
         if !hasDirectory { throw HarnessError("this C library cannot start a program in another directory") }
         return running
     }
@@ -121,7 +121,7 @@ package struct WatchedProgram: Sendable {
     }
 }
 
-/// A program on its way.
+/// A running program.
 ///
 /// Not Sendable: one thread starts it and follows it.
 package final class RunningProgram {
@@ -131,13 +131,13 @@ package final class RunningProgram {
     private let errorPipe: Pipe
     private let startTime = MonotonicClock.now()
     private let started: StartedProcesses
-    /// Can be read from once the program has ended; -1 where the system has no such descriptor.
+    /// Readable once the program has ended; -1 if the system has no such descriptor.
     private let endDescriptor: Int32
-    /// When dead orphans were taken away last.
+    /// When zombies were last reaped.
     private var lookTime: UInt64
     private var isOutputClosed = false
     private var areErrorsClosed = false
-    /// What it has printed so far, up to the limit.
+    /// Its output so far, up to the limit.
     package private(set) var output: [UInt8] = []
     private var isOutputCut = false
     private var errors: [UInt8] = []
@@ -171,15 +171,15 @@ package final class RunningProgram {
         if endDescriptor >= 0 { close(endDescriptor) }
     }
 
-    /// Ends the program and all that it started. `advance` gives its end, and what is below it in other groups goes
-    /// then.
+    /// Kills the program and its process group. `advance` then returns its end, and kills its descendants in other
+    /// groups.
     package func killAll() {
         kill(-processID, SIGKILL)
         kill(processID, SIGKILL)
         started.killOrphans()
     }
 
-    /// Waits for so long at most, takes what it printed, and gives its end once there is one.
+    /// Waits for at most that long, reads the program's output, and returns its end once it has ended.
     ///
     /// Throws: `WorkInterrupted` after an interrupt.
     package func advance(waiting seconds: Double) throws -> WatchedEnd? {
@@ -214,7 +214,7 @@ package final class RunningProgram {
     }
 
     private func wait(_ seconds: Double) {
-        // A negative number stands for none. What is closed would always be ready.
+        // poll ignores negative descriptors. A closed one would always be ready.
         let output = isOutputClosed && endDescriptor >= 0 ? -1 : channel.readEnd
         let errors = areErrorsClosed && endDescriptor >= 0 ? -1 : errorPipe.readEnd
         var polls = [output, errors, endDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -222,7 +222,7 @@ package final class RunningProgram {
         func isClosed(_ index: Int) -> Bool { polls[index].revents & Int16(POLLHUP) != 0 }
         isOutputClosed = isOutputClosed || isClosed(0)
         areErrorsClosed = areErrorsClosed || isClosed(1)
-        // Without the descriptor: do not spin while the program ends.
+        // Without the descriptor: avoids a busy loop while the program ends.
         if endDescriptor < 0, isClosed(0) || isClosed(1) { usleep(500) }
     }
 
@@ -238,7 +238,7 @@ package final class RunningProgram {
         if errors.count > 8 * kept { errors.removeFirst(errors.count - kept) }
     }
 
-    /// Of a program that prints faster than this reads it takes a part, so that its time limit holds.
+    /// Reads only a part if the program prints faster than this reads, so that the time limit holds.
     private static func drain(_ descriptor: Int32, _ take: (ArraySlice<UInt8>) -> Void) {
         for _ in 0..<256 {
             var count = 0
@@ -247,14 +247,14 @@ package final class RunningProgram {
                 used = max(0, count)
             }
             if count < 0 && errno == EINTR { continue }
-            // A terminal that no process has open any more gives an error in place of an end.
+            // A terminal that no process has open any more returns an error instead of an end.
             guard count > 0 else { return }
             take(chunk[...])
         }
     }
 }
 
-/// Where a program's standard output goes: a terminal or a pipe, of which this process has the other end.
+/// The program's standard output: a terminal or a pipe; this process has the other end.
 private final class OutputChannel {
     private let pipe: Pipe?
     private let master: Int32
@@ -275,13 +275,13 @@ private final class OutputChannel {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         var number: UInt32 = 0
         var lock: Int32 = 0
-        // TIOCSPTLCK and TIOCGPTN, which the Glibc module does not show.
+        // TIOCSPTLCK and TIOCGPTN, which the Glibc module does not export.
         guard master >= 0, ioctl(master, 0x4004_5431, &lock) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
             if master >= 0 { close(master) }
             throw HarnessError("cannot make a terminal: \(systemMessage()); --pipe does without one")
         }
         terminal = "/dev/pts/\(number)"
-        // Bytes as the program writes them: no line ends of two, no echo.
+        // Raw bytes: no conversion of line ends, no echo.
         var settings = termios()
         if tcgetattr(master, &settings) == 0 {
             settings.c_oflag &= ~tcflag_t(OPOST)

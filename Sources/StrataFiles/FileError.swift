@@ -67,7 +67,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
             isKeptOut
             ? "another process has it"
             : isLink
-                ? "a symbolic link stands in the place of the file and is not followed; remove it"
+                ? "the path is a symbolic link, which is not followed; remove it"
                 : errno == 0 ? "short transfer" : String(cString: strerror(errno))
         return "\(operation.rawValue) \(path): \(reason)"
     }

@@ -5,8 +5,8 @@ package enum Repair {
     /// Opens a store, and repairs it first if the open throws for damage.
     ///
     /// - Parameters:
-    /// - policy: the action on a damaged store. A store opened read-only is never repaired.
-    /// - handler: called with the result of a repair before this returns.
+    ///   - policy: the action on a damaged store. A store opened read-only is never repaired.
+    ///   - handler: called with the result of a repair before this returns.
     /// - Throws: as ``Store/open(path:options:)``, and as ``mend(path:options:policy:because:)``.
     /// - Complexity: that of the open; for a damaged store, a few reads and writes of the whole file.
     package static func open(

@@ -120,8 +120,8 @@ struct SalvageCount {
 
     /// Notes that a set or a map did not ascend after the replay of the log, and was sorted.
     /// - Parameters:
-    /// - count: number of its elements now.
-    /// - leftOut: number of removed elements.
+    ///   - count: number of its elements now.
+    ///   - leftOut: number of removed elements.
     mutating func noteOrdered(_ owner: CollectionOwner, _ column: ColumnDefinition, count: Int, leftOut: Int) {
         guard let index = position(TableID(owner.table)) else { return }
         report.tables[index].elementsLost += leftOut

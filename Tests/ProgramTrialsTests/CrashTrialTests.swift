@@ -115,7 +115,7 @@ struct CrashTrialTests {
     func checks() throws {
         for (check, word) in [
             ("false {}", "on what the program itself left"), ("no-such-check {}", "no such command"),
-            ("true", "names no {}"), ("test -e {}/rows", "before the program did anything"),
+            ("true", "has no {}"), ("test -e {}/rows", "before the program did anything"),
         ] {
             let scratch = try TrialDirectory()
             let trial = try trial(Self.careful, check: check, in: scratch)

@@ -1,21 +1,21 @@
-/// What a read command made of damaged files. From harmless to grave.
+/// Result of a read command on damaged files, in order of severity.
 package enum DamageOutcome: String, Sendable, CaseIterable, Comparable {
-    /// Status 0, and the output that it always has.
+    /// Status 0 and the correct output.
     case correct
-    /// Another status, and every line that was printed before is right.
+    /// Another status, and every printed line is correct.
     case detected
-    /// Another status, after something else was printed than should have been.
+    /// Another status, after an incorrect line.
     case wrongThenDetected = "wrong-then-detected"
-    /// Status 0, and another output.
+    /// Status 0, and an incorrect output.
     case silentlyWrong = "silently-wrong"
     case hung
     case memoryLimit = "memory-limit"
     case crashed
 
-    /// Whether whoever reads was told the truth, and lived.
+    /// Whether the reader got no wrong result, and ended by itself.
     package var isHonest: Bool { self <= .detected }
 
-    /// In a line of the heat by offset.
+    /// In a line of the heat map by offset.
     package var mark: Character {
         switch self {
         case .correct: "."

@@ -1,7 +1,7 @@
 import Commands
 import FaultModel
 
-/// What the trials of `assay damage` came to, as text and as CSV.
+/// The results of the trials of `assay damage`, as text and as CSV.
 package struct DamageReport: Sendable {
     package let files: DamagedFiles
     package let pageSize: Int
@@ -13,8 +13,8 @@ package struct DamageReport: Sendable {
         self.pageSize = pageSize
     }
 
-    /// 2 when something was wrong in silence, crashed or hung; 3 when nothing was decided: a command that noticed no
-    /// damage at all, in nothing that it printed, may never have read the files.
+    /// 2 if an output was silently wrong, or a command crashed or hung; 3 if nothing was decided: a command that
+    /// noticed no damage at all may never have read the files.
     package var exitStatus: Int32 {
         if trials.contains(where: { !$0.outcome.isHonest }) { return 2 }
         return trials.contains { $0.outcome != .correct } ? 0 : 3
@@ -59,7 +59,7 @@ package struct DamageReport: Sendable {
             })
     }
 
-    /// The first of each fault and each outcome that is not honest, three of each.
+    /// Up to three of each fault and each dishonest outcome.
     private var findings: [DamageTrial] {
         FileDamage.Kind.allCases.flatMap { kind in
             DamageOutcome.allCases.reversed().filter { !$0.isHonest }.flatMap { outcome in
@@ -74,7 +74,7 @@ package struct DamageReport: Sendable {
 
     package static let heatColumns = 64
 
-    /// A line per file: its bytes in 64 parts, each with the mark of the gravest outcome, a space where none was tried.
+    /// A line per file: its bytes in 64 parts, each with the mark of the gravest outcome; a space if none was tried.
     package func heat() -> [String] {
         let shown = files.files.indices.filter { !files.files[$0].bytes.isEmpty }
         let width = shown.map { files.files[$0].name.count }.max() ?? 0

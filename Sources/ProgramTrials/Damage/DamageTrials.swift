@@ -2,29 +2,29 @@ import FaultModel
 import Harness
 import RunRecords
 
-/// One damage, and what the read command made of it.
+/// One damage, and the result of the read command on it.
 package struct DamageTrial: Sendable {
     package var damage: FileDamage
     package var outcome: DamageOutcome
-    /// The first difference, what the command said last, or the signal.
+    /// The first difference, the command's last line, or the signal.
     package var detail: String
 }
 
-/// Copies of files, one damage each, read by a command of the user's whose output is compared with what it prints of
+/// Damages copies of files in one place each, and compares the output of the user's read command with its output for
 /// the undamaged files.
 package struct DamageTrials: Sendable {
     package let files: DamagedFiles
     package let command: CheckCommand
-    /// What stands for `{}`, below a copy's directory: the first file, or nothing where a directory was given.
+    /// Replaces `{}`, relative to a copy's directory: the first file, or empty if a directory was given.
     package let subject: String
     /// For the copies.
     package let directory: String
     package var older: DamagedFiles?
-    /// Directories of a copy, those without files among them.
+    /// Directories of a copy, including those without files.
     package var directories: [String] = []
     package var pageSize = 4_096
     package var ignored: [String] = []
-    /// Bytes that the command and what it starts may keep in memory.
+    /// Bytes of memory that the command and its children may use.
     package var memoryLimit = 1 << 30
     package var lanes = TrialLanes.processors
 
@@ -37,9 +37,9 @@ package struct DamageTrials: Sendable {
 
     // MARK: The undamaged copy
 
-    /// What the command prints of undamaged files, the same in two runs.
+    /// The command's output for undamaged files, the same in two runs.
     ///
-    /// Throws: `TrialRefusal` where no output could be compared with it.
+    /// Throws: `TrialRefusal` if no output could be compared with it.
     package func reference() throws -> PrintedLines {
         var printed: [PrintedLines] = []
         for name in ["undamaged", "undamaged-again"] {
@@ -73,7 +73,7 @@ package struct DamageTrials: Sendable {
 
     // MARK: Trials
 
-    /// Runs the trials. Those that change nothing are left out.
+    /// Runs the trials, without those that change no byte.
     package func run(
         _ damages: [FileDamage], against reference: PrintedLines, progress: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> LaneResults<DamageTrial> {
@@ -83,7 +83,7 @@ package struct DamageTrials: Sendable {
         return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
-    /// nil where the damage changes nothing.
+    /// Nil if the damage changes no byte.
     package func run(
         _ damage: FileDamage, against reference: PrintedLines, in directory: String
     ) throws -> DamageTrial? {
@@ -112,7 +112,7 @@ package struct DamageTrials: Sendable {
         return Reading(end: end, isTooLarge: isTooLarge, lines: lines)
     }
 
-    /// Runs it to its end; ends it when it takes more memory than it may.
+    /// Runs the program until it ends; kills it if it exceeds the memory limit.
     private func follow(_ program: WatchedProgram) throws -> (WatchedEnd, Bool) {
         let running = try program.start()
         var isTooLarge = false
@@ -125,7 +125,7 @@ package struct DamageTrials: Sendable {
         }
     }
 
-    /// Leaves the files, damaged in one place or in none, in a directory that was not there.
+    /// Writes the files, with at most one damage, to a new directory.
     package func write(_ change: FileChange?, to directory: String) throws {
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
@@ -139,9 +139,9 @@ package struct DamageTrials: Sendable {
         }
     }
 
-    /// What happened, from the end and the output of the command alone.
+    /// The outcome, from the end and the output of the command alone.
     ///
-    /// - Parameter hidden: the path of the copy, which is another one each time.
+    /// - Parameter hidden: the path of the copy, which differs each time.
     package static func judge(
         _ end: WatchedEnd, _ lines: PrintedLines, against reference: PrintedLines, hiding hidden: [String] = []
     ) -> (DamageOutcome, String) {

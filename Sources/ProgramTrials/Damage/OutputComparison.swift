@@ -6,18 +6,18 @@ import RunRecords
     import Darwin
 #endif
 
-/// What a command printed, as lines that can be compared with those of another run of it.
+/// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {
     package let lines: [[UInt8]]
-    /// Whether the last line was ended.
+    /// Whether the last line is complete.
     package let isEnded: Bool
 
     /// - Parameters:
-    ///   - directory: where the command found its files: its path becomes `{}`, as it is another one in each run.
+    ///   - directory: the directory of the command's files: its path is replaced by `{}`, as it differs in each run.
     ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
     package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
         let path = Array(directory.utf8)
-        // Most outputs do not speak of it, and looking for the first byte is quick.
+        // A fast path: most outputs do not contain the path, and the search for its first byte is fast.
         let text = path.isEmpty ? output : Self.replacing(path, in: output)
         isEnded = text.last == UInt8(ascii: "\n")
         var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
@@ -46,7 +46,7 @@ package struct PrintedLines: Equatable, Sendable {
         return result + rest
     }
 
-    /// Whether this is the beginning of `whole`: every line right, the last one maybe cut.
+    /// Whether this is a prefix of `whole`: every line equal, the last one possibly cut.
     package func isBeginning(of whole: PrintedLines) -> Bool {
         guard lines.count <= whole.lines.count else { return false }
         for (index, line) in lines.enumerated() {
@@ -57,7 +57,7 @@ package struct PrintedLines: Equatable, Sendable {
         return true
     }
 
-    /// Where this is not what was expected, in words; nil where it is.
+    /// The first difference from the expected output, as text; nil if there is none.
     package func difference(from expected: PrintedLines) -> String? {
         for index in 0..<max(lines.count, expected.lines.count) {
             let got = index < lines.count ? lines[index] : nil

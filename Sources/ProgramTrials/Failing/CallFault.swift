@@ -1,8 +1,8 @@
-/// A fault that strikes a program's own file calls, or the program at one of them.
+/// A fault that makes a program's file call fail, or kills the program at one.
 ///
-/// The canonical form is `io:KINDS#N,EFFECT[,for-good]`, or `kill:KINDS#N,before` and `kill:KINDS#N,after`, where KINDS
-/// is what the preloaded library knows, and N counts its calls to watched files from 0; or `kill:moment#N` for the N-th
-/// moment that the seed chose.
+/// The canonical form is `io:KINDS#N,EFFECT[,for-good]`, or `kill:KINDS#N,before` and `kill:KINDS#N,after`. KINDS are
+/// those of the preloaded library, and N counts its calls to watched files from 0. `kill:moment#N` is the N-th moment
+/// chosen by the seed.
 package enum CallFault: Hashable, Sendable, CustomStringConvertible {
     package enum Effect: String, Sendable, CaseIterable {
         case inputOutputError = "EIO"
@@ -18,7 +18,7 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
     case kill(kinds: String, number: Int, side: Side)
     case killAtMoment(number: Int)
 
-    /// As the library takes it; nil where it has no part in it.
+    /// In the library's syntax; nil if the library does not implement the fault.
     package var words: String? {
         switch self {
         case .fails(let kinds, let number, let effect, let isLasting):
@@ -33,7 +33,7 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
-    /// What trials are counted together under: the fault without its number.
+    /// The key by which trials are counted together: the fault without its number.
     package var group: String {
         switch self {
         case .fails(let kinds, _, let effect, let isLasting):
@@ -51,7 +51,7 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for anything else.
     package init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"), let hash = text.firstIndex(of: "#"), colon < hash else {
             return nil
@@ -87,11 +87,11 @@ package enum CallKind: String, Sendable, CaseIterable {
     /// Names of several kinds.
     static let sets: Set<String> = ["change", "space"]
 
-    /// Those that change what is on the disk: the library's `change`.
+    /// Calls that change the disk: the library's `change`.
     package static let changing = Set(allCases).subtracting([.open, .read])
-    /// Those that may need room: the library's `space`.
+    /// Calls that may need space: the library's `space`.
     package static let space = changing.subtracting([.syncDirectory, .unlink])
 
-    /// What EIO is tried at where nobody says it. Who cannot open a file has done nothing yet.
+    /// Default calls to fail with EIO. `open` is left out: a program that fails to open its file has changed nothing.
     package static let failing = allCases.filter { $0 != .open }
 }

@@ -1,6 +1,6 @@
 import Seeds
 
-/// Says how many calls of each kind a fault could strike.
+/// The number of calls of each kind that a fault can strike.
 package protocol CallCounting {
     func count(_ kind: CallKind) -> Int
 }
@@ -11,7 +11,7 @@ extension CallCounting {
 
 /// Which of a program's calls are struck, and how.
 package struct FaultChoice: Sendable {
-    /// Of each fault so many places at most, chosen by the seed, the first and the last among them; nil for all.
+    /// The maximum number of places for each fault, chosen by the seed, including the first and the last; nil for all.
     package var samples: Int?
     package var seed: Seed
     /// Once, for good, or both.
@@ -40,7 +40,7 @@ package struct FaultChoice: Sendable {
         }
     }
 
-    /// EIO at the calls of each kind, and writes that do half of what they were asked for.
+    /// EIO at the calls of each kind, and writes that transfer half of their bytes.
     package func inputOutputErrors(_ kinds: [CallKind], _ state: some CallCounting) -> [CallFault] {
         kinds.flatMap { kind in
             let count = state.count(kind)
@@ -50,15 +50,15 @@ package struct FaultChoice: Sendable {
         }
     }
 
-    /// A disk that is full at a call that may need room, once and from then on; and one that fills up in the middle of
-    /// a write.
+    /// A disk that is full at a call that may need space, once and for good; and one that runs full in the middle of a
+    /// write.
     package func fullDisks(_ effect: CallFault.Effect, _ state: some CallCounting) -> [CallFault] {
         let count = state.count(CallKind.space)
         let middle = lasting.contains(true) ? faults("space", count: count, .short, [true]) : []
         return faults("space", count: count, effect, lasting) + middle
     }
 
-    /// A death right before and right after each call that changes something, and at moments.
+    /// A kill right before and right after each call that changes the disk, and at moments.
     package func kills(moments: Int, _ state: some CallCounting) -> [CallFault] {
         let count = state.count(CallKind.changing)
         let calls = CallFault.Side.allCases.flatMap { side in

@@ -1,13 +1,14 @@
 import RunRecords
 
-/// The file in which the preloaded library, in all programs that come of one, counts calls and says what was struck.
+/// The file in which the preloaded library counts calls, in a program and all its descendants, and records struck
+/// calls.
 package struct FaultState: CallCounting, Sendable {
     package static let variable = "ASSAY_FAULT_STATE"
     package static let faultVariable = "ASSAY_FAULT"
     private static let magic = Array("ASSAYFL1".utf8)
     private static let size = 4_096
 
-    /// As the words of `struct assay_faults` follow each other.
+    /// In the order of the words of `struct assay_faults`.
     private enum Word: Int {
         case programs = 1
         case group, misread, kinds, number, effect, error, isLasting, matched, struck, inapplicable, unseen, maps
@@ -16,12 +17,12 @@ package struct FaultState: CallCounting, Sendable {
 
     private let words: [UInt64]
 
-    /// Makes the file anew: nothing has been counted.
+    /// Creates the file anew, with all counts zero.
     package static func make(_ path: String) throws {
         try FileTree.writeBytes(path, [UInt8](repeating: 0, count: size))
     }
 
-    /// Throws: `TrialRefusal` for a file that no library of this version has written.
+    /// Throws: `TrialRefusal` for a file not written by a library of this version.
     package init(reading path: String) throws {
         let bytes = try FileTree.readBytes(path)
         let isUntouched = bytes.count == Self.size && bytes.allSatisfy { $0 == 0 }
@@ -35,20 +36,20 @@ package struct FaultState: CallCounting, Sendable {
 
     private func value(_ word: Word) -> Int { Int(clamping: words[word.rawValue]) }
 
-    /// Programs that were loaded with the library.
+    /// Programs loaded with the library.
     package var programs: Int { value(.programs) }
-    /// The fault was not understood.
+    /// The fault could not be parsed.
     package var isMisread: Bool { value(.misread) != 0 }
     /// Calls that the fault struck.
     package var struck: Int { value(.struck) }
-    /// The call whose turn it was could not be struck: one byte has no half.
+    /// The call to be struck could not be: one byte has no half.
     package var isInapplicable: Bool { value(.inapplicable) != 0 }
-    /// Calls by number, which no fault strikes.
+    /// System calls by number, which no fault strikes.
     package var unseen: Int { value(.unseen) }
     package var maps: Int { value(.maps) }
-    /// Streams of the C library that write to files: it makes their calls for itself.
+    /// Streams of the C library that write to files: their calls are made inside the library.
     package var streams: Int { value(.streams) }
-    /// The kind of the first call that was struck.
+    /// The kind of the first struck call.
     package var struckKind: CallKind? {
         let number = value(.struckKind) - 1
         return CallKind.allCases.indices.contains(number) ? CallKind.allCases[number] : nil

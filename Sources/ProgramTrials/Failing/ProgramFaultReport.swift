@@ -1,8 +1,8 @@
-/// What the trials of `assay eio`, `full` and `kill` came to, as text and as CSV.
+/// The results of the trials of `assay eio`, `full` and `kill`, as text and as CSV.
 package struct ProgramFaultReport: Sendable {
     package let trials: [ProgramFaultTrial]
     package let baseline: ProgramFaultTrials.Baseline
-    /// Whether a program must end with another status than 0 when a call of its failed.
+    /// Whether a program must end with another status than 0 if one of its calls failed.
     package let mustTell: Bool
 
     package init(_ trials: [ProgramFaultTrial], _ baseline: ProgramFaultTrials.Baseline, mustTell: Bool) {
@@ -13,10 +13,10 @@ package struct ProgramFaultReport: Sendable {
 
     private var violations: [ProgramFaultTrial] { trials.filter { $0.outcome.isViolation(mustTell: mustTell) } }
     private var unstruck: Int { trials.count { $0.outcome == .notStruck } }
-    /// Calls that no fault could strike, and that were not tried therefore.
+    /// Calls that no fault can strike, and that were not tried for this reason.
     private var unreached: Int { baseline.state.unseen + baseline.state.streams + baseline.past.count }
 
-    /// 2 when something was broken; 3 when no trial was struck, when one was not, or when some calls cannot be.
+    /// 2 if something was broken; 3 if no trial was struck, one was not, or some calls cannot be.
     package var exitStatus: Int32 {
         if !violations.isEmpty { return 2 }
         return unstruck > 0 || unreached > 0 || trials.isEmpty ? 3 : 0
@@ -72,7 +72,7 @@ package struct ProgramFaultReport: Sendable {
         return exitStatus == 3 ? "no violation in \(count), but not all was tried" : "\(count): no violation"
     }
 
-    /// What the violations are.
+    /// The violations, as text.
     private var kinds: String {
         let words: [(ProgramFaultOutcome, String)] = [
             (.broken, "a check that fails"), (.crashed, "a crash"), (.hung, "a hang"),
@@ -95,7 +95,7 @@ package struct ProgramFaultReport: Sendable {
             })
     }
 
-    /// The first of each fault and each outcome that is a violation, three of each; and one that was never struck.
+    /// Up to three of each fault and each outcome that is a violation; and one that was never struck.
     private var findings: [ProgramFaultTrial] {
         var shown: [String: Int] = [:]
         return trials.filter { trial in

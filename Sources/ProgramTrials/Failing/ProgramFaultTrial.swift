@@ -1,15 +1,15 @@
-/// What a program made of a fault. From harmless to grave.
+/// How a program handled a fault, in order of severity.
 package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
-    /// It was killed, and the check is content with what it left.
+    /// It was killed, and the check accepts the files that it left.
     case survived
-    /// It ended with another status than 0, and the check is content.
+    /// It ended with another status than 0, and the check accepts the files.
     case told
-    /// It ended with status 0 as if nothing had happened, and the check is content.
+    /// It ended with status 0 as if no call had failed, and the check accepts the files.
     case untold
-    /// A write did half of what it was asked for, the program wrote the rest, and the check is content: no call failed,
-    /// and there is nothing to tell.
+    /// A write transferred half of its bytes, the program wrote the rest, and the check accepts the files: no call
+    /// failed, so there is no error to report.
     case completed
-    /// The fault never struck: nothing is known.
+    /// The fault never struck: the trial decides nothing.
     case notStruck = "not-struck"
     case hung
     /// It ended by a signal of its own.
@@ -17,7 +17,7 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     /// The check fails.
     case broken
 
-    /// Whether nothing was promised that was not kept.
+    /// Whether a promise was broken.
     package func isViolation(mustTell: Bool) -> Bool {
         switch self {
         case .survived, .told, .completed, .notStruck: false
@@ -27,10 +27,10 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     }
 }
 
-/// One fault, and what came of it.
+/// One fault, and its outcome.
 package struct ProgramFaultTrial: Sendable {
     package var fault: CallFault
     package var outcome: ProgramFaultOutcome
-    /// How the program ended, and what the check said.
+    /// How the program ended, and what the check printed.
     package var detail: String
 }

@@ -4,17 +4,17 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A program of the user's, run anew for each fault in a copy of a directory, and a check of what it left there.
+/// Runs the user's program once for each fault in a copy of a directory, and checks the files that it left there.
 package struct ProgramFaultTrials: Sendable {
-    /// What the check finds the program's lines in: those that it printed before it ended.
+    /// Environment variable of the check: a file with the lines that the program printed before it ended.
     package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
     private static let memoryLimit = 64 << 20
 
-    /// Program and what it is told, with `{}` for the directory.
+    /// The program and its arguments, with `{}` for the directory.
     package let words: [String]
     package let check: CheckCommand
     package let library: String
-    /// What each copy begins as; nil: an empty directory.
+    /// Initial content of each copy; nil: an empty directory.
     package var original: String?
     /// For the copies.
     package let directory: String
@@ -35,11 +35,11 @@ package struct ProgramFaultTrials: Sendable {
     package struct Baseline: Sendable {
         package let state: FaultState
         package let durationNanoseconds: UInt64
-        /// The check is as content with the directory from before the run, and with the lines of all of it: what is
-        /// lost it does not see.
+        /// The check also accepts the directory from before the run together with all lines of the run: it does not
+        /// notice lost data.
         package let isCheckBlind: Bool
         package let lineCount: Int
-        /// What the program did past the library, in words: no fault can strike it.
+        /// The program's calls that bypassed the library, as text: no fault can strike them.
         package let past: [String]
     }
 
@@ -63,7 +63,7 @@ package struct ProgramFaultTrials: Sendable {
         var state: String { directory + "/state" }
         var acknowledged: String { directory + "/acknowledged" }
 
-        /// What a program or a check said last, without where this run was.
+        /// The last line that a program or a check printed, without the paths of this run.
         func lastLine(_ end: WatchedEnd) -> String {
             CheckCommand.lastLine(end, hiding: [data, directory])
         }
@@ -71,7 +71,7 @@ package struct ProgramFaultTrials: Sendable {
 
     // MARK: Without a fault
 
-    /// Throws: `TrialRefusal` where no trial could say anything.
+    /// Throws: `TrialRefusal` if no trial could decide anything.
     package func baseline() throws -> Baseline {
         let ran = try run(nil, in: Place(directory: directory + "/baseline"))
         let end = ran.end
@@ -106,7 +106,7 @@ package struct ProgramFaultTrials: Sendable {
             lineCount: ran.lines.count { $0 == UInt8(ascii: "\n") }, past: past)
     }
 
-    /// The program once more, under the recorder: what it did to its files has to be what was seen of it.
+    /// Runs the program once more under the recorder, and returns its calls that the library did not see.
     private func past() throws -> [String] {
         let place = Place(directory: directory + "/recorded")
         try FileTree.remove(place.directory)
@@ -131,7 +131,7 @@ package struct ProgramFaultTrials: Sendable {
 
     // MARK: Trials
 
-    /// Runs the trials. Those whose call cannot be struck in that way are left out.
+    /// Runs the trials, without those whose call cannot be struck in that way.
     package func run(
         _ faults: [CallFault], _ baseline: Baseline, progress: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> LaneResults<ProgramFaultTrial> {
@@ -141,13 +141,13 @@ package struct ProgramFaultTrials: Sendable {
         return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
-    /// nil where that call cannot be struck in that way. The directory is left as the check found it where `keeps`.
+    /// Nil if the call cannot be struck in that way. `keeps`: leaves the directory as the check found it.
     package func run(
         _ fault: CallFault, _ baseline: Baseline, in directory: String, keeps: Bool = false
     ) throws -> ProgramFaultTrial? {
         let place = Place(directory: directory)
         var ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: 0))
-        // A run may be quicker than that without a fault was.
+        // A run may be faster than the baseline.
         if case .killAtMoment = fault {
             for attempt in 1..<6 where !ran.isKilled {
                 ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: attempt))
@@ -184,7 +184,7 @@ package struct ProgramFaultTrials: Sendable {
         return trial(isCompleted(fault, ran.state, baseline.state) ? .completed : .untold, said)
     }
 
-    /// Whether a call that did half was followed by one for the rest, which nothing failed.
+    /// Whether a call that transferred half was followed by one for the rest that did not fail.
     private func isCompleted(_ fault: CallFault, _ state: FaultState, _ baseline: FaultState) -> Bool {
         guard case .fails(_, _, .short, false) = fault, let kind = state.struckKind else { return false }
         return state.count(kind) > baseline.count(kind)
@@ -241,7 +241,7 @@ package struct ProgramFaultTrials: Sendable {
             ran.place.data, variables: ["\(Self.acknowledgedVariable)=\(ran.place.acknowledged)"])
     }
 
-    /// Seconds from the start; each attempt comes at half of the one before.
+    /// Seconds from the start; each attempt halves the time of the one before.
     private func moment(of fault: CallFault, _ baseline: Baseline, attempt: Int) -> Double? {
         guard case .killAtMoment(let number) = fault else { return nil }
         var random = RandomStream(seed.derived("moments").derived(UInt64(number)))

@@ -8,14 +8,14 @@ import Synchronization
     import Darwin
 #endif
 
-/// The watch over the calls of a program that the recorder in it does not see: the other end of `past.h`.
+/// Watches a program's calls that bypass its recorder: the other end of `past.h`.
 ///
-/// The first program hands over a descriptor by which the kernel tells of these calls. Each of them waits until this
-/// process has looked at it, and then goes on as if nothing had been. Where the kernel tells of none there is no
-/// verdict: a sync that was missed makes a correct program look wrong.
+/// The first program hands over a seccomp listener, by which the kernel reports these calls. Each of them waits until
+/// this process has examined it, and then continues unchanged. If the kernel reports none, there is no verdict: a
+/// missed sync would make a correct program look wrong.
 final class CallWatch: Sendable {
     static let variable = "ASSAY_CALLS"
-    /// The number that the program's end has in the program, until its first instruction.
+    /// The number of the program's end of the socket, until the program's first instruction.
     static let descriptor: Int32 = 198
 
     /// The program's end.
@@ -29,19 +29,19 @@ final class CallWatch: Sendable {
 
     private struct Found {
         var calls = PastCalls()
-        /// The thread waits for the descriptor.
+        /// The thread waits for the listener.
         var isWaiting = false
-        /// Whether the kernel tells.
+        /// Whether the kernel reports calls.
         var isWatching = false
     }
 
-    /// - Parameter root: the watched directory, as the kernel names it.
+    /// - Parameter root: the watched directory, in the kernel's form.
     init(_ root: String, without volatile: VolatileNames) throws {
         self.root = BytePath(root)
         self.volatile = volatile
         device = UInt64(truncatingIfNeeded: try FileTree.status(self.root).st_dev)
         var ends: [Int32] = [-1, -1]
-        // SOCK_STREAM and, where there is one, SOCK_CLOEXEC: programs that are started meanwhile get neither.
+        // SOCK_STREAM and, if it exists, SOCK_CLOEXEC: programs started meanwhile inherit neither end.
         #if canImport(Glibc)
             let kind: Int32 = 1 | 0x80000
         #else
@@ -51,7 +51,7 @@ final class CallWatch: Sendable {
             throw HarnessError("cannot watch a program: \(systemMessage())")
         }
         own = ends[0]
-        // Above the numbers that other descriptors get in the program.
+        // Above the numbers of the program's other descriptors.
         given = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
         close(ends[1])
         guard given >= 0 else { throw HarnessError("cannot watch a program: \(systemMessage())") }
@@ -62,17 +62,17 @@ final class CallWatch: Sendable {
         close(given)
     }
 
-    /// Follows the program in a thread of its own.
+    /// Follows the program on a thread of its own.
     func start() throws {
         found.withLock { $0.isWaiting = true }
         let thread = try ThreadStart { [self] in follow() }.spawn()
         pthread_detach(thread)
     }
 
-    /// The program has ended, with all that it started: no call waits any more.
+    /// To be called when the program and all its descendants have ended: no call waits any more.
     func stop() { isStopped.store(true, ordering: .sequentiallyConsistent) }
 
-    /// All that was told. What the program sent is looked at, however early it ended.
+    /// All reported calls. Reads what the program sent, however early it ended.
     func finish() -> PastCalls {
         stop()
         while found.withLock({ $0.isWaiting }) { usleep(200) }
@@ -107,10 +107,10 @@ final class CallWatch: Sendable {
         return poll(&polled, 1, 20) > 0 ? polled.revents : 0
     }
 
-    /// The descriptor that the first program sends; nil where it sends none.
+    /// The listener from the first program; nil if it sends none.
     private func receive() -> Int32? {
         while true {
-            // What was sent before the end is there after it.
+            // Bytes sent before the end are readable after it.
             let isLast = isStopped.load(ordering: .sequentiallyConsistent)
             if wait(own) & Int16(POLLIN) != 0 { break }
             if isLast { return nil }
@@ -146,7 +146,7 @@ final class CallWatch: Sendable {
 
     // MARK: Calls
 
-    /// As `struct seccomp_notif` lays them out.
+    /// In the layout of `struct seccomp_notif`.
     private struct Notice {
         var id: UInt64
         var thread: UInt32
@@ -171,8 +171,8 @@ final class CallWatch: Sendable {
         notice.initializeMemory(as: UInt8.self, repeating: 0)
         reply.initializeMemory(as: UInt8.self, repeating: 0)
         guard let noticeStart = notice.baseAddress, let replyStart = reply.baseAddress else { return }
-        // SECCOMP_IOCTL_NOTIF_RECV and .._SEND, which are macros that Swift does not import. The one whose call it was
-        // may be gone by now.
+        // SECCOMP_IOCTL_NOTIF_RECV and .._SEND, which are macros that Swift does not import. The calling thread may
+        // have ended by now.
         let (receive, send): (UInt, UInt) = (0xC050_2100, 0xC018_2101)
         guard ioctl(listener, receive, noticeStart) == 0 else { return }
         let call = Notice(UnsafeRawBufferPointer(notice))
@@ -203,7 +203,8 @@ final class CallWatch: Sendable {
         case .splice: if let name = watched(process, call.words[2]) { note("a splice to \(name)") }
         case .submit: submit(process, call.words)
         case .makeRing:
-            // The flags stand third; IORING_SETUP_SQPOLL: from then on the kernel looks by itself.
+            // The flags are the third word; with IORING_SETUP_SQPOLL the kernel reads submissions without further
+            // calls.
             if process.word(at: call.words[1] + 8).map({ $0 & 2 != 0 }) ?? true { noteRing() }
         case .enterRing: noteRing()
         case nil: note("call number \(call.number) of the system, which was not expected")
@@ -224,19 +225,19 @@ final class CallWatch: Sendable {
         found.withLock { $0.calls.note(program, by: own) }
     }
 
-    /// The kernel's asynchronous I/O, of which reads are none of ours.
+    /// The kernel's asynchronous I/O; reads do not matter.
     private func submit(_ process: ObservedProcess, _ words: [UInt64]) {
         for index in 0..<min(words[1], 1_024) {
             guard let block = process.word(at: words[2] &+ 8 * index),
                 let kind = process.word(at: block &+ 16)
             else { return note("something was asked for by asynchronous I/O (libaio), which is not seen") }
-            // The kind of the operation and the descriptor stand together: IOCB_CMD_PREAD and .._PREADV read.
+            // The kind of the operation and the descriptor share a word: IOCB_CMD_PREAD and .._PREADV read.
             if [0, 7].contains(kind & 0xFFFF) { continue }
             if let name = watched(process, kind >> 32) { note("asynchronous I/O (libaio) of \(name)") }
         }
     }
 
-    /// The name of what a descriptor leads to, where that is watched.
+    /// The name of a descriptor's file if it is watched.
     private func watched(_ process: ObservedProcess, _ descriptor: UInt64) -> String? {
         guard let path = process.path(of: Int32(truncatingIfNeeded: descriptor)) else { return "something" }
         return watched(path)

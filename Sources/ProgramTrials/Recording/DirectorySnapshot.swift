@@ -7,27 +7,27 @@ import RunRecords
     import Darwin
 #endif
 
-/// What cannot be tried, and what to do instead: an error of use.
+/// Why a trial is impossible, and what to do instead: an error of use.
 package struct TrialRefusal: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Base names of files that hold nothing which has to outlive a loss of power: locks and shared memory. Patterns of
-/// `*` and `?`.
+/// Base names of files whose content need not survive a power failure: locks and shared memory. Patterns of `*` and
+/// `?`.
 package struct VolatileNames: Sendable {
-    /// Of SQLite, LMDB, LevelDB and RocksDB. Others use files with such names for what they rename later.
+    /// Of SQLite, LMDB, LevelDB and RocksDB. Others use such names for files that they rename later.
     package static let known = ["*-shm", "*-lock", "lock.mdb", "LOCK"]
 
     package let patterns: [String]
 
-    /// - Parameter known: those that are volatile for any program; for an engine, whose own it says itself, none.
-    /// Throws: `TrialRefusal` for a pattern that the preloaded library would take for something else.
+    /// - Parameter known: the names that are volatile for any program; empty for an engine, which declares its own.
+    /// Throws: `TrialRefusal` for a pattern that the preloaded library would interpret differently.
     package init(adding patterns: [String], to known: [String] = VolatileNames.known) throws(TrialRefusal) {
         for pattern in patterns where pattern.isEmpty || pattern.contains(where: { "/:[\\".contains($0) }) {
             throw TrialRefusal(
-                "--volatile \(pattern) is no pattern for the name of a file: * and ? stand for what may be there")
+                "--volatile \(pattern) is not a pattern for file names: * and ? match any characters and one character")
         }
         self.patterns = known + patterns
         guard self.patterns.joined(separator: ":").utf8.count < 1_000 else {
@@ -40,18 +40,18 @@ package struct VolatileNames: Sendable {
     }
 }
 
-/// All that a directory holds, in memory.
+/// The whole content of a directory, in memory.
 package struct DirectorySnapshot: Sendable {
-    /// More is not taken into memory.
+    /// Larger contents are refused.
     static let byteLimit: Int64 = 1 << 30
 
-    /// Paths from the directory on, as ``BytePath/key``: `a/b`.
+    /// Paths relative to the directory, as ``BytePath/key``: `a/b`.
     package var image = DiskImage()
     package var directories: Set<String> = []
-    /// Links, FIFOs and sockets among the files of the image, which has something in the place of their bytes.
+    /// Links, FIFOs and sockets; the image holds a placeholder in place of their bytes.
     package var nodes: [Inode: FileNode] = [:]
     package var modes = FileModes()
-    /// By the numbers that the kernel knows the files by.
+    /// By inode number.
     var inodes: [UInt64: Inode] = [:]
     private var bytes: Int64 = 0
 
@@ -100,7 +100,7 @@ package struct DirectorySnapshot: Sendable {
         image.files[inode] = FileImage(try FileTree.readBytes(path))
     }
 
-    /// The first difference to what was to be there, in words; nil for none.
+    /// The first difference from the expected files, as text; nil if there is none.
     package func difference(from expected: DiskImage) -> String? {
         for path in Set(image.entries.keys).union(expected.entries.keys).sorted() {
             let text = BytePath(key: path).text
@@ -115,7 +115,7 @@ package struct DirectorySnapshot: Sendable {
         return nil
     }
 
-    /// The first file or directory with other permissions than it was to have, in words; nil for none.
+    /// The first file or directory with unexpected permissions, as text; nil if there is none.
     package func difference(from expected: FileModes, entries: [String: Inode]) -> String? {
         func difference(_ path: String, _ one: UInt32, _ other: UInt32) -> String? {
             if one & 0o777 == other & 0o777 { return nil }
@@ -133,9 +133,9 @@ package struct DirectorySnapshot: Sendable {
         return nil
     }
 
-    /// Makes the files of a disk in an empty directory, which gets the permissions of the one that it stands for.
+    /// Writes the files of a disk to an empty directory, which gets the permissions of the original one.
     ///
-    /// - Parameter nodes: what is no file of the image's.
+    /// - Parameter nodes: entries that are not files.
     package static func build(
         _ image: DiskImage, directories: Set<String>, nodes: [Inode: FileNode] = [:], modes: FileModes = FileModes(),
         at root: String
@@ -159,7 +159,7 @@ package struct DirectorySnapshot: Sendable {
                 try FileTree.make(full(path), bytes, mode: modes[inode])
             }
         }
-        // At the end, and from below: one may let nothing be made in it.
+        // Last, and from the deepest on: permissions may forbid creating entries.
         for directory in directories.sorted(by: >) + ["."] {
             let mode = modes[directory: directory]
             if mode == FileModes.usualDirectory, UInt32(FileTree.maskedBits) & mode == 0 { continue }

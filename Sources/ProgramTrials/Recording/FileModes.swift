@@ -1,6 +1,6 @@
 import FaultModel
 
-/// Permissions of files and directories, where they are not what they mostly are.
+/// Permissions of files and directories that differ from the usual ones.
 package struct FileModes: Sendable, Equatable {
     package static let usualFile: UInt32 = 0o644
     package static let usualDirectory: UInt32 = 0o755
@@ -15,15 +15,15 @@ package struct FileModes: Sendable, Equatable {
         set { files[file] = newValue & 0o7777 == Self.usualFile ? nil : newValue & 0o7777 }
     }
 
-    /// By its path; `.` is the directory that is watched.
+    /// By its path; `.` is the watched directory.
     package subscript(directory path: String) -> UInt32 {
         get { directories[path] ?? Self.usualDirectory }
         set { directories[path] = newValue & 0o7777 == Self.usualDirectory ? nil : newValue & 0o7777 }
     }
 }
 
-/// A change of permissions, and after how many operations. Like a directory that is made it is taken to be on the disk
-/// at once.
+/// A change of permissions, and the number of operations before it. Like the creation of a directory it counts as
+/// durable at once.
 package struct ModeChange: Sendable {
     package enum Subject: Sendable {
         case file(Inode)

@@ -2,7 +2,7 @@ import FaultModel
 import RunRecords
 
 extension FileNode {
-    /// What stands for it among the files of a disk, so that a disk with another node in its place is another disk.
+    /// Its placeholder among the files of a disk, so that disks with different nodes differ.
     var image: FileImage {
         switch kind {
         case .link(let target): FileImage(Array("\0link\0".utf8) + target)

@@ -6,13 +6,13 @@ import RunRecords
     import Darwin
 #endif
 
-/// A thread of another process that waits in a call, as procfs shows it. nil where nothing is shown: it is gone, or may
-/// not be looked into.
+/// A thread of another process that waits in a call, read from procfs. Values are nil if it has ended, or access is
+/// denied.
 struct ObservedProcess {
     let thread: UInt32
     private var directory: String { "/proc/\(thread)" }
 
-    /// The process that the thread is of.
+    /// The thread's process.
     var process: UInt32 { status("Tgid:").flatMap { $0.first } ?? thread }
 
     /// The effective user, and the group.
@@ -25,7 +25,7 @@ struct ObservedProcess {
         return line?.dropFirst(name.count).split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) }
     }
 
-    /// Fewer where less is there.
+    /// Fewer bytes if the memory ends before.
     func memory(at address: UInt64, count: Int) -> [UInt8]? {
         let descriptor = open(directory + "/mem", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -35,7 +35,7 @@ struct ObservedProcess {
         return found > 0 ? Array(bytes[..<found]) : nil
     }
 
-    /// A text that ends in a zero.
+    /// A string that ends in a zero byte.
     func text(at address: UInt64) -> BytePath? {
         guard let bytes = memory(at: address, count: Int(PATH_MAX)), let end = bytes.firstIndex(of: 0) else {
             return nil
@@ -48,7 +48,7 @@ struct ObservedProcess {
         return (0..<8).reduce(0) { $0 | UInt64(bytes[$1]) << UInt64(8 * $1) }
     }
 
-    /// Where a descriptor of it leads, as the kernel names it.
+    /// The path of one of its descriptors, in the kernel's form.
     func path(of descriptor: Int32) -> BytePath? {
         guard let path = Self.link("\(directory)/fd/\(descriptor)") else { return nil }
         let removed = Array(" (deleted)".utf8)
@@ -56,14 +56,14 @@ struct ObservedProcess {
         return BytePath(Array(path.bytes.dropLast(removed.count)))
     }
 
-    /// The file system that a descriptor of it is on.
+    /// The file system of one of its descriptors.
     func device(of descriptor: Int32) -> UInt64? {
         var status = stat()
         guard stat("\(directory)/fd/\(descriptor)", &status) == 0 else { return nil }
         return UInt64(truncatingIfNeeded: status.st_dev)
     }
 
-    /// The file whose shared map holds an address.
+    /// The file whose shared map contains an address.
     func mapped(at address: UInt64) -> BytePath? {
         guard let maps = try? FileTree.readBytes(directory + "/maps") else { return nil }
         for line in maps.split(separator: UInt8(ascii: "\n")) {
@@ -87,16 +87,16 @@ struct ObservedProcess {
 
     // MARK: What it executes
 
-    /// The path as this process can open it.
+    /// The path in a form that this process can open.
     ///
-    /// - Parameter directory: the descriptor that a path begins at which does not begin at the root.
+    /// - Parameter directory: the descriptor that a relative path begins at.
     func reachable(_ path: BytePath, from directory: Int32?) -> BytePath {
         let own = self.directory
         if path.bytes.isEmpty, let directory { return BytePath("\(own)/fd/\(directory)") }
         guard path.bytes.first == UInt8(ascii: "/") else {
             return BytePath(directory.map { "\(own)/fd/\($0)" } ?? own + "/cwd").appending(path)
         }
-        // Names of the process that asks would lead to this one.
+        // Paths that refer to the calling process would refer to this one.
         let ofItself = [("/proc/self/", own + "/"), ("/proc/thread-self/", own + "/"), ("/dev/fd/", own + "/fd/")]
         for (prefix, place) in ofItself where path.bytes.starts(with: prefix.utf8) {
             return BytePath(Array(place.utf8) + path.bytes.dropFirst(prefix.utf8.count))
@@ -104,17 +104,17 @@ struct ObservedProcess {
         return BytePath(Array((own + "/root").utf8) + path.bytes)
     }
 
-    /// The program that a call is about to execute; nil where there is none, so that the call fails.
+    /// The program that a call is about to execute; nil if there is none, so that the call fails.
     func program(_ path: BytePath, from directory: Int32?, depth: Int = 0) -> PastCalls.Program? {
         let place = reachable(path, from: directory)
         var status = stat()
         let error = place.with { stat($0, &status) == 0 ? 0 : errno }
         var program = PastCalls.Program(name: path.bytes.isEmpty ? "a program" : path.text)
         if error == ENOENT || error == ENOTDIR { return nil }
-        // What may not be looked at is taken for something.
+        // An inaccessible file counts as a program.
         if error != 0 { return program }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o111 != 0 else { return nil }
-        // Of a file that its group may not execute the second bit means something else.
+        // Without execute permission for the group, S_ISGID has another meaning.
         let group = status.st_mode & (S_ISGID | S_IXGRP) == S_ISGID | S_IXGRP
         program.gainsRights =
             status.st_mode & S_ISUID != 0 && status.st_uid != user ?? status.st_uid
@@ -141,11 +141,11 @@ struct ObservedProcess {
     }
 }
 
-/// The beginning of an executable file (ELF).
+/// The header of an executable file (ELF).
 private enum ProgramHeader {
-    /// Whether a loader loads it, and what is to be loaded before all others with it. True where it cannot be told.
+    /// Whether a loader loads it, and the preloaded library with it. True if unknown.
     static func hasInterpreter(_ head: [UInt8]) -> Bool {
-        // 64 bits, and little-endian, as all that this is built for.
+        // 64 bits and little-endian, as on all supported machines.
         guard head.count >= 64, head[4] == 2, head[5] == 1 else { return true }
         func number(_ place: Int, _ size: Int) -> Int {
             guard place >= 0, place + size <= head.count else { return 0 }

@@ -1,16 +1,16 @@
-/// What the kernel told of calls that went past the recorder.
+/// The calls that bypassed the recorder, as reported by the kernel.
 package struct PastCalls: Sendable {
-    /// A program that a process executed, as far as it can be told before it happens.
+    /// A program that a process executes, as far as it is known beforehand.
     package struct Program: Sendable {
         package var name: String
-        /// No loader loads it, and so none of ours before it.
+        /// Statically linked: no loader loads it or the recorder.
         package var isStatic = false
-        /// By its permissions (set-user-ID): the loader does not let such a program be recorded, or the program does
-        /// not get its rights where it is.
+        /// By its permissions (set-user-ID): the loader does not preload the recorder into it, or the program does not
+        /// get its rights under the filter.
         package var gainsRights = false
     }
 
-    /// In words, each once.
+    /// As text, without duplicates.
     package private(set) var reasons: [String] = []
     /// By process, in order.
     package private(set) var executed: [UInt32: [Program]] = [:]
@@ -29,14 +29,14 @@ package struct PastCalls: Sendable {
         }
     }
 
-    /// Programs that were executed and did not load the recorder, in words.
+    /// Executed programs that did not load the recorder, as text.
     ///
-    /// - Parameter loaded: how often a process did.
+    /// - Parameter loaded: how often each process loaded it.
     package func withoutRecorder(_ loaded: [UInt32: Int]) -> [String] {
         var found: [String] = []
         for (process, programs) in executed.sorted(by: { $0.key < $1.key })
         where loaded[process, default: 0] < programs.count {
-            // One of them at least: the one that cannot have, or the last.
+            // At least one of them did not: a statically linked one, or else the last.
             let missing = programs.filter(\.isStatic)
             for program in missing.isEmpty ? programs.suffix(1) : missing[...] {
                 let why =

@@ -14,7 +14,7 @@ package struct Recorder {
     package var volatile: VolatileNames
     package var program: WatchedProgram
 
-    /// Where the trace is kept.
+    /// The directory of the trace.
     private let place: String
 
     /// - Parameters:
@@ -30,11 +30,11 @@ package struct Recorder {
         self.directory = path
         self.volatile = volatile
         self.program = program
-        // The program may be at work in another directory.
+        // The program may run in another directory.
         self.place = FileTree.absolute(place) ?? place
     }
 
-    /// Throws: `TrialRefusal`, `HarnessError` where the program cannot be started, `WorkInterrupted`.
+    /// Throws: `TrialRefusal`, `HarnessError` if the program cannot be started, `WorkInterrupted`.
     package func run() throws -> TracedRun {
         let start = try DirectorySnapshot(of: directory, without: volatile)
         guard !place.hasPrefix(directory + "/") else {
@@ -60,16 +60,17 @@ package struct Recorder {
             after, end, root: directory, calls: watch.finish())
     }
 
-    /// How many records were begun: the second word of what the recorders of all processes share.
+    /// Number of records begun: the second word of the memory shared by the recorders of all processes.
     private static func recordCount(_ lock: [UInt8]) -> Int {
         lock.dropFirst(8).prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// What comes of a trace, and whether it tells all: it has to lead from what was there to what is there.
+    /// The run of a trace, and whether the trace is complete: applied to the directory before the run, it must yield
+    /// the directory after it.
     ///
     /// - Parameters:
-    ///   - count: of its records; nil: that is not asked.
-    ///   - calls: what the kernel told of; nil: that is not asked.
+    ///   - count: the number of its records; nil: not checked.
+    ///   - calls: the calls that the kernel reported; nil: not checked.
     static func run(
         _ words: [String], _ start: DirectorySnapshot, _ trace: [UInt8], count: Int?, _ after: DirectorySnapshot,
         _ end: WatchedEnd, root: String, calls: PastCalls? = nil
@@ -96,7 +97,7 @@ package struct Recorder {
             after.difference(from: result) ?? after.difference(from: run.modes(at: .max), entries: result.entries)
         if let difference {
             let text = "the recorded operations do not lead to what is on the disk: \(difference)"
-            // Where something was not understood it may be that which is not there.
+            // If an operation was not understood, it may be the cause of the difference.
             if run.unseen.isEmpty { run.past.append(text) } else { run.unseen.append(text) }
         }
         run.unseen = run.past + run.unseen
@@ -118,7 +119,7 @@ package struct Recorder {
         }
         guard let calls else { return [] }
         var loaded = reader.starts.mapValues { $0 }
-        // Nothing told of the first one: it was started before the watch was.
+        // The execution of the first program is not reported: it started before the watch.
         loaded[first.process, default: 1] -= 1
         return calls.reasons + calls.withoutRecorder(loaded)
     }

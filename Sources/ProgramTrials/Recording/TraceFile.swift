@@ -1,13 +1,13 @@
 import RunRecords
 
-/// Why a trace is none: torn, of another version, with something missing.
+/// Why a trace is unreadable: cut, of another version, or with a gap.
 package struct TraceError: Error, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// One record of a trace, as `trace.h` of CAssayPreload lays it out.
+/// One record of a trace, in the layout of CAssayPreload's `trace.h`.
 package struct TraceRecord: Sendable, Equatable {
     /// The numbers of `enum assay_trace_kind`.
     package enum Kind: UInt16, Sendable {
@@ -34,7 +34,7 @@ package enum TraceFile {
     private static let magic: UInt32 = 0x4159_4153
     private static let headerSize = 64
 
-    /// Throws: `TraceError` for a trace that is cut short, has a gap, or was written by another version.
+    /// Throws: `TraceError` for a trace that is cut, has a gap, or was written by another version.
     package static func read(_ bytes: [UInt8]) throws(TraceError) -> [TraceRecord] {
         var records: [TraceRecord] = []
         var place = 0

@@ -2,17 +2,17 @@ import FaultModel
 import Harness
 import RunRecords
 
-/// What a program did to the files of a directory: from the records of its trace to operations of a disk.
+/// Converts the records of a trace to operations of a disk: what a program did to the files of a directory.
 ///
-/// Paths are keys (``BytePath/key``), so that two names of bytes are never held for one.
+/// Paths are keys (``BytePath/key``), so that two different names of bytes are never equal.
 package struct TraceReader {
-    /// Something that the program printed, and after how many operations.
+    /// Output of the program, and the number of operations before it.
     package struct Words: Sendable {
         package var operations: Int
         package var bytes: [UInt8]
     }
 
-    /// A directory that was made or taken away, and after how many operations.
+    /// A directory that was created or removed, and the number of operations before it.
     package struct DirectoryChange: Sendable {
         package var operations: Int
         package var path: String
@@ -23,17 +23,17 @@ package struct TraceReader {
     package private(set) var words: [Words] = []
     package private(set) var directoryChanges: [DirectoryChange] = []
     package private(set) var modeChanges: [ModeChange] = []
-    /// What is no file of those that have an inode: links, FIFOs, sockets.
+    /// Links, FIFOs and sockets.
     package private(set) var nodes: [Inode: FileNode]
-    /// What happened and is not understood, in words.
+    /// Operations that were not understood, as text.
     package private(set) var unseen: [String] = []
-    /// What happened past the recorder, in words.
+    /// Operations that bypassed the recorder, as text.
     package private(set) var past: [String] = []
-    /// The programs that a process loaded with the recorder, one after the other.
+    /// How often each process loaded the recorder.
     package private(set) var starts: [UInt32: Int] = [:]
-    /// The first of all, and the parent that it had.
+    /// The first process, and its parent.
     package private(set) var first: (process: UInt32, parent: Int64)?
-    /// A sync of everything counts as one of each file that was written to.
+    /// A sync of everything counts as one of each written file.
     package private(set) var hasWideSync = false
 
     private let root: String
@@ -41,16 +41,16 @@ package struct TraceReader {
     private var entries: [String: Inode]
     private var roles: [Inode: FileRole] = [:]
     private var nextInode: UInt64
-    /// The processes, numbered as they come.
+    /// The processes, numbered in order of appearance.
     private var actors: [UInt32: Int] = [:]
     private var counts: [FaultIdentity: Int] = [:]
-    /// What a sync of everything would have something to do for.
+    /// The files that a sync of everything has to sync.
     private var dirtyFiles: Set<Inode> = []
     private var dirtyDirectories: Set<String> = []
 
     /// - Parameters:
-    ///   - root: the watched directory, as the kernel names it.
-    ///   - start: what it held before.
+    ///   - root: the watched directory, in the kernel's form.
+    ///   - start: its content before the run.
     package init(root: String, start: DirectorySnapshot) {
         self.root = BytePath(root).key
         inodes = start.inodes
@@ -66,7 +66,7 @@ package struct TraceReader {
         past = past.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// What a node holds is on the disk as soon as it has a name there: so these are there from the start, without one.
+    /// A node's content is durable as soon as its name is: so the nodes exist from the start, without a name.
     package func base(of image: DiskImage) -> DiskImage {
         nodes.reduce(into: image) { image, node in image.files[node.key] = node.value.image }
     }
@@ -129,7 +129,7 @@ package struct TraceReader {
         dirtyDirectories.insert(DiskImage.directory(of: path))
     }
 
-    /// False for what is no node.
+    /// False if it is not a node.
     private mutating func makeNode(_ record: TraceRecord, _ path: String) -> Bool {
         let mode = UInt32(truncatingIfNeeded: record.offset)
         guard let node = FileNode(mode: mode, target: BytePath(key: record.destination).bytes) else { return false }
@@ -160,7 +160,7 @@ package struct TraceReader {
     private mutating func takeMode(_ record: TraceRecord) {
         guard let path = relative(record.path) else { return }
         if record.inode == 0 { return changeMode(.directory(path), record) }
-        // Of one that was not seen when it was made nothing is known anyway.
+        // The creation of an unknown file was not seen either, so its mode does not matter.
         if let inode = inodes[record.inode] { changeMode(.file(inode), record) }
     }
 
@@ -169,7 +169,7 @@ package struct TraceReader {
         modeChanges.append(ModeChange(operations: operations.count, subject: subject, mode: mode))
     }
 
-    /// The path from the watched directory on; `.` is itself. What lies elsewhere is noted.
+    /// The path relative to the watched directory; `.` is the directory itself. A path elsewhere is noted.
     private mutating func relative(_ path: String) -> String? {
         if path == root { return "." }
         let prefix = root.utf8.count + 1
@@ -210,9 +210,9 @@ package struct TraceReader {
         dirtyFiles.insert(inode)
     }
 
-    /// One after the other, as the kernel does it.
+    /// One after another, as the kernel does it.
     private mutating func takeSyncOfAll(_ record: TraceRecord) {
-        // Its error says nothing about any one file, and its success nothing about one that failed before.
+        // An error concerns no particular file, and a success does not undo an earlier failure of one.
         if record.failed { return }
         for inode in dirtyFiles.sorted() { add(record, .sync, .sync(inode: inode), role: roles[inode] ?? .data) }
         for path in dirtyDirectories.sorted() {

@@ -1,23 +1,23 @@
 import FaultModel
 import RunRecords
 
-/// What a program did to a directory, from its first operation to its last, and what it printed meanwhile: enough to
-/// build every disk that a loss of power may have left, and to judge it.
+/// A program's operations on a directory, from first to last, and its output: enough to build every state of the disk
+/// that a power failure may have left, and to judge it.
 package struct TracedRun: Sendable {
-    /// The program and what it was told.
+    /// The program and its arguments.
     package var words: [String]
-    /// What the directory held before.
+    /// The content of the directory before the run.
     package var base: DiskImage
     package var baseDirectories: Set<String>
     package var operations: [IORecord]
     package var printed: [TraceReader.Words]
     package var directoryChanges: [TraceReader.DirectoryChange]
-    /// Why there is no verdict; empty where all I/O was seen.
+    /// Why there is no verdict; empty if all I/O was seen.
     package var unseen: [String]
     package var end: WatchedEnd
-    /// The record has a sync of each file where the program made one of all.
+    /// The record has a sync of each file in place of one of all files.
     package var hasWideSync = false
-    /// Of what was not seen, that which went past the recorder: no fault can strike it either.
+    /// The part of `unseen` that bypassed the recorder: no fault can strike it either.
     package var past: [String] = []
     /// Links, FIFOs and sockets among the files.
     package var nodes: [Inode: FileNode] = [:]
@@ -34,17 +34,17 @@ package struct TracedRun: Sendable {
         }
     }
 
-    /// What the program had printed when that many operations had been asked for and no more.
+    /// The program's output before operation number `operation`, counted from 0, was requested.
     package func acknowledged(at operation: Int) -> [UInt8] {
         printed.prefix { $0.operations <= operation }.flatMap(\.bytes)
     }
 
-    /// How much that is.
+    /// The number of its bytes.
     package func acknowledgedCount(at operation: Int) -> Int {
         printed.prefix { $0.operations <= operation }.reduce(0) { $0 + $1.bytes.count }
     }
 
-    /// The directories at that moment: the model of the disk has files alone, so these never go.
+    /// The directories at that moment: the disk model holds only files, so directories are never lost.
     package func directories(at operation: Int) -> Set<String> {
         directoryChanges.prefix { $0.operations <= operation }.reduce(into: baseDirectories) { directories, change in
             if change.isMade { directories.insert(change.path) } else { directories.remove(change.path) }
@@ -58,18 +58,18 @@ package struct TracedRun: Sendable {
         }
     }
 
-    /// Makes what a disk of the run held in an empty directory.
+    /// Writes the content of a disk of the run to an empty directory.
     package func build(_ image: DiskImage, at operation: Int, in directory: String) throws {
         try DirectorySnapshot.build(
             image, directories: directories(at: operation), nodes: nodes, modes: modes(at: operation), at: directory)
     }
 
-    /// In words, for people: `writes 4096 bytes at 8192 of data.db`.
+    /// As text, for people: `writes 4096 bytes at 8192 of data.db`.
     package func text(of operation: Int) -> String {
         OperationText(base: base, operations: operations, nodes: nodes).text(of: operation)
     }
 
-    /// What a state has of each operation that was undecided, for people.
+    /// The outcome of each undecided operation in a state, for people.
     package func description(of step: CrashAddress.Step, profile: CrashProfile) -> [String] {
         let model = DiskModel(base, after: step.operation, of: operations, profile: profile)
         let texts = OperationText(base: base, operations: operations, nodes: nodes)

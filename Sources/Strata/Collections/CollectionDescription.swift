@@ -1,4 +1,4 @@
-// What collections print: see ``Description``.
+// Printed forms of collections: see ``Description``.
 
 extension List: Describing {
     func described(_ depth: Int) -> String { Description.elements("List", self, self, depth) }

@@ -131,8 +131,8 @@ extension Migration {
     ///     try migration.convertProperty(onType: "Person", "age") { ($0 as? Int).map(String.init) }
     /// - Parameters:
     ///   - oldName: its name in the old schema.
-    /// - newName: its name in the new schema; nil if unchanged.
-    /// - rule: called with the old value, nil if there was none; returns the new one, nil for none.
+    ///   - newName: its name in the new schema; nil if unchanged.
+    ///   - rule: called with the old value, nil if there was none; returns the new one, nil for none.
     public func convertProperty(
         onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?
     ) rethrows {
@@ -170,8 +170,8 @@ extension Migration {
     /// Elements without a value fail the migration, which reports their number.
     /// - Parameters:
     ///   - oldName: its name in the old schema.
-    /// - newName: its name in the new schema; nil if unchanged.
-    /// - rule: called with an old element, nil for null; returns the new one, nil for null.
+    ///   - newName: its name in the new schema; nil if unchanged.
+    ///   - rule: called with an old element, nil for null; returns the new one, nil for null.
     /// - Complexity: O(elements); memory does not depend on the number of elements or objects.
     public func convertElements(
         onType typeName: String, _ oldName: String, to newName: String? = nil, _ rule: (Any?) throws -> Any?

@@ -11,8 +11,8 @@ extension DynamicObject {
     ///     let pets: List<MigrationObject> = try new.value("pets")
     /// - Parameters:
     ///   - path: names joined by dots.
-    /// - type: an optional if the value may be nil, or a link along the path may be null. Integers of any width,
-    ///   enumerations, and collections of ``MigrationObject``.
+    ///   - type: an optional if the value may be nil, or a link along the path may be null. Integers of any width,
+    ///     enumerations, and collections of ``MigrationObject``.
     /// - Throws: `invalidInput` for a name that its class does not have, for nil if `type` is not optional, and for a
     ///   value of another type.
     public func value<Value>(_ path: String, as type: Value.Type = Value.self) throws -> Value {
@@ -55,7 +55,7 @@ extension DynamicObject {
             return
         }
         if instance.migration?.isOld == true {
-            throw Realm.Error(.wrongState, "an object of the old schema shows what was and cannot be changed")
+            throw Realm.Error(.wrongState, "an object of the old schema is read-only; change the new object")
         }
         guard let write = instance.write else { return self[name] = value }
         if let failure = write.failure(of: { self[name] = value }) { throw failure }

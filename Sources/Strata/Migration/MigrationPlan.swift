@@ -47,9 +47,9 @@ public struct MigrationStep: Sendable {
     let block: @Sendable (Migration) throws -> Void
 
     /// - Parameters:
-    /// - classes: as declared in this version, in a scope of their own, with ``ObjectBase/className()`` returning the
-    ///   name in the file. Required in all steps except the last.
-    /// - block: may be omitted if properties are only added, removed or reordered.
+    ///   - classes: as declared in this version, in a scope of their own, with ``ObjectBase/className()`` returning the
+    ///     name in the file. Required in all steps except the last.
+    ///   - block: may be omitted if properties are only added, removed or reordered.
     public init(
         to schemaVersion: UInt64, _ summary: String = "", classes: [ObjectBase.Type]? = nil,
         _ block: @escaping @Sendable (Migration) throws -> Void = { _ in }

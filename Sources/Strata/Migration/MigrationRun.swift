@@ -20,8 +20,8 @@ struct MigrationRun {
     }
 
     /// - Parameters:
-    /// - old: the base version of `transaction`.
-    /// - transaction: is committed, or rolled back after an error.
+    ///   - old: the base version of `transaction`.
+    ///   - transaction: is committed, or rolled back after an error.
     /// - Throws: the error of the block, or of the final checks; the transaction is rolled back then.
     func run(_ old: Snapshot, _ transaction: WriteTransaction) throws {
         do {

@@ -55,14 +55,14 @@ struct SchemaSetup {
         if try setup.needsWorkshop() {
             throw Realm.Error(
                 .alreadyOpen,
-                "\(configuration.path) has several steps of its migrationPlan to go and is open; let go of every Realm "
+                "\(configuration.path) needs several steps of its migrationPlan and is open; release every Realm "
                     + "and object of it first")
         }
         do { try setup.run() } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
             throw Realm.Error(
                 .alreadyOpen,
                 "\(configuration.path) needs a migration, and deleteRealmIfMigrationNeeded cannot delete it while it "
-                    + "is open; let go of every Realm and object of it first")
+                    + "is open; release every Realm and object of it first")
         }
     }
 

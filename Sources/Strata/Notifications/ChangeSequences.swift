@@ -36,8 +36,8 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
     private var isFinished = false
 
     /// - Parameters:
-    /// - observe: starts the observer, which calls ``tell(_:isLast:)``.
-    /// - failed: makes the element for a Realm that cannot be opened.
+    ///   - observe: starts the observer, which calls ``tell(_:isLast:)``.
+    ///   - failed: makes the element for a Realm that cannot be opened.
     init(
         _ source: RealmInstance, failed: @escaping (any Error) -> Element?,
         _ observe: @escaping (RealmInstance, ChangePuller) -> NotificationToken

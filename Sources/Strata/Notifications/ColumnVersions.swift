@@ -20,8 +20,8 @@ struct ColumnVersions {
     private let batch: ChangeBatch
 
     /// - Parameters:
-    /// - earlier: steps to a collection nested in a value of any type, in the old version; nil for others.
-    /// - later: its steps in the new version.
+    ///   - earlier: steps to a collection nested in a value of any type, in the old version; nil for others.
+    ///   - later: its steps in the new version.
     /// - Complexity: the leaves that the versions do not share, and their elements.
     init(
         _ column: _CollectionColumn, _ batch: ChangeBatch, earlier: NestedSteps? = nil, later: NestedSteps? = nil

@@ -83,9 +83,9 @@ final class ColumnObserver: Observer {
     }
 
     /// - Parameters:
-    /// - filter: selects changes of objects in the collection; nil for plain values.
-    /// - pastDamage: called if the collection is partly unreadable.
-    /// - call: called with the versions, and the rows of changed objects.
+    ///   - filter: selects changes of objects in the collection; nil for plain values.
+    ///   - pastDamage: called if the collection is partly unreadable.
+    ///   - call: called with the versions, and the rows of changed objects.
     init(
         _ column: _CollectionColumn, _ filter: KeyPathFilter?, pastDamage: PastDamage,
         _ call: @escaping (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void

@@ -4,8 +4,8 @@ import StrataStorage
 extension _ColumnCollection {
     /// Starts an observer of the owner's column, here or on a queue.
     /// - Parameters:
-    /// - gone: called if the owner was deleted before.
-    /// - start: called with the collection where it is observed.
+    ///   - gone: called if the owner was deleted before.
+    ///   - start: called with the collection where it is observed.
     fileprivate func observeColumn(
         on queue: DispatchQueue?, gone: @escaping (Self) -> Void, failed: @escaping (any Error) -> Void,
         _ start: @escaping (Self, _CollectionColumn, NotificationToken) -> Void

@@ -30,10 +30,11 @@ extension RealmCollection {
     /// before, `.initial` has an empty collection and is the last notification. A plain value that is replaced is
     /// deleted and inserted.
     /// - Parameters:
-    /// - keyPaths: changes that count as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that it
-    ///   links to and for their names. Nil for the properties of the elements and of objects that they lead to by at
-    ///   most four links; for projections, for the projected properties. Plain values have none.
-    /// - queue: where to be called; nil for where the Realm lives, at its commits, refreshes and beginnings of writes.
+    ///   - keyPaths: changes that count as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that
+    ///     it links to and for their names. Nil for the properties of the elements and of objects that they lead to by
+    ///     at most four links; for projections, for the projected properties. Plain values have none.
+    ///   - queue: where to be called; nil for where the Realm lives, at its commits, refreshes and beginnings of
+    ///     writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -168,9 +169,9 @@ extension _CheckedReading {
     /// `.deleted` before this returns, or first on the queue, and no more. An unmanaged or a frozen object ends the
     /// program.
     /// - Parameters:
-    /// - keyPaths: the observed changes: `"name"`, or `"dogs.name"` for the dogs that it links to and their names; nil
-    ///   for the object's own properties.
-    /// - queue: where to be called; nil for where the Realm lives.
+    ///   - keyPaths: the observed changes: `"name"`, or `"dogs.name"` for the dogs that it links to and their names;
+    ///     nil for the object's own properties.
+    ///   - queue: where to be called; nil for where the Realm lives.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {

@@ -61,9 +61,9 @@ extension SectionedResults {
     ///     }
     ///
     /// - Parameters:
-    /// - keyPaths: changes that count as a modification, as for results. If a section's key depends on more than the
-    ///   elements' own properties, name that too.
-    /// - queue: where to be called; nil for where the Realm lives.
+    ///   - keyPaths: changes that count as a modification, as for results. If a section's key depends on more than the
+    ///     elements' own properties, name that too.
+    ///   - queue: where to be called; nil for where the Realm lives.
     /// - Complexity: a key for each element that is new or changed, including changes of objects that it leads to by at
     ///   most four links; besides, passes over the rows' numbers.
     public func observe(

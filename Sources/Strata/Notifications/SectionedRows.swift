@@ -22,8 +22,8 @@ struct SectionedRows<Key: Hashable> {
 
     /// The sections of other rows; nil if the changes do not lead to them.
     /// - Parameters:
-    /// - changes: from the present rows to `rows`.
-    /// - changed: rows whose section may differ.
+    ///   - changes: from the present rows to `rows`.
+    ///   - changed: rows whose section may differ.
     /// - Complexity: a key for each row that is new or changed; besides, passes over integers.
     func followed(
         to rows: [Int64], _ changes: PlaceChanges, _ changed: Set<Int64>, _ key: (Int64) -> Key

@@ -1,4 +1,4 @@
-/// A property of a ``Projection``, which is a property of the object behind it, or what a key path makes of one.
+/// A property of a ``Projection``: a property of the object behind it, or a value that a key path derives from one.
 ///
 ///     @Projected(\Person.firstName) var firstName
 ///     @Projected(\Person.address?.city) var homeCity
@@ -9,14 +9,14 @@ public struct Projected<Root: ObjectBase, Value> {
 
     public init(_ projectedKeyPath: KeyPath<Root, Value>) { keyPath = projectedKeyPath }
 
-    /// Not for use: a property of a projection goes through the static subscript.
+    /// Unavailable: a property of a projection is read through the static subscript.
     @available(*, unavailable, message: "@Projected works in subclasses of Projection only")
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
         set { fatalError("unavailable") }
     }
 
-    /// Assigning writes to the object, where the key path ends at a property that can be written.
+    /// Assigning writes to the object, if the key path ends at a writable property.
     public static subscript<Owner: Projection<Root>>(
         _enclosingInstance projection: Owner,
         wrapped _: ReferenceWritableKeyPath<Owner, Value>,
@@ -32,9 +32,9 @@ public struct Projected<Root: ObjectBase, Value> {
     }
 }
 
-/// A projected property whose types are not known.
+/// A projected property of unknown types.
 protocol ProjectedField {
-    /// Of the class that is projected.
+    /// Of the projected class.
     var anyKeyPath: AnyKeyPath { get }
     var holdsCollection: Bool { get }
 }

@@ -4,7 +4,7 @@ import Dispatch
 ///
 ///     @Projected(\Person.friends.projectTo.firstName) var friendNames: ProjectedCollection<String>
 ///
-/// Live as the collection is. A value that is assigned at a place is written to the object there.
+/// It is as live as the collection. Assigning to an index writes to the object there.
 public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConvertible {
     private let backing: any ProjectedBacking<Element>
 
@@ -27,7 +27,7 @@ public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConve
         backing.goneValue(position, bounds)
     }
 
-    /// Walks the values of the objects of this moment.
+    /// Iterates over the values of the objects at the call.
     public func makeIterator() -> AnyIterator<Element> { backing.values() }
 
     public var description: String {
@@ -35,14 +35,15 @@ public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConve
         return "ProjectedCollection<\(Element.self)> {\n\(lines.joined())}"
     }
 
-    /// The values as they are now, for ever, on any thread.
+    /// A frozen copy, immutable and readable on any thread.
     public func freeze() -> ProjectedCollection { ProjectedCollection(backing.frozen()) }
 
-    /// The live collection on this thread, queue or actor; nil when its owner was deleted.
+    /// The live collection on this thread, queue or actor; nil if its owner was deleted.
     public func thaw() -> ProjectedCollection? { backing.thawed().map { ProjectedCollection($0) } }
 
-    /// Tells what the collection is, and then every change of it.
-    /// - Parameter keyPaths: what of an object counts as a modification; nil for its own properties.
+    /// Notifies of the initial contents, and then of every change.
+    /// - Parameter keyPaths: the properties whose changes count as modifications of an object; nil for its own
+    ///   properties.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
@@ -62,13 +63,13 @@ public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConve
 }
 
 extension ProjectedCollection where Element: Equatable {
-    /// The first place of a value.
+    /// The first index of a value.
     public func index(of object: Element) -> Int? { firstIndex(of: object) }
 }
 
-/// A projected collection whose element type is not known.
+/// A projected collection of unknown element type.
 protocol ProjectedElements {
-    /// The names of the property that is shown of each object.
+    /// The names of the projected property.
     var elementPath: String { get }
 }
 
@@ -76,7 +77,7 @@ extension ProjectedCollection: ProjectedElements {
     var elementPath: String { backing.path }
 }
 
-/// What stands behind a projected collection: objects of some class, and which of their values are shown.
+/// The source of a projected collection: objects of some class, and the value read from each.
 private protocol ProjectedBacking<Value> {
     associatedtype Value
     var path: String { get }
@@ -151,7 +152,7 @@ private struct ProjectedObjects<Objects: RealmCollection, Value>: ProjectedBacki
     }
 }
 
-/// Leads from a list or a set to one property of each of its objects.
+/// Maps a list or a set to one property of each of its objects.
 @dynamicMemberLookup
 public struct CollectionElementMapper<Element: ObjectBase> {
     fileprivate enum Objects {
@@ -175,6 +176,6 @@ extension List where Element: ObjectBase {
 }
 
 extension MutableSet where Element: ObjectBase {
-    /// One property of each object, as often as there are objects with the same value.
+    /// One property of each object; equal values of several objects are repeated.
     public var projectTo: CollectionElementMapper<Element> { CollectionElementMapper(objects: .set(self)) }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a ``Projection`` is to those who do not know its class.
+/// A ``Projection`` of unknown class.
 public protocol ProjectionObservable: AnyObject, RealmFetchable, ThreadConfined {
     associatedtype Root: ObjectBase
     var rootObject: Root { get }
@@ -17,12 +17,12 @@ public protocol ProjectionObservable: AnyObject, RealmFetchable, ThreadConfined 
 ///     }
 ///     for person in realm.objects(PersonProjection.self) { print(person.homeCity ?? "") }
 ///
-/// It holds the object and no values, so it is as live, and belongs to the same thread, as the object. Results of
-/// projections are filtered and sorted by the names that the class itself has.
+/// It holds the object and no values, so it is as live as the object, and confined to the same thread. Results of
+/// projections are filtered and sorted by the names of the projected class.
 open class Projection<Root: ObjectBase>: ProjectionObservable, CustomStringConvertible {
     public typealias PersistedType = Root
 
-    /// What the properties are read from.
+    /// The object that the properties are read from.
     public let rootObject: Root
 
     public required init(projecting object: Root) { rootObject = object }
@@ -30,7 +30,7 @@ open class Projection<Root: ObjectBase>: ProjectionObservable, CustomStringConve
     public static func == (a: Projection, b: Projection) -> Bool { a.rootObject == b.rootObject }
     public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
 
-    /// The class, and every projected property with what it is made from.
+    /// The class, and every projected property with its source.
     open var description: String {
         let address = Unmanaged.passUnretained(rootObject).toOpaque()
         let lines = projectedProperties.map { property in
@@ -70,25 +70,25 @@ extension ProjectionObservable {
     public static func className() -> String { Root.className() }
     public static var _rowClass: ObjectBase.Type { Root.self }
 
-    /// The projection of the object as it is now, for ever, on any thread.
+    /// The projection of the frozen object, immutable and readable on any thread.
     public func freeze() -> Self { Self(projecting: rootObject.freeze()) }
 
-    /// The projection of the live object on this thread, queue or actor; nil when it was deleted.
+    /// The projection of the live object on this thread, queue or actor; nil if it was deleted.
     public func thaw() -> Self? { rootObject.thaw().map { Self(projecting: $0) } }
 }
 
 /// A property of a class of projections.
 struct ProjectedProperty<Root: ObjectBase> {
     let name: String
-    /// The names of the properties that it is read through, with dots between them.
+    /// The names of the properties in its key path, joined by dots.
     let path: String
     let keyPath: PartialKeyPath<Root>
-    /// What to observe, so that the elements of a projected collection count as well.
+    /// The observed path; it includes the elements of a projected collection.
     let watched: String
     /// Whether it holds the elements of a collection, or is one.
     let holdsCollection: Bool
 
-    /// The property of the object that everything comes from.
+    /// The property of the object that the path starts at.
     var rootName: String { String(path.prefix { $0 != "." }) }
 }
 
@@ -120,7 +120,7 @@ extension ProjectionObservable {
     }
 }
 
-/// The properties of every class of projections that was asked about.
+/// Cache of the properties of classes of projections.
 private enum ProjectedClasses {
     private struct Known: @unchecked Sendable {  // key paths and names, which never change
         var properties: [ObjectIdentifier: Any] = [:]

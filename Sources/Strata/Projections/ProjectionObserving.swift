@@ -11,14 +11,14 @@ extension ProjectionObservable {
 
     public static var _watchedPaths: [String]? { Self(projecting: Root()).projectedProperties.map(\.watched) }
 
-    /// Tells of every change of what is projected, and of the end of the object.
+    /// Notifies of every change of the projected properties, and of the deletion of the object.
     ///
-    /// A change is named after the projected property. Where several properties are made from one of the object's, or
-    /// from what one leads to, all of them are told of.
+    /// A change has the name of the projected property. If several properties are derived from the same property of the
+    /// object, each of them is reported.
     /// - Parameters:
-    ///   - keyPaths: which changes, by the names that the class of the object has: `"address.city"`; nil, or none, for
-    ///     everything that is projected.
-    ///   - queue: where to be told; nil for where the Realm lives.
+    ///   - keyPaths: the observed changes, by names of the object's class: `"address.city"`; nil, or none, for all
+    ///     projected properties.
+    ///   - queue: the queue of the notifications; nil for that of the Realm.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
@@ -26,7 +26,7 @@ extension ProjectionObservable {
         return rootObject.follow(observed.map(\.watched), queue, Self.told(observed, block))
     }
 
-    /// - Parameter keyPaths: which changes, by properties of the projection.
+    /// - Parameter keyPaths: the observed changes, by properties of the projection.
     public func observe(
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
@@ -34,7 +34,7 @@ extension ProjectionObservable {
         observe(keyPaths: keyPaths.map { _name(for: $0) }, on: queue, block)
     }
 
-    /// Tells an actor of every change of what is projected, and of the end of the object.
+    /// Notifies an actor of every change of the projected properties, and of the deletion of the object.
     public func observe<Place: Actor>(
         keyPaths: [String]? = nil, on actor: Place, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated Place, ObjectChange<Self>) -> Void
@@ -54,7 +54,7 @@ extension ProjectionObservable {
         await observe(keyPaths: keyPaths.map { _name(for: $0) }, on: actor, isolation: isolation, block)
     }
 
-    /// The properties that are observed; stops the program when a key path is of none of them.
+    /// The observed properties; stops the program if a key path matches none of them.
     private func observedProperties(_ keyPaths: [String]?) -> [ProjectedProperty<Root>] {
         let all = projectedProperties
         guard let keyPaths, !keyPaths.isEmpty else { return all }
@@ -81,7 +81,7 @@ extension ProjectionObservable {
 }
 
 extension ProjectedProperty {
-    /// What was of a collection is not told.
+    /// The earlier contents of a collection are not reported.
     fileprivate func change(_ before: Root?, _ now: Root) -> PropertyChange {
         let new = _flatten(now[keyPath: keyPath])
         let isCollection = holdsCollection || new is any _ColumnCollection

@@ -1,12 +1,12 @@
 extension Realm {
-    /// All objects of the class that is projected, as projections.
+    /// All objects of the projected class, as projections.
     public func objects<Element: ProjectionObservable>(_ type: Element.Type) -> Results<Element>
     where Element.Root: Object {
         Results(objects(Element.Root.self).source)
     }
 }
 
-/// Filters and orders go by the properties of the class that is projected.
+/// Filters and orders use the properties of the projected class.
 extension Results where Element: ProjectionObservable {
     private var roots: Results<Element.Root> { Results<Element.Root>(source) }
 
@@ -18,6 +18,6 @@ extension Results where Element: ProjectionObservable {
         Results(roots.sorted(by: keyPath, ascending: ascending).source)
     }
 
-    /// The place of the projected object's row; nil when it is not among the results.
+    /// The index of the projected object's row; nil if it is not among the results.
     public func index(of projection: Element) -> Int? { roots.index(of: projection.rootObject) }
 }

@@ -1,8 +1,8 @@
-/// Which rows of a collection changed while an observer followed it, for whatever keeps something of each row.
+/// The rows of a collection that changed while an observer followed it, for caches by row.
 ///
 /// Concurrency: confined with its collection.
 final class ChangedRows {
-    /// Nil when it is not known.
+    /// Nil if unknown.
     private var rows: Set<Int64>? = []
 
     func add(_ changed: Set<Int64>) { rows?.formUnion(changed) }
@@ -10,14 +10,14 @@ final class ChangedRows {
     /// All rows may have changed.
     func addAll() { rows = nil }
 
-    /// What changed since it was asked last; nil when that may be all.
+    /// The rows changed since the last call; nil if all may have changed.
     func take() -> Set<Int64>? {
         defer { rows = [] }
         return rows
     }
 }
 
-/// Those that want to know which rows of a collection change, as long as they are there.
+/// The caches that are notified of changed rows, as long as they are alive.
 struct ChangedRowsWanted {
     private struct Entry {
         weak var rows: ChangedRows?
@@ -32,7 +32,7 @@ struct ChangedRowsWanted {
         entries.append(Entry(rows: rows))
     }
 
-    /// - Parameter changed: nil when all may have changed.
+    /// - Parameter changed: nil if all may have changed.
     func tell(_ changed: Set<Int64>?) {
         for case let rows? in entries.lazy.map(\.rows) {
             if let changed { rows.add(changed) } else { rows.addAll() }

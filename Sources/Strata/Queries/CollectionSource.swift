@@ -1,4 +1,4 @@
-/// What a collection of any element type is queried, put in order and observed through.
+/// The source that a collection of any element type is queried, sorted and observed through.
 enum CollectionSource {
     case objects(ObjectSource)
     case values(ValueSource)
@@ -10,7 +10,7 @@ enum CollectionSource {
         }
     }
 
-    /// Whose property the collection follows from; nil for all objects of a class.
+    /// The object whose property the collection depends on; nil for all objects of a class.
     var owner: ObjectBase? {
         switch self {
         case .objects(let source): source.owner
@@ -25,7 +25,7 @@ enum CollectionSource {
         }
     }
 
-    /// - Throws: `invalidInput` for a condition that the elements cannot be asked.
+    /// - Throws: `invalidInput` for a condition that does not suit the elements.
     func filtered(_ predicate: Predicate) throws(Realm.Error) -> CollectionSource {
         switch self {
         case .objects(let source):
@@ -36,7 +36,7 @@ enum CollectionSource {
         }
     }
 
-    /// Stops the program where a descriptor names what the elements do not have.
+    /// Stops the program if a descriptor does not suit the elements.
     func sorted(_ descriptors: [SortDescriptor]) -> CollectionSource {
         switch self {
         case .objects(let source):
@@ -44,7 +44,7 @@ enum CollectionSource {
             return .objects(source.sorted(descriptors))
         case .values(let source):
             for descriptor in descriptors { source.requireSelf(descriptor.keyPath, "sorted by") }
-            // From the last to the first: each order leaves equal values as they are.
+            // From the last to the first: each sort is stable.
             return .values(
                 descriptors.reversed().reduce(source) {
                     $0.adding(.sort(ascending: $1.ascending, order: $1.order))
@@ -52,7 +52,7 @@ enum CollectionSource {
         }
     }
 
-    /// Stops the program where a key path names what the elements do not have.
+    /// Stops the program if a key path does not suit the elements.
     func distinct(_ keyPaths: [String]) -> CollectionSource {
         switch self {
         case .objects(let source):
@@ -73,7 +73,7 @@ enum CollectionSource {
 }
 
 extension ValueSource {
-    /// Stops the program at a key path that is not the value itself.
+    /// Stops the program if the key path is not the value itself.
     fileprivate func requireSelf(_ keyPath: String, _ use: String) {
         if keyPath.lowercased() == "self" { return }
         fatalError(
@@ -83,7 +83,7 @@ extension ValueSource {
 }
 
 extension RealmCollection {
-    /// Nil where nothing manages the collection.
+    /// Nil for an unmanaged collection.
     var managedSource: CollectionSource? {
         if let source = _source { return .objects(source) }
         return (_values?.source).map { .values($0) }

@@ -1,13 +1,13 @@
-/// What was looked for last inside of a write, and found: a loop that makes its results anew in each turn, as
-/// `while let item = list.filter("isOpen == true").first` does, goes on with what the turn before found.
+/// Cache of the last queries inside a write and their results. A loop that makes its results anew in each turn, as
+/// `while let item = list.filter("isOpen == true").first` does, continues with the result of the turn before.
 ///
-/// It goes with its write, and keeps no object: an object would keep the Realm, and a write that is dropped with its
-/// Realm would never end.
+/// It is dropped with its write, and keeps no object alive: an object would keep the Realm alive, and a write that ends
+/// only when its Realm is dropped would never end.
 final class KeptSources: WriteMemory {
     private var entries: [Entry] = []
     private static let most = 4
 
-    /// What a source found.
+    /// The result of a query.
     struct Found {
         let keys: (stamp: UInt64, keys: [Int64])
         let dependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
@@ -20,11 +20,11 @@ final class KeptSources: WriteMemory {
 
     private struct Question {
         let access: ObjectIdentifier
-        /// Of a list, where it stands.
+        /// For a list: its place.
         let list: ListPlace?
         let steps: [ObjectSource.Step]
 
-        /// Nil for what is not kept.
+        /// Nil for a query that is not cached.
         init?(_ source: ObjectSource) {
             switch source.base {
             case .table: list = nil
@@ -38,7 +38,7 @@ final class KeptSources: WriteMemory {
             steps = source.steps
         }
 
-        /// Whether both ask the same, as far as that is seen without asking.
+        /// Whether both queries are the same, as far as comparing them tells.
         func isSame(as other: Question) -> Bool {
             guard access == other.access, list == other.list, steps.count == other.steps.count else { return false }
             return zip(steps, other.steps).allSatisfy { step, other in
@@ -58,8 +58,8 @@ final class KeptSources: WriteMemory {
         let property: Int
     }
 
-    /// What the same question found; nil when it was not asked lately. It is handed out once, so that its keys are
-    /// changed in place.
+    /// The result of the same query; nil if it was not cached lately. It leaves the cache, so that its keys are changed
+    /// in place.
     func take(_ source: ObjectSource) -> Found? {
         guard !entries.isEmpty, let question = Question(source),
             let place = entries.firstIndex(where: { $0.question.isSame(as: question) })
@@ -67,7 +67,7 @@ final class KeptSources: WriteMemory {
         return entries.remove(at: place).found
     }
 
-    /// Keeps what was found, and forgets what was asked longest ago.
+    /// Adds a result, and drops the least recently used one.
     func keep(_ source: ObjectSource) {
         guard let keys = source.cache, let question = Question(source) else { return }
         entries.removeAll { $0.question.isSame(as: question) }
@@ -87,7 +87,7 @@ extension Predicate {
         }
     }
 
-    /// Whether both are written alike. Subqueries and shapes are not looked at, and differ.
+    /// Whether both are spelled alike. Subqueries and shapes are not compared, and count as different.
     fileprivate func isSame(as other: Predicate) -> Bool {
         switch (self, other) {
         case (.constant(let value), .constant(let otherValue)): value == otherValue
@@ -131,7 +131,7 @@ extension Predicate.Expression {
 }
 
 extension Predicate.Constant {
-    /// Text by its bytes: two spellings are two questions.
+    /// Text by its bytes: two encodings are two queries.
     fileprivate func isSame(as other: Predicate.Constant) -> Bool {
         guard type == other.type, link == other.link else { return false }
         if case .text(let text) = stored, case .text(let otherText) = other.stored {

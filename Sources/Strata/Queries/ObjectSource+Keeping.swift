@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Inside a write: keeps the keys that were found, as long as nothing changed that they follow from, and puts the rows
-/// that did change into their places where that is all there is to do.
+/// Inside a write: reuses the found keys as long as nothing changes that they depend on. If only some rows changed, it
+/// moves these rows to their new places instead of repeating the query.
 extension ObjectSource {
-    /// The keys for what the Realm shows now, made from those that were found before; nil when they have to be found.
-    /// - Complexity: O(1) when nothing changed that matters; else O(log n) looks at rows for each changed row, and a
-    ///   pass over the keys.
+    /// The keys of the visible state, updated from those found before; nil if the query must be repeated.
+    /// - Complexity: O(1) without relevant changes; else O(log n) row reads for each changed row, and a pass over the
+    ///   keys.
     func keptKeys() -> [Int64]? {
         #if Zoo
             if PlantedMistake.listForgotten.isPlanted, case .list = base { return nil }
@@ -25,7 +25,7 @@ extension ObjectSource {
             let rows = instance.marks.rows(changedSince: stamp, in: access.table), rows.count <= 64,
             var keys = cache?.keys
         else { return nil }
-        // So that they are changed in place while no walk holds them.
+        // Drops the cache's reference, so that the keys are changed in place unless an iteration holds them.
         if !isNew { _ = remembered?.take(self) }
         cache = nil
         let isDone = attempt { () throws(StorageError) in try patch(&keys, rows, view) }
@@ -35,7 +35,7 @@ extension ObjectSource {
         return keys
     }
 
-    /// Goes on with what the same question found before.
+    /// Continues with the result of the same query, cached by the write.
     private func takeOver() {
         guard !steps.isEmpty, let found = remembered?.take(self) else { return }
         (cache, knownDependencies) = (found.keys, found.dependencies)
@@ -43,7 +43,7 @@ extension ObjectSource {
 
     private var remembered: KeptSources? { instance.write?.memory as? KeptSources }
 
-    /// For the next source that asks the same.
+    /// Caches the result for the next source with the same query.
     private func keepForOthers() {
         guard let write = instance.write, !steps.isEmpty, dependencies()?.isRowLocal == true else { return }
         let kept = remembered ?? KeptSources()
@@ -51,14 +51,14 @@ extension ObjectSource {
         kept.keep(self)
     }
 
-    /// Wants the changes that ``keptKeys()`` needs.
+    /// Starts to record the changes that ``keptKeys()`` needs.
     func followChanges() {
         guard instance.isInWrite, dependencies()?.isRowLocal == true else { return }
         instance.marks.follow(access.table, from: instance.stamp)
         keepForOthers()
     }
 
-    /// Whether a look after the next change is cheaper with all keys at hand.
+    /// Whether it is cheaper to keep all keys than to query again after the next change.
     var isWorthKeeping: Bool { instance.isInWrite && dependencies()?.isRowLocal == true }
 
     private func dependencies() -> ResultDependencies? {
@@ -68,7 +68,7 @@ extension ObjectSource {
         return made
     }
 
-    /// - Returns: false when the keys have to be found anew.
+    /// - Returns: false if the query must be repeated.
     private func patch(
         _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView
     ) throws(StorageError) -> Bool {
@@ -86,7 +86,7 @@ extension ObjectSource {
             return try patch(
                 &keys, rows, view, owner, owner._access.properties[property].column, filters, isSorted: !sorts.isEmpty)
         }
-        // Changed rows may stand in the wrong places, and a search by halves needs order: out with all of them first.
+        // Removes all changed rows first: they may be misplaced, and the binary search needs sorted keys.
         for row in rows {
             if sorts.isEmpty {
                 let place = Self.place(of: row, keys)
@@ -104,8 +104,8 @@ extension ObjectSource {
         return true
     }
 
-    /// The same of a list that is itself as it was, but for elements that were deleted: what leaves is taken out. What
-    /// enters would have to be looked for in the list.
+    /// The same for a list that is unchanged apart from deleted elements: removes the rows that no longer match. A row
+    /// that now matches has an unknown place in the list.
     private func patch(
         _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView, _ owner: ObjectBase, _ column: Int,
         _ filters: [PredicateEvaluator], isSorted: Bool
@@ -114,7 +114,7 @@ extension ObjectSource {
         for row in rows {
             var isIn = try view.locate(access.table, RowKey(row)) != nil
             for filter in filters where isIn { isIn = try filter.matches(RowKey(row), view) }
-            // One that was deleted and made again is no element any more.
+            // A row that was deleted and created again is no longer an element.
             if isIn {
                 let table = owner._access.table
                 isIn = try view.linkCount(from: RowKey(owner._key), to: RowKey(row), of: table, column) > 0
@@ -124,7 +124,7 @@ extension ObjectSource {
                 if known == nil || isSorted { return false }
             } else if let known {
                 keys.remove(at: known)
-                // It may be in the list more than once.
+                // A list may hold a row several times.
                 if keys[known...].contains(row) { keys.removeAll { $0 == row } }
             }
         }

@@ -1,20 +1,20 @@
 import StrataStorage
 import Synchronization
 
-/// Where the objects of a collection come from, and which of them, in which order: evaluated when looked at, and again
-/// when the Realm shows something else.
+/// A query of objects: its base, and the steps that filter, sort and limit it. It is evaluated when read, and again
+/// when the Realm's visible state has changed.
 ///
-/// Concurrency: confined with its Realm, but for a frozen Realm's, which any thread may read: there the keys are found
-/// before the source is handed out; those of a whole class when they are needed first, under a lock.
+/// Concurrency: confined with its Realm. That of a frozen Realm may be read on any thread: its keys are found before
+/// the source is published; those of a whole class on first use, under a lock.
 public final class ObjectSource {
     enum Base {
         /// All rows of the class, by key.
         case table
-        /// The list at a position of the owner's properties.
+        /// The list at an index of the owner's properties.
         case list(ObjectBase, property: Int)
-        /// The rows of `origin` whose property at `property` leads to the owner.
+        /// The rows of `origin` whose property at `property` links to the owner.
         case backlinks(ObjectBase, origin: ClassAccess, property: Int)
-        /// Known rows; those that are gone stay in their places.
+        /// Known rows; deleted ones keep their places.
         case keys([Int64])
     }
 
@@ -27,25 +27,25 @@ public final class ObjectSource {
     #if Zoo
         private var countBefore: Int?
     #endif
-    /// What the keys follow from, in the schema of a stamp; nil when that cannot be said.
+    /// What the keys depend on, with the stamp of the schema; nil if unknown.
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
-    /// What a filter of the whole class was bound to, in the schema of a stamp.
+    /// The binding of a filter of the whole class, with the stamp of the schema.
     private var bound: (stamp: UInt64, node: BoundPredicate)?
-    /// Of a frozen Realm, all keys of a class.
+    /// For a frozen Realm: all keys of a class.
     private let frozenTable = Mutex<[Int64]?>(nil)
-    /// Of a frozen Realm, whose cache stays: the keys of rows that can be read, for what is known to be damaged.
+    /// For a frozen Realm, whose cache never changes: the keys without the rows that are known to be unreadable.
     private let readableFrozen = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
-    /// Told by an observer that follows the collection, where something wants to know.
+    /// Notified by an observer of the collection, for caches by row.
     var changedRows = ChangedRowsWanted()
-    /// Keys that an observer found while it followed the collection.
+    /// Keys that an observer computed from the changes.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
 
     enum Step {
         case filter(Predicate)
         case sort([SortDescriptor])
-        /// The first of the rows with the same values.
+        /// The first of the rows with equal values.
         case distinct([String])
-        /// At most so many rows, behind so many others.
+        /// At most `limit` rows, without the first `offset`.
         case limit(Int, offset: Int)
     }
 
@@ -65,16 +65,16 @@ public final class ObjectSource {
         return false
     }
 
-    /// An access to what is not there.
+    /// An invalid access: the subject does not exist.
     func gone(_ subject: String) -> _GoneAccess {
         let subject = "\(subject) of '\(access.name)'"
         return owner.map { _GoneAccess($0, subject) } ?? _GoneAccess(access, subject)
     }
 
-    /// For elements; good while the source is.
+    /// For elements; valid as long as the source.
     var context: _ElementContext { _ElementContext(instance: instance, target: access) }
 
-    /// - Parameter bound: what the predicate was bound to, to see whether it can be asked.
+    /// - Parameter bound: the binding of the predicate, from checking it.
     func filtered(_ predicate: Predicate, _ bound: BoundPredicate) -> ObjectSource {
         let made = adding(.filter(predicate))
         if steps.isEmpty, case .table = base, !instance.isFrozen { made.bound = (instance.stamp, bound) }
@@ -83,8 +83,8 @@ public final class ObjectSource {
 
     func sorted(_ descriptors: [SortDescriptor]) -> ObjectSource { adding(.sort(descriptors)) }
 
-    /// A step behind the others. A filter goes in front of sorts, which leaves the same rows in the same order and
-    /// fewer to sort; two filters are one, so that the better of them decides where to look.
+    /// The source with a further step. A filter moves in front of sorts: the result is the same, with fewer rows to
+    /// sort. Two adjacent filters become one, so that the planner chooses the better access path.
     func adding(_ step: Step) -> ObjectSource {
         var steps = steps
         guard case .filter(let predicate) = step else { return ObjectSource(access, base, steps: steps + [step]) }
@@ -98,11 +98,10 @@ public final class ObjectSource {
         return ObjectSource(access, base, steps: steps)
     }
 
-    /// Whether it is the whole class in the order of keys, where storage counts and finds by itself.
+    /// Whether it is the whole class in key order, which storage counts and searches itself.
     var isWholeTable: Bool { isTable && !isDegraded }
 
-    /// Whether rows or links that it consists of are known to be damaged: then everything follows from the keys of the
-    /// rows that can be read.
+    /// Whether the base is known to be damaged: then count and places come from the keys of the readable rows.
     @inline(__always)
     var isDegraded: Bool {
         instance.followDamage()
@@ -116,7 +115,7 @@ public final class ObjectSource {
         return instance.failures.isDamaged(owner, column: owner._access.properties[property].column)
     }
 
-    /// The list or set that it is as it stands, which counts and finds by itself.
+    /// The unchanged list or set that it is, which counts and searches itself.
     private var wholeColumn: _CollectionColumn? {
         guard case .list(let owner, let property) = base, steps.isEmpty, !owner._access.properties[property].isMap,
             !isDegraded
@@ -126,8 +125,7 @@ public final class ObjectSource {
         return _CollectionColumn(owner, property)
     }
 
-    /// What storage is to be asked when it can answer for the collection by itself: all rows of the class, or those
-    /// that a filter leaves.
+    /// The filter, if storage can evaluate the whole collection: all rows of the class, or those that match a filter.
     func rowFilter(_ view: ReadView) -> RowFilter? {
         guard case .table = base, !instance.isFrozen, !isDegraded else { return nil }
         if steps.isEmpty { return .everything }
@@ -140,7 +138,7 @@ public final class ObjectSource {
         TableQuery(instance, access, predicate, bound: bound?.stamp == instance.stamp ? bound?.node : nil)
     }
 
-    /// Whether nothing but sorts stands behind a filter: they change no count, no sum and no extreme.
+    /// Whether only sorts follow a filter: they change no count, no sum and no extreme.
     private var onlySorts: Bool {
         steps.enumerated().allSatisfy { place, step in
             switch step {
@@ -176,7 +174,7 @@ public final class ObjectSource {
         return countByStorage ?? keys().count
     }
 
-    /// The count where storage or an earlier look knows it; nil where the keys have to be found.
+    /// The count if storage or an earlier query knows it; nil if the keys must be found.
     private var countByStorage: Int? {
         if isWholeTable, let view = instance.currentView {
             return attempt { () throws(StorageError) in try view.rowCount(access.table) }
@@ -204,8 +202,8 @@ public final class ObjectSource {
         return place < keys.count ? keys[place] : nil
     }
 
-    /// The key at a place once it is known that the row of `key`, which stood there, cannot be read: places are counted
-    /// anew without it.
+    /// The key now at a place, after the row of `key`, which was there, proved unreadable: the places are counted
+    /// without it.
     func key(at place: Int, past key: Int64) -> Int64? {
         guard instance.knowsDamage, let other = self.key(at: place), other != key else { return nil }
         return other
@@ -222,7 +220,7 @@ public final class ObjectSource {
     }
 
     /// All keys, in order.
-    /// - Complexity: O(1) while the Realm shows the same; else that of the query.
+    /// - Complexity: O(1) while the visible state is unchanged; else that of the query.
     func keys() -> [Int64] {
         #if Zoo
             if PlantedMistake.writeStale.isPlanted, instance.isInWrite, let cache { return cache.keys }
@@ -251,7 +249,7 @@ public final class ObjectSource {
         return instance.knowsDamage ? readable(keys) : keys
     }
 
-    /// Those keys of a frozen Realm whose rows can be read, as far as that is known now.
+    /// The keys of a frozen Realm without the rows known to be unreadable by now.
     private func readable(_ keys: [Int64]) -> [Int64] {
         guard let rows = instance.failures.readableRows(access) else { return keys }
         let generation = instance.store.damage.generation
@@ -261,12 +259,12 @@ public final class ObjectSource {
         return readable
     }
 
-    /// Takes keys that were found by other means for the version that is shown, worked out when somebody asks.
+    /// Sets keys computed by other means for the visible version; `keys` runs on first use.
     func seed(_ keys: @escaping () -> [Int64]) {
         if !instance.isFrozen { known = (instance.stamp, keys) }
     }
 
-    /// Runs `body`; when storage fails, tells of it and gives nil. What can be read is known from then on.
+    /// Runs `body`; reports a storage error and returns nil. The failures then hold what is unreadable.
     func attempt<Value>(_ body: () throws(StorageError) -> Value) -> Value? {
         do throws(StorageError) { return try body() } catch {
             note(error)
@@ -279,8 +277,8 @@ public final class ObjectSource {
         instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
     }
 
-    /// The same query in another instance of the same file; nil when the owner of a list is not there.
-    /// - Parameter allowsGone: whether a query of an owner that is not there finds nothing instead.
+    /// The same query in another instance of the same file; nil if the owner of a list does not exist there.
+    /// - Parameter allowsGone: whether a query of a missing owner is an empty result instead.
     func moved(to other: RealmInstance, allowsGone: Bool = false) -> ObjectSource? {
         guard let access = other.twin(of: access) else { return nil }
         func twin(_ owner: ObjectBase) -> ObjectBase? {
@@ -333,7 +331,7 @@ public final class ObjectSource {
         return keys
     }
 
-    /// Rows that are gone match nothing. Many rows are looked for in the class as a whole.
+    /// Deleted rows match nothing. For many rows the whole class is queried.
     private func filter(
         _ keys: [Int64], _ predicate: Predicate, _ view: ReadView
     ) throws(StorageError) -> [Int64] {
@@ -364,13 +362,13 @@ public final class ObjectSource {
 }
 
 extension ReadView {
-    /// The keys in a column of links; none when the owner is gone.
+    /// The keys in a column of links; none if the owner is deleted.
     func links(_ owner: ObjectBase, _ property: BoundProperty) throws(StorageError) -> [Int64] {
         guard owner._isCurrent || owner._relocate(), let location = owner._location else { return [] }
         return try links(location, owner._key, property)
     }
 
-    /// The rows of `origin` that lead to `owner` through `column`, one entry per link.
+    /// The rows of `origin` that link to `owner` through `column`, one entry per link.
     func backlinks(to owner: ObjectBase, _ origin: ClassAccess, column: Int) throws(StorageError) -> [Int64] {
         guard column >= 0 else { return [] }
         var keys: [Int64] = []

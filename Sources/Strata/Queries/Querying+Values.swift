@@ -1,9 +1,9 @@
 import StrataStorage
 
-// Queries on lists and sets of plain values, and on what they find.
+// Queries on lists and sets of plain values, and on their results.
 
 extension RealmCollection where Element: _QueryElement {
-    /// What a number or a date among the values comes to; nulls are skipped.
+    /// The aggregate of the numbers or dates; nulls are skipped.
     fileprivate func aggregate<Value: _Scalar>(_ aggregate: Predicate.Aggregate) -> Value? {
         let column = (self as? any _ColumnCollection)?._column
         let total = column?.read(nil) { (contents) throws(StorageError) in
@@ -14,34 +14,34 @@ extension RealmCollection where Element: _QueryElement {
 }
 
 extension RealmCollection where Element.PersistedType: SortableType {
-    /// In the order of the values: null, then NaN, then by value; text by Unicode scalars.
+    /// Sorted by value: null, then NaN, then by value; text by Unicode scalars.
     public func sorted(ascending: Bool) -> Results<Element> {
         sorted(byKeyPath: "self", ascending: ascending)
     }
 
-    /// In ascending order. See ``sorted(ascending:)``.
+    /// Sorted ascending. See ``sorted(ascending:)``.
     public func sorted() -> Results<Element> { sorted(ascending: true) }
 
-    /// Each value once, where it stands first.
+    /// The first occurrence of each value.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 }
 
 extension RealmCollection where Element: Comparable, Element.PersistedType: SortableType {
-    /// In ascending order. See ``sorted(ascending:)``.
+    /// Sorted ascending. See ``sorted(ascending:)``.
     public func sorted() -> Results<Element> { sorted(ascending: true) }
 }
 
 extension RealmCollection where Element: MinMaxType & _Scalar & Comparable {
-    /// The smallest value that is not NaN; nil when there is none.
+    /// The smallest value that is not NaN; nil if there is none.
     public func min() -> Element? { aggregate(.min) }
-    /// The largest value that is not NaN; nil when there is none.
+    /// The largest value that is not NaN; nil if there is none.
     public func max() -> Element? { aggregate(.max) }
 }
 
 extension RealmCollection where Element: AddableType & _Scalar & Comparable {
-    /// The sum of the values; 0 when there is none. Integers wrap around at 64 bits.
+    /// The sum of the values; 0 if there is none. Integers wrap around at 64 bits.
     public func sum() -> Element { aggregate(.sum) ?? Element._makeDefault() }
-    /// The mean of the values; nil when there is none. The mean of integers is rounded towards zero.
+    /// The mean of the values; nil if there is none. The mean of integers is rounded towards zero.
     public func average() -> Element? {
         let mean = Predicate.Aggregate.avg.of(map(\._queryValue))
         return Element._from(mean)

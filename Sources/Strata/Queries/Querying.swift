@@ -6,42 +6,42 @@ extension RealmCollection {
     ///     realm.objects(Person.self).where { $0.age >= 3 && $0.dogs.name == "Taro" }
     ///     student.marks.where { $0 < 3 }
     ///
-    /// A query that cannot be answered, such as a sum of texts, stops the program here: it is the programmer's.
-    /// - Complexity: nothing until the results are looked at; then what ``Results/explain()`` says.
+    /// An invalid query, such as a sum of texts, stops the program here: it is an error of the program.
+    /// - Complexity: O(1); reading the results costs what ``Results/explain()`` shows.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         matching { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
-    /// The elements that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`; of plain values `SELF` is the
+    /// The elements that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`; for plain values `SELF` is the
     /// value: `"SELF > 3"`.
     ///
-    /// Stops the program when the format cannot be read or names what is not there: it is written by the programmer,
-    /// and the method cannot throw. ``tryFilter(_:_:)`` is for formats that a user of the program writes.
+    /// Stops the program if the format is invalid or has an unknown name: the programmer writes it, and the method
+    /// cannot throw. ``tryFilter(_:_:)`` is for formats that a user of the program writes.
     public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
         filter(format, argumentArray: arguments)
     }
 
-    /// The same, as protocols of applications ask for it.
+    /// The same, as protocols of applications require it.
     @_disfavoredOverload
     public func filter(_ format: String, _ arguments: Any...) -> Results<Element> {
         filter(format, argumentArray: arguments)
     }
 
-    /// The elements that match a format, with its arguments in an array, for code that hands on those of its caller.
+    /// The elements that match a format, with its arguments in an array, for code that passes on those of its caller.
     public func filter(_ format: String, argumentArray: [Any?]?) -> Results<Element> {
         matching { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
 
-    /// The elements that match a format, or what is wrong with it.
+    /// The elements that match a format.
     ///
     ///     let found = try people.tryFilter(field.text)
-    /// - Throws: ``Realm/Error`` with `invalidInput`: where the format cannot be read and what was expected there, a
-    ///   property that the class does not have, operands that cannot be compared.
+    /// - Throws: ``Realm/Error`` with `invalidInput` for an invalid format, with the position and what was expected
+    ///   there, for a property that the class does not have, and for operands that are not comparable.
     public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
         try tryFilter(format, argumentArray: arguments)
     }
 
-    /// As ``tryFilter(_:_:)``, with the arguments in an array.
+    /// ``tryFilter(_:_:)`` with the arguments in an array.
     public func tryFilter(_ format: String, argumentArray: [Any?]?) throws(Realm.Error) -> Results<Element> {
         try matching(try PredicateParser.parse(format, argumentArray ?? []))
     }
@@ -56,23 +56,23 @@ extension RealmCollection {
 
     // MARK: Places
 
-    /// The place of the first match. An unmanaged collection is asked element by element.
+    /// The index of the first match. In an unmanaged collection the elements are tested one by one.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         place { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
-    /// The place of the first match of a format.
+    /// The index of the first match of a format.
     public func index(matching format: String, _ arguments: Any?...) -> Int? {
         index(matching: format, argumentArray: arguments)
     }
 
-    /// The same, as protocols of applications ask for it.
+    /// The same, as protocols of applications require it.
     @_disfavoredOverload
     public func index(matching format: String, _ arguments: Any...) -> Int? {
         index(matching: format, argumentArray: arguments)
     }
 
-    /// The place of the first match of a format, with its arguments in an array.
+    /// The index of the first match of a format, with its arguments in an array.
     public func index(matching format: String, argumentArray: [Any?]?) -> Int? {
         place { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
@@ -108,33 +108,32 @@ extension RealmCollection {
 
     // MARK: Order
 
-    /// In the order of a property, or of one that links lead to; of plain values that of `self`. Null comes first; see
-    /// ``TextOrder`` for text.
+    /// Sorted by a property, or by one at the end of links; plain values by `self`. Null comes first; see ``TextOrder``
+    /// for text.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// In the order of several properties, the first one deciding. Earlier orders break ties.
+    /// Sorted by several properties, the first one being the most significant. Earlier sorts break ties.
     public func sorted<Descriptors: Sequence<SortDescriptor>>(by descriptors: Descriptors) -> Results<Element> {
         requiredSource.sorted(Array(descriptors)).results()
     }
 
     // MARK: Fewer
 
-    /// The first of the objects with the same values of some properties, or of properties that links lead to; of plain
-    /// values, by `self`, the first of equal ones.
+    /// The first of the objects with equal values of some properties, or of properties at the end of links; plain
+    /// values by `self`, the first of equal ones.
     ///
     ///     people.sorted(by: \.age).distinct(by: ["city"])     // the youngest of each city
     public func distinct<Names: Sequence<String>>(by keyPaths: Names) -> Results<Element> {
         requiredSource.distinct(Array(keyPaths)).results()
     }
 
-    /// At most so many elements. What comes later in a chain looks at these alone.
+    /// At most `count` elements. Later steps of a chain apply only to these.
     ///
     ///     articles.sorted(by: \.date, ascending: false).limit(20)
     /// - Parameters:
-    ///   - count: how many at most. A negative number, here and for the offset, is an access to what is not there, and
-    ///     stands for none.
+    ///   - count: the maximum. A negative number, here and for the offset, is an invalid access, and counts as 0.
     ///   - offset: how many elements to leave out first.
     public func limit(_ count: Int, offset: Int = 0) -> Results<Element> {
         requiredSource.limited(_gone.amount(count), offset: _gone.amount(offset)).results()
@@ -152,14 +151,14 @@ extension RealmCollection where Element: _RowElement {
 }
 
 extension Results where Element: _RowElement {
-    /// How the results are found, a line per step: which index is asked and how many rows it names at most, what is
-    /// looked up over whole columns, and what is asked row by row. For people and for tests of an application's speed.
+    /// How the results are found, a line per step: the index and its estimate of rows, the filter over whole columns,
+    /// and the conditions evaluated row by row. For people and for tests of an application's speed.
     ///
     ///     print(people.where { $0.email == "a@b.c" && $0.age > 3 }.explain())
     ///     // Person
     ///     // 1. index on 'email': 1 rows at most
     ///     // 2. row by row: email == 'a@b.c' AND age > 3
-    /// - Complexity: that of the plan: questions behind links are asked of the other class.
+    /// - Complexity: that of planning: queries behind links run on the other class.
     public func explain() -> String { source.explained() }
 }
 

@@ -1,10 +1,10 @@
-/// An order by one property, or by one that links lead to.
+/// An order by one property, or by one at the end of links.
 ///
 ///     people.sorted(by: [SortDescriptor(keyPath: "boss.name"), SortDescriptor(keyPath: "age", ascending: false)])
 public struct SortDescriptor: Hashable, Sendable {
     public let keyPath: String
     public let ascending: Bool
-    /// How text is ordered; other values do not care.
+    /// The order of text; other values ignore it.
     public let order: TextOrder
 
     public init(keyPath: String, ascending: Bool = true) {
@@ -31,15 +31,15 @@ extension SortDescriptor: ExpressibleByStringLiteral {
 
 extension SortDescriptor: CustomStringConvertible {
     public var description: String { "SortDescriptor(keyPath: \(keyPath), direction: \(direction))" }
-    /// As a query explains itself.
+    /// In the form of ``Results/explain()``.
     var shown: String { "\(keyPath) \(direction)" }
     private var direction: String { (ascending ? "ascending" : "descending") + order.suffix }
 }
 
-/// How text is put in order.
+/// An order of text.
 ///
-/// The database's own orders know no locale: files move between machines, and an order that changes with a setting
-/// breaks what was sorted before. An order of a language is the application's to give:
+/// The database's own orders are independent of the locale: files move between machines, and an order that changes with
+/// a setting would invalidate earlier sorts. The application supplies the order of a language:
 ///
 ///     let german = TextOrder.custom("de") { $0.compare($1, locale: Locale(identifier: "de")) == .orderedAscending }
 ///     people.sorted(by: [SortDescriptor(keyPath: "name", order: german)])
@@ -50,7 +50,7 @@ public struct TextOrder: Hashable, Sendable {
         case custom(Custom)
     }
 
-    /// Two are the same when their names are.
+    /// Equal if their names are.
     struct Custom: Hashable, Sendable {
         let name: String
         let areInOrder: @Sendable (String, String) -> Bool
@@ -60,17 +60,17 @@ public struct TextOrder: Hashable, Sendable {
 
     let kind: Kind
 
-    /// By Unicode scalars, which is the order of UTF-8 bytes: `Z` stands before `a`, and `a` before `ä`. The fastest.
+    /// By Unicode scalars, which is the order of UTF-8 bytes: `Z` before `a`, and `a` before `ä`. The fastest.
     public static let scalars = TextOrder(kind: .scalars)
-    /// As ``scalars``, but without regard to case: `a`, `B`, `c`.
+    /// As ``scalars``, ignoring case: `a`, `B`, `c`.
     public static let ignoringCase = TextOrder(kind: .folded(.ignoringCase))
-    /// As ``scalars``, but without regard to case and accents: `a`, `Ä`, `b`.
+    /// As ``scalars``, ignoring case and accents: `a`, `Ä`, `b`.
     public static let ignoringCaseAndDiacritics = TextOrder(kind: .folded([.ignoringCase, .ignoringDiacritics]))
 
     /// An order of the application's own, such as one of a language.
     /// - Parameters:
-    ///   - name: what tells it from others; orders of one name must be the same.
-    ///   - areInOrder: whether the first stands before the second; a strict weak order.
+    ///   - name: identifies the order; orders of one name must be the same.
+    ///   - areInOrder: whether the first comes before the second; a strict weak order.
     public static func custom(
         _ name: String, _ areInOrder: @escaping @Sendable (String, String) -> Bool
     ) -> TextOrder { TextOrder(kind: .custom(Custom(name: name, areInOrder: areInOrder))) }

@@ -1,7 +1,7 @@
 import StrataStorage
 
-/// Plain values of a list or a set, and which of them, in which order: evaluated when looked at, and again when the
-/// Realm shows something else.
+/// A query of the plain values of a list or a set: the column, and the steps that filter, sort and limit it. It is
+/// evaluated when read, and again when the Realm's visible state has changed.
 ///
 /// Concurrency: confined with its Realm.
 final class ValueSource {
@@ -25,26 +25,26 @@ final class ValueSource {
     var tag: ColumnTag { column.tag }
     var name: String { "\(column.owner._access.name).\(column.property.name)" }
 
-    /// The same values in another instance; nil when their owner is not there.
-    /// - Parameter allowsGone: whether values of an owner that is not there are none instead.
+    /// The same query in another instance; nil if the owner does not exist there.
+    /// - Parameter allowsGone: whether the values of a missing owner are none instead.
     func moved(to instance: RealmInstance, allowsGone: Bool = false) -> ValueSource? {
         column.moved(to: instance, allowsGone: allowsGone).map { ValueSource($0, steps: steps) }
     }
 
     func adding(_ step: Step) -> ValueSource { ValueSource(column, steps: steps + [step]) }
 
-    /// As the column keeps them.
-    /// - Complexity: O(values of the collection), and that of the steps; O(1) while the Realm shows the same.
+    /// In the form of the column.
+    /// - Complexity: O(values of the collection), and that of the steps; O(1) while the visible state is unchanged.
     var values: [_StoredValue] {
         let stamp = column.owner._instance?.stamp ?? 0
         if let cache, cache.stamp == stamp { return cache.values }
         let values = found(among: column.contents.values)
-        // Many threads may read a frozen Realm's.
+        // Many threads may read a frozen Realm's values, so they are not cached.
         if column.owner._instance?.isFrozen == false { cache = (stamp, values) }
         return values
     }
 
-    /// What the steps make of the values of the column in some version.
+    /// The result of the steps on the values of the column in some version.
     func found(among all: [_StoredValue]) -> [_StoredValue] {
         let tag = tag
         var values = steps.isEmpty ? all : shown(all)
@@ -61,7 +61,7 @@ final class ValueSource {
         return values
     }
 
-    /// Values of any type as the version shows them, so that a link is none without its object.
+    /// Values of any type as visible in the version: a link is null if its object is deleted.
     private func shown(_ values: [_StoredValue]) -> [_StoredValue] {
         guard tag.type == .any, let instance = column.owner._instance, let view = instance.currentView else {
             return values
@@ -76,7 +76,7 @@ final class ValueSource {
         return shown
     }
 
-    /// In the order of sorted results, equal values as they were.
+    /// In the order of sorted results; the sort is stable.
     private static func sorted(
         _ values: [_StoredValue], _ tag: ColumnTag, _ ascending: Bool, _ order: TextOrder
     ) -> [_StoredValue] {
@@ -98,7 +98,7 @@ final class ValueSource {
     }
 }
 
-/// A condition on plain values, made ready for their type.
+/// A condition on plain values, prepared for their type.
 struct ValueCondition {
     private let tag: ColumnTag
     private let name: String

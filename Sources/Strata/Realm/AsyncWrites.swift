@@ -246,8 +246,8 @@ final class AsyncWrites {
 
     /// Commits the running write without waiting for the disk.
     /// - Parameters:
-    /// - grouped: commits together with the requests that wait already, in one commit batch.
-    /// - completion: called where the Realm lives, after observers were notified.
+    ///   - grouped: commits together with the requests that wait already, in one commit batch.
+    ///   - completion: called where the Realm lives, after observers were notified.
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
         guard let write = instance.write else { return id }

@@ -13,7 +13,7 @@ extension _CheckedReading {
         }
         let frozen = instance.frozenOrEmpty()
         if let made = frozen.twin(of: self) as? Self { return made }
-        _GoneAccess(self).tell(gone: "only what a commit has made, and none has deleted, can be frozen")
+        _GoneAccess(self).tell(gone: "only a committed object that is not deleted can be frozen")
         return frozen === instance ? self : frozen.goneTwin(of: self) as? Self ?? self
     }
 

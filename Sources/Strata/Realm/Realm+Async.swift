@@ -155,8 +155,8 @@ extension Realm {
     /// Runs a transaction later, where the Realm lives, without blocking while it waits for other writers or for the
     /// disk.
     /// - Parameters:
-    /// - block: runs inside the write.
-    /// - onComplete: called there once the write is durable, or with the error for which it was rolled back.
+    ///   - block: runs inside the write.
+    ///   - onComplete: called there once the write is durable, or with the error for which it was rolled back.
     @discardableResult
     public func writeAsync(
         _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
@@ -192,9 +192,9 @@ extension Realm {
     ///
     /// A write that has failed is rolled back.
     /// - Parameters:
-    /// - allowGrouping: commits together with the asynchronous writes that are requested already: after a crash all of
-    ///   them are kept, or none. From the third commit of a session on; the first two are synced one by one.
-    /// - onComplete: called where the Realm lives, with an error if the write is lost.
+    ///   - allowGrouping: commits together with the asynchronous writes that are requested already: after a crash all
+    ///     of them are kept, or none. From the third commit of a session on; the first two are synced one by one.
+    ///   - onComplete: called where the Realm lives, with an error if the write is lost.
     @discardableResult
     public func commitAsyncWrite(
         allowGrouping: Bool = false, _ onComplete: (((any Swift.Error)?) -> Void)? = nil

@@ -65,7 +65,7 @@ extension Realm {
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         KeptMemory.end(SharedStore.Key(configuration))
         guard !SharedStore.isOpen(configuration) else {
-            throw Error(.alreadyOpen, "\(configuration.path) is open; let go of every Realm and object of it first")
+            throw Error(.alreadyOpen, "\(configuration.path) is open; release every Realm and object of it first")
         }
         SharedStore.dropUnclosed(configuration)
         return try SchemaSetup.removeFiles(configuration)

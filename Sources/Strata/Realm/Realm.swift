@@ -165,7 +165,7 @@ public struct Realm: Equatable {
     /// is damaged or too many are kept, that is reported, and the frozen Realm is empty.
     public func freeze() -> Realm {
         if let frozen = instance.frozen() { return Realm(frozen) }
-        instance.reportShowingNothing("no version of it can be kept now")
+        instance.reportShowingNothing("no version of it can be pinned now")
         return Realm(instance.frozenShowingNothing())
     }
 

@@ -30,10 +30,10 @@ struct UnclosedStore {
         let cause = Realm.Error(error)
         let meaning =
             isKept
-            ? "its newest commits are in memory alone: once that is mended, open the file again in this process, and "
-                + "let go of it"
+            ? "its newest commits are only in memory: after the cause is removed, open the file again in this "
+                + "process, and release it"
             : store.options.durability == .full
-                ? "what was committed is in its log, and comes back at the next open"
+                ? "its commits are in the log, and the next open replays them"
                 : "its last commits may be lost"
         return Realm.Error(cause.code, "closing \(store.path): \(cause.message); \(meaning)")
     }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Finds every persisted class of the program, as an application that names none of them expects.
+/// Finds every persisted class of the program, so that an application need not list them.
 ///
-/// It walks the type metadata records that the linker leaves in each image. A descriptor is read only as far as its
+/// It reads the type metadata records that the linker leaves in each image. Of a descriptor it reads only the
 /// documented head: flags, parent, name, metadata accessor, fields, superclass. Complexity: O(types in the program),
 /// once per process; some hundred microseconds.
 enum ClassDiscovery {
     private static let found = Mutex<[ObjectIdentifier: ObjectBase.Type]?>(nil)
 
-    /// Classes below ``Object`` with their own properties, in no particular order. Empty on systems where images cannot
-    /// be walked: there a configuration lists its `objectTypes`.
+    /// Subclasses of ``Object`` with their own properties, unordered. Empty on systems whose images cannot be read:
+    /// there a configuration lists its `objectTypes`.
     static func allClasses() -> [ObjectBase.Type] {
         found.withLock { cache in
             if let cache { return Array(cache.values) }
@@ -46,7 +46,7 @@ enum ClassDiscovery {
             return collector.classes
         }
 
-        /// The class that a record leads to, if it is below ``ObjectBase`` and not generic.
+        /// The class of a record, if it is a subclass of ``ObjectBase`` and not generic.
         private static func persistedClass(record: UnsafeRawPointer) -> ObjectBase.Type? {
             let relative = record.load(as: Int32.self)
             let kind = relative & 3

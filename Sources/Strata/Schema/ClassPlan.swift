@@ -3,27 +3,27 @@ import StrataStorage
 @_spi(Reflection) import Swift
 import Synchronization
 
-/// What is known of a class before any file is open: its persisted fields and where they stand. Made once per class.
+/// The plan of a class, independent of any file: its persisted fields and their offsets. Made once per class.
 final class ClassPlan: @unchecked Sendable {  // immutable after init; the prototype is only read
     let type: ObjectBase.Type
     let name: String
     let fields: [PlanField]
     /// Holds the declared defaults.
     let prototype: ObjectBase
-    /// The byte behind the last field's first, for tables by offset.
+    /// One more than the offset of the last field, for tables by offset.
     let offsetLimit: Int
     let primary: PlanField?
-    /// Fields that are views of their columns as soon as there is an object.
+    /// Fields that become views of their columns when an object is made.
     let plainFields: [PlanField]
     /// Whether the program may try to encode its objects.
     let isEncodable: Bool
     /// Whether its objects belong to one parent each.
     let isEmbedded: Bool
-    /// Properties that no two objects share all of.
+    /// Lists of properties; no two objects may be equal in all properties of a list.
     let uniqueKeys: [[String]]
-    /// Positions in `fields` of those that lead to other objects or hold a collection.
+    /// Indices in `fields` of those that link to other objects or hold a collection.
     let bound: [Int]
-    /// For each of them, where it stands, when it is one word; else -1.
+    /// The offset of each of them, if it is one word; else -1.
     let boundOffsets: [Int]
 
     private let shownDeclaration = AtomicLazyReference<ShownDeclaration>()
@@ -34,15 +34,15 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// Stored properties that the program added and that are not persisted.
     private let otherNames: [String]
 
-    /// Why nothing of the class can be read safely; the class alone is not used then. Nil for all others.
+    /// Why the class cannot be read safely; only this class is left out then. Nil for all others.
     let unusable: Realm.Error?
 
-    /// Whether an object of the class is nothing but the place of its row: the program added no stored property and no
-    /// deinit, so that nobody who has no reference to it can tell one object from the next.
+    /// Whether an object of the class is only a reference to its row: the program added no stored property and no
+    /// deinit. So code without a reference to an object cannot tell it from another one of the same row.
     let isOnlyPlace: Bool
 
     private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
-    /// Classes whose plans are being made, by any thread.
+    /// Classes whose plans are being made, with the number of threads that make them.
     private static let unfinished = Mutex<[ObjectIdentifier: Int]>([:])
 
     /// - Complexity: some microseconds for the first request of a class; then a dictionary access under a lock.
@@ -59,7 +59,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
     }
 
-    /// The plan of an object that ends; nil while it is being made, which may itself make and release objects.
+    /// The plan of an object being released; nil while the plan is being made, which may itself make and release
+    /// objects.
     static func planAtEnd(of type: ObjectBase.Type) -> ClassPlan? {
         let identity = ObjectIdentifier(type)
         if let known = plans.withLock({ $0[identity] }) { return known }
@@ -132,15 +133,15 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         return names
     }()
 
-    /// Whether a class has no deinit, nor one that it inherits. False where that cannot be told.
+    /// Whether a class neither has nor inherits a deinit. False if unknown.
     private static func endsPlainly(_ type: ObjectBase.Type) -> Bool {
         strata_ends_plainly(unsafeBitCast(type, to: UnsafeRawPointer.self)) != 0
     }
 
-    /// Classes that `types` name or lead to.
-    /// - Throws: ``Realm/Error`` when two classes share a name.
-    /// - Parameter named: whether the program names the classes, so that each of them has to be usable. One that is
-    ///   found or led to harms itself alone.
+    /// The classes that `types` name or link to.
+    /// - Throws: ``Realm/Error`` if two classes share a name.
+    /// - Parameter named: whether the program names the classes, so that each must be usable. An unusable class that
+    ///   was discovered or linked to is only left out itself.
     static func closure(of types: [ObjectBase.Type], named: Bool) throws(Realm.Error) -> [ClassPlan] {
         if named { for type in types { if let reason = plan(for: type).unusable { throw reason } } }
         var plans: [String: ClassPlan] = [:]
@@ -161,7 +162,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
             }
         }
         for plan in plans.values where plan.fields.isEmpty && !plan.otherNames.isEmpty {
-            // A class that others inherit from may keep what it likes.
+            // A base class of others may have only unpersisted properties.
             let isBase = plans.values.contains { plan.isBase(of: $0) }
             if !isBase { throw plan.withoutColumns }
         }
@@ -169,15 +170,14 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     }
 }
 
-/// A class as the program declares it, made when the program first asks.
+/// A class as the program declares it, made on first use.
 private final class ShownDeclaration: Sendable {
     let schema: ObjectSchema
     init(_ schema: ObjectSchema) { self.schema = schema }
 }
 
 extension ClassPlan {
-    /// Why a property has no value where the stored one gives none: its custom type refuses what the stored type starts
-    /// with.
+    /// The error if a property has no initial value: its custom type refuses the initial value of the stored type.
     private static func missingStart(_ fields: [PlanField], _ prototype: ObjectBase, _ name: String) -> Realm.Error? {
         for field in fields {
             guard let custom = field.shape.customType, custom.start() == nil else { continue }
@@ -205,12 +205,12 @@ extension ClassPlan {
         placesByColumnName.first(name, in: fields) { $0.columnName }.map { fields[$0] }
     }
 
-    /// The field that stands at an offset.
+    /// The field at an offset.
     func field(at offset: Int) -> PlanField? {
         placesByOffset.first(offset, in: fields) { $0.offset }.map { fields[$0] }
     }
 
-    /// - Throws: `schemaMismatch` for declarations that mean nothing.
+    /// - Throws: `schemaMismatch` for invalid declarations.
     private func check() throws(Realm.Error) {
         func refuse(_ field: PlanField, _ reason: String) -> Realm.Error {
             Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(reason)")
@@ -228,7 +228,7 @@ extension ClassPlan {
             }
             guard field.shape.type == .object, field.shape.collection != .none else { continue }
             let target = field.shape.objectType?.className() ?? "object"
-            // What is stored as an embedded object has a value of its own for one that is not there.
+            // A custom type stored as an embedded object has its own value for a missing object.
             if field.shape.collection == .map, !field.shape.isOptional, field.shape.customType == nil {
                 throw refuse(
                     field, "declare it Map<String, \(target)?>: an object that is deleted leaves nil under its key")
@@ -258,7 +258,7 @@ extension ClassPlan {
         return false
     }
 
-    /// All that its objects have would be lost in silence.
+    /// Everything that its objects hold would be lost silently.
     private var withoutColumns: Realm.Error {
         Realm.Error(
             .schemaMismatch,
@@ -266,8 +266,8 @@ extension ClassPlan {
                 + "\(otherNames.prefix(3).joined(separator: ", @Persisted var "))")
     }
 
-    /// The names that the older form of declaration gives have to be properties: one that lost its `@objc dynamic` and
-    /// got no `@Persisted` would be none.
+    /// The names in the older form of declaration must be properties: one that lost its `@objc dynamic` and got no
+    /// `@Persisted` is not persisted.
     private func checkNames() throws(Realm.Error) {
         let known = Set(fields.map(\.name))
         func refuse(_ list: String, _ name: String, _ remedy: String) -> Realm.Error {
@@ -301,7 +301,7 @@ struct PlanField {
     let field: any PersistedField.Type
     let isPrimary: Bool
     let isIndexed: Bool
-    /// Whether the database gives its numbers.
+    /// Whether the database assigns its numbers.
     let isAutoIncrement: Bool
     let deleteRule: DeleteRule
     /// For linking objects: the property of the other class.
@@ -309,7 +309,7 @@ struct PlanField {
 
     /// Whether the field is declared without a wrapper.
     var isPlain: Bool { field.isPlain }
-    /// Whether it leads to embedded objects.
+    /// Whether it links to embedded objects.
     var isParental: Bool { shape.type == .object && shape.objectType is EmbeddedObject.Type }
     /// Whether the property has a column of its own unless it is the row's key.
     var isStored: Bool { shape.type != .linkingObjects }

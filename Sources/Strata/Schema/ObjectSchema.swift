@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// A class as a file knows it, with the names that the program gives its properties.
+/// A class in a file, with the program's names of its properties.
 public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     public let className: String
-    /// The class of the program, where it has one; else ``DynamicObject``.
+    /// The class of the program, if it has one; else ``DynamicObject``.
     public let objectClass: AnyClass
     /// Whether each object belongs to one parent.
     public let isEmbedded: Bool
-    /// Those with a column or the row's key, in the order of their declaration.
+    /// Properties with a column or the row's key, in the order of their declaration.
     public let properties: [Property]
-    /// Those that follow from the links of other classes.
+    /// Properties derived from the links of other classes.
     private let inverses: [Property]
     private let places = DefinitionPlaces<String>()
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
@@ -28,9 +28,9 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A property as a file knows it.
+/// A property in a file.
 public struct Property: Sendable, Equatable, CustomStringConvertible {
-    /// As the program has it.
+    /// In the program.
     public let name: String
     /// In the file: the name, unless the class says otherwise.
     public let columnName: String
@@ -41,9 +41,9 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
     public let isOptional: Bool
     public let isPrimaryKey: Bool
     public let isIndexed: Bool
-    /// The class that links lead to.
+    /// The class of linked objects.
     public let objectClassName: String?
-    /// Of an inverse: the property of the other class.
+    /// For an inverse: the property of the other class.
     let originName: String?
 
     public var description: String {
@@ -64,7 +64,7 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// All classes that a file knows.
+/// All classes in a file.
 public struct Schema: Sendable, Equatable, CustomStringConvertible {
     public let objectSchema: [ObjectSchema]
     private let places = DefinitionPlaces<String>()
@@ -78,7 +78,7 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
         return "Schema {\n\(lines.joined())}"
     }
 
-    /// - Parameter plan: the class of that name that the program has.
+    /// - Parameter plan: the program's class of a name.
     init(_ schema: StoreSchema, _ plan: (String) -> ClassPlan? = { _ in nil }) {
         objectSchema = schema.tables.map { ObjectSchema($0, in: schema, plan($0.name)) }
     }
@@ -93,7 +93,7 @@ extension ObjectSchema {
         inverses = plan.fields.filter { !$0.isStored }.map { Property($0) }
     }
 
-    /// - Parameter plan: the program's class; what the file has besides stands behind its properties.
+    /// - Parameter plan: the program's class; properties only in the file come after its properties.
     init(_ table: TableDefinition, in schema: StoreSchema, _ plan: ClassPlan? = nil) {
         className = table.name
         objectClass = plan?.type ?? DynamicObject.self

@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// How a file's schema becomes that of the program's classes.
+/// The change of a file's schema to that of the program's classes.
 ///
-/// Tables and columns keep their identity by name. A class or an index may come without a new schema version; whatever
-/// changes a property asks for one, as it does in Realm. Classes that the program does not have stay as they are.
+/// Tables and columns keep their identity by name. A new class or index needs no new schema version; every change of a
+/// property does, as in Realm. Classes that the program does not have are unchanged.
 struct SchemaChange {
-    /// What the file has afterwards.
+    /// The schema after the change.
     var schema: StoreSchema
-    /// Why a migration is needed, one sentence each; empty when none is.
+    /// Why a migration is needed, one sentence each; empty if none is.
     var reasons: [String] = []
-    /// Columns that carry values over from a column of the same name.
+    /// Columns that take over converted values from a column of the same name.
     var conversions: [Conversion] = []
     /// Classes whose primary key is new, so that its uniqueness is checked at the end.
     var newPrimaryKeys: [String] = []
@@ -22,22 +22,22 @@ struct SchemaChange {
 
     /// Ids that no new column of a table gets: see `ReadView.heldColumnIDs()`.
     private let held: [TableID: Set<ColumnID>]
-    /// The tables of the schema by name: no change of a class changes these.
+    /// The tables of the schema by name: changing a class never changes these.
     private let positions: [String: Int]
 
-    /// What the schema of a version that is about to be changed becomes.
+    /// The change of the schema of a version that is about to be written.
     init(from view: ReadView, to plans: [ClassPlan]) throws(StorageError) {
         try self.init(from: view.schema, to: plans, held: try view.heldColumnIDs())
     }
 
-    /// What would become of a schema. It is not written.
+    /// The change of a schema, without writing it.
     /// - Throws: `limit` with `columns`.
     init(
         from old: StoreSchema, to plans: [ClassPlan], held: [TableID: Set<ColumnID>] = [:]
     ) throws(StorageError) {
         var schema = old
         self.held = held
-        // Identities of new tables come first, so that links find their targets.
+        // New tables get their identities first, so that links find their targets.
         for plan in plans where old.position(named: plan.name) == nil {
             schema.tables.append(TableDefinition(id: schema.makeTableID(), name: plan.name, columns: []))
             isChange = true
@@ -56,9 +56,9 @@ struct SchemaChange {
         sayCollections()
     }
 
-    /// Lets collections become trees that were written before there were any, in classes that the program does not
-    /// have, too, and lists and maps stand in values of any type. Nothing is rewritten: each stays the value that it is
-    /// until it is changed.
+    /// Marks columns of collections from before collections were trees, also in classes that the program does not have,
+    /// so that storage may store these as trees, and lists and maps inside values of any type. No value is rewritten:
+    /// each is converted when it is next changed.
     private mutating func sayCollections() {
         for table in schema.tables.indices {
             for (place, column) in schema.tables[table].columns.enumerated() {
@@ -119,8 +119,8 @@ struct SchemaChange {
         isChange = isChange || schema.tables[position] != before
     }
 
-    /// The column of a property in a class that the file knows.
-    /// - Parameter columns: those of the class's properties before it, as they become.
+    /// The column of a property in a class that the file has.
+    /// - Parameter columns: the columns of the class's earlier properties, after the change.
     private mutating func changed(
         _ field: PlanField, _ before: TableDefinition, _ plan: ClassPlan, beside columns: [ColumnDefinition]
     ) throws(StorageError) -> ColumnDefinition {

@@ -1,13 +1,13 @@
 import StrataStorage
 import Synchronization
 
-/// The schema of a version as the program is shown it, made once per class: a loop over the properties of a class asks
-/// for it each time.
+/// Cache of the schema of a version in the program's terms, made once per class: a loop over the properties of a class
+/// reads it in each turn.
 ///
 /// Concurrency: any thread.
 final class ShownSchemas: Sendable {
     private struct State {
-        /// The schema that the rest was made of.
+        /// The storage schema that the cache was made from.
         var identity: (any AnyObject & Sendable)?
         var whole: Schema?
         var classes: [String: ObjectSchema] = [:]
@@ -16,7 +16,7 @@ final class ShownSchemas: Sendable {
     private let state = Mutex(State())
 
     /// All classes of a version.
-    /// - Complexity: O(properties of all classes) for the first question to a schema, then O(1).
+    /// - Complexity: O(properties of all classes) for the first call with a schema, then O(1).
     func whole(_ view: ReadView, _ plan: (String) -> ClassPlan?) -> Schema {
         if let known = following(view, { $0.whole }) { return known }
         let made = Schema(view.schema, plan)
@@ -24,8 +24,8 @@ final class ShownSchemas: Sendable {
         return made
     }
 
-    /// One class of a version; nil where the version has none of that name.
-    /// - Complexity: O(properties) for the first question to a schema, then O(1).
+    /// One class of a version; nil if the version has none of that name.
+    /// - Complexity: O(properties) for the first call with a schema, then O(1).
     func ofClass(_ name: String, _ view: ReadView, _ plan: ClassPlan?) -> ObjectSchema? {
         if let known = following(view, { $0.classes[name] ?? $0.whole?[name] }) { return known }
         guard let table = view.schema.table(named: name) else { return nil }

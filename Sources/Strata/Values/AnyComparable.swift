@@ -1,13 +1,13 @@
-/// Values of any type as queries compare and sorts order them.
+/// Values of any type in the form that queries compare and sorts order.
 ///
-/// Null, numbers and text are as a property of their own type has them. Everything else is bytes that begin with the
-/// type, so that a date equals no number, a boolean no integer, and an object none of another class; behind the type
-/// they stand so that the order of the bytes is that of the values.
+/// Null, numbers and text have the form of a property of their own type. Every other value is bytes that begin with its
+/// type, so that a date equals no number, a boolean no integer, and an object none of another class. The bytes behind
+/// the type order as the values do.
 enum AnyComparable {
-    /// What a column holds; nil when the bytes are not of the layout.
+    /// The comparable form of a column's bytes; nil if they are not of the layout.
     static func value(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
         guard let first = bytes.first else { return .null }
-        // Of no other type: nothing but itself equals it.
+        // Of no other type, so that it equals only itself.
         if NestedEncoding.isKeyed(first) != nil { return .bytes(Array(bytes)) }
         guard let type = PropertyType(rawValue: first) else { return nil }
         if type == .object {
@@ -16,7 +16,7 @@ enum AnyComparable {
         return AnyEncoding.plain(bytes).map { value($0, type) }
     }
 
-    /// A value of a known type. Where none is known, the value tells.
+    /// A value of a known type; if unknown, the value determines it.
     static func value(_ plain: _StoredValue, _ type: PropertyType?) -> _StoredValue {
         switch (type, plain) {
         case (.bool, .integer(let value)): return .bytes([PropertyType.bool.rawValue, value == 0 ? 0 : 1])
@@ -33,7 +33,7 @@ enum AnyComparable {
             .object, bigEndian(UInt64(table)) + bigEndian(UInt64(bitPattern: key) ^ 1 << 63) + bigEndian(creation))
     }
 
-    /// What a value leads to, of the bytes that ``link(table:key:creation:)`` makes; nil for others.
+    /// The link in bytes from ``link(table:key:creation:)``; nil for others.
     static func link(_ bytes: [UInt8]) -> AnyEncoding.Link? {
         guard bytes.count == 25, bytes[0] == PropertyType.object.rawValue else { return nil }
         return bytes.withUnsafeBytes { bytes in

@@ -12,16 +12,16 @@ import StrataStorage
 ///     setting.value = .int(5)
 ///     setting.value = .object(person)
 ///
-/// An object in it is found by its identity: once it is deleted, the property reads `.none`. No inverse and no delete
-/// rule goes through such a property.
+/// An object in it is stored by its identity: once it is deleted, the property reads `.none`. Inverses and delete rules
+/// do not apply to such a property.
 ///
-/// Lists and dictionaries hold values of any type, lists and dictionaries among them, 100 inside one another:
+/// Lists and dictionaries hold values of any type, including lists and dictionaries, nested up to 100 deep:
 ///
 ///     setting.value = .fromDictionary(["sizes": .fromArray([.int(1), .int(2)])])
 ///     setting.value.dictionaryValue?["sizes"]?.listValue?.append(.int(3))
 ///
-/// What is assigned is copied: the property has a collection of its own. Whoever holds one that another value took the
-/// place of holds one that is invalidated.
+/// An assigned collection is copied: the property has its own. When another value replaces a collection, existing
+/// references to it become invalidated.
 public enum AnyRealmValue: Hashable {
     case none
     case int(Int)
@@ -57,23 +57,23 @@ public enum AnyRealmValue: Hashable {
     }
     public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
 
-    /// A dictionary of its own, which nothing manages.
+    /// A new unmanaged dictionary.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
         let map = Map<String, AnyRealmValue>()
         for (key, value) in dictionary { map[key] = value }
         return .dictionary(map)
     }
 
-    /// A list of its own, which nothing manages.
+    /// A new unmanaged list.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue { .list(List(array)) }
 
-    /// The object, when it is one of that class.
+    /// The object, if it is one of that class.
     public func object<Element: Object>(_ type: Element.Type) -> Element? {
         if case .object(let object) = self { object as? Element } else { nil }
     }
 
-    /// The object, read by the names of its properties: also where the program does not have its class. Nil for an
-    /// object that no Realm manages.
+    /// The object, read by the names of its properties, also if the program does not have its class. Nil for an
+    /// unmanaged object.
     public var dynamicObject: DynamicObject? {
         if case .object(let object) = self { object._dynamicTwin } else { nil }
     }
@@ -98,10 +98,10 @@ public enum AnyRealmValue: Hashable {
         }
     }
 
-    /// A value of one of the types that the cases have, and of sequences and dictionaries of those; nil for others, and
-    /// where more of these stand inside one another than may. A set is refused: there is no case for it, and as a list
-    /// it would get an order, and take an element twice.
-    /// - Parameter depth: in how many collections it stands.
+    /// A value of one of the cases' types, or a sequence or dictionary of those; nil for others, and for collections
+    /// nested too deep. A set is refused: there is no case for it, and as a list it would get an order, and could hold
+    /// an element twice.
+    /// - Parameter depth: how many collections enclose it.
     init?(any value: Any?, depth: Int = 0) {
         switch _flatten(value) {
         case nil: self = .none
@@ -163,7 +163,7 @@ public enum AnyRealmValue: Hashable {
         return .fromArray(values)
     }
 
-    /// As it is for values of each type; all lists are one number, and all dictionaries.
+    /// Values hash by their type; all lists share one hash, and so do all dictionaries.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .none: hasher.combine(0)
@@ -205,11 +205,11 @@ extension AnyRealmValue: CustomStringConvertible {
     }
 }
 
-/// The bytes of a value that brings its type. The layout stays for ever: docs/file-format-objects.md.
+/// The bytes of a value of any type. The layout is permanent: docs/file-format-objects.md.
 ///
 /// No bytes for none; else the type (1 byte, as ``PropertyType``) and the value, little-endian.
 enum AnyEncoding {
-    /// Where an object of a managed class is: its table, its key, and the version that it was created in.
+    /// Identity of an object of a managed class: its table, its key, and the version that created it.
     struct Link: Equatable {
         var table: UInt32
         var key: Int64
@@ -217,9 +217,9 @@ enum AnyEncoding {
     }
 
     /// - Parameters:
-    ///   - depth: in how many collections it stands.
-    ///   - isLinkable: whether an object can be linked to. It may add it, or note why not.
-    /// - Returns: nil for an object that cannot; in collections none stands in its place.
+    ///   - depth: how many collections enclose it.
+    ///   - isLinkable: whether an object can be linked to. It may add the object, or record why it cannot.
+    /// - Returns: nil for an object that cannot be linked to; in collections it becomes none.
     static func encode(
         _ value: AnyRealmValue, depth: Int = 0, _ isLinkable: (Object) -> Bool = { $0._frame != nil }
     ) -> [UInt8]? {
@@ -248,7 +248,7 @@ enum AnyEncoding {
         }
     }
 
-    /// What a value leads to; nil for one that is no link.
+    /// The link of a value; nil if it is not a link.
     static func link(_ bytes: UnsafeRawBufferPointer) -> Link? {
         guard bytes.count == 21, bytes[0] == PropertyType.object.rawValue else { return nil }
         return Link(
@@ -261,8 +261,8 @@ enum AnyEncoding {
         [type.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     }
 
-    /// Nil when the bytes are not of the layout. Collections are copies, which nothing manages.
-    /// - Parameter find: the object that a link leads to; a link to none is `.none`.
+    /// Nil if the bytes are not of the layout. Collections are unmanaged copies.
+    /// - Parameter find: the object of a link; a link without an object is `.none`.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, depth: Int = 0, find: (Link) -> Object? = { _ in nil }
     ) -> AnyRealmValue? {
@@ -294,7 +294,7 @@ enum AnyEncoding {
         }
     }
 
-    /// What queries compare: the value as a property of its own type would have it.
+    /// The form that queries compare: that of a property of the value's own type.
     static func plain(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
         if let link = link(bytes) { return .link(link.key) }
         return decode(bytes).map(plain)

@@ -5,13 +5,13 @@
 #endif
 
 extension _StoredValue {
-    /// A value of any Swift type as a column of `type` holds it; nil when it is of another type.
+    /// A value of any Swift type in the form of a column of `type`; nil if it is of another type.
     init?(any value: Any, as type: PropertyType) {
         if let made = Self(content: value, as: type) {
             self = made
             return
         }
-        // What is stored as another type may stand for a value of that.
+        // A value with a stored type of its own counts as a value of that type.
         let content: Any? =
             if let enumeration = value as? any PersistableEnum { enumeration.rawValue } else {
                 (value as? any FailableCustomPersistable)?.persistableValue
@@ -67,7 +67,7 @@ extension _StoredValue {
         }
     }
 
-    /// A value whose type decides for itself: what queries compare with.
+    /// A value whose own type determines its storage: an operand of a query.
     init?(constant value: Any?) {
         guard let value = _flatten(value) else {
             self = .null
@@ -94,7 +94,7 @@ extension _StoredValue {
         isBool(value) ? nil : Decimal128.converted(value)
     }
 
-    /// ISO 8601, as JSON has dates.
+    /// ISO 8601, the form of dates in JSON.
     private static func date(_ text: String) -> Date? {
         for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
             do { return try style.parse(text) } catch { continue }
@@ -106,11 +106,11 @@ extension _StoredValue {
         if type(of: value) == Int.self, let integer = value as? Int { return Int64(integer) }
         if let integer = value as? any BinaryInteger { return Int64(exactly: integer) }
         if isBool(value) { return nil }
-        // Foundation's numbers count as each type that can say what they are.
+        // Foundation's numbers convert to each type that represents them exactly.
         return (value as? Int).map { Int64($0) } ?? (value as? Double).flatMap { Int64(exactly: $0) }
     }
 
-    /// A cast would take Foundation's zeros and ones for booleans, too.
+    /// A cast would also accept Foundation's numbers 0 and 1 as booleans.
     private static func isBool(_ value: Any) -> Bool { type(of: value) == Bool.self }
 
     private static func double(_ value: Any) -> Double? {
@@ -120,7 +120,7 @@ extension _StoredValue {
         return (value as? any BinaryInteger).map { Double($0) } ?? value as? Double
     }
 
-    /// The value as the Swift type that dynamic access gives; nil for null.
+    /// The value as the Swift type of dynamic access; nil for null.
     func any(as type: PropertyType) -> Any? {
         switch (type, self) {
         case (_, .null): return nil
@@ -140,38 +140,38 @@ extension _StoredValue {
     }
 }
 
-/// What must not be walked to its end.
+/// Sequences that must not be iterated to the end.
 protocol EndlessSequence {}
 
 extension PartialRangeFrom: EndlessSequence {}
 
-/// What Foundation's JSON has for null, if the program has Foundation: it is not linked for this alone.
+/// The null of Foundation's JSON, if the program has Foundation, which is not linked for this alone.
 private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
 
-/// Takes the layers off an optional that hides in an `Any`, and reads a null object as nil.
+/// Unwraps an optional inside an `Any`, and reads a null object as nil.
 func _flatten(_ value: Any?) -> Any? {
     guard let value else { return nil }
     let kind = type(of: value)
-    // Most values are of these; asking what protocols a type has is slow.
+    // A fast path for most values: testing for protocol conformances is slow.
     if kind == Int.self || kind == String.self || kind == Double.self || kind == Bool.self { return value }
     if let foundationNull, kind == foundationNull { return nil }
     if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
     return value
 }
 
-/// A value as one of a class; nil where it is of no class at all.
+/// A value as an instance of a class; nil if it is of no class.
 ///
-/// A plain cast of a dictionary or an array to a class makes an object of Foundation of it, with all that stands in it:
-/// that takes as long as there are values, and stack for each level.
+/// A plain cast of a dictionary or an array to a class bridges it to a Foundation object, with all its elements: that
+/// takes time for each element, and stack for each level.
 func _instance<Wanted>(in value: Any?, as wanted: Wanted.Type) -> Wanted? {
     guard let value = _flatten(value), type(of: value) is AnyObject.Type else { return nil }
     return value as? Wanted
 }
 
-/// The object that a value of any type is.
+/// The object in a value of any type.
 func _object(in value: Any?) -> ObjectBase? { _instance(in: value, as: ObjectBase.self) }
 
-/// An optional whose type is not known.
+/// An optional of unknown type.
 protocol _AnyOptional {
     var _wrappedAny: Any? { get }
 }

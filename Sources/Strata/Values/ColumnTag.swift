@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// What the object layer keeps of a property in its column's `tag`. Stays for ever: docs/file-format-objects.md.
+/// The object layer's description of a property, in its column's `tag`. Permanent: docs/file-format-objects.md.
 struct ColumnTag: Equatable {
     var type: PropertyType
     var collection: _PropertyCollection
@@ -14,7 +14,7 @@ struct ColumnTag: Equatable {
         self.isPrimary = isPrimary
     }
 
-    /// Nil for a tag that a newer version wrote.
+    /// Nil for a tag written by a newer version.
     init?(rawValue: UInt32) {
         guard let type = PropertyType(rawValue: UInt8(rawValue & 0xFF)),
             let collection = _PropertyCollection(rawValue: UInt8(rawValue >> 8 & 0xF)), rawValue >> 14 == 0
@@ -30,7 +30,7 @@ struct ColumnTag: Equatable {
             | (isPrimary ? 1 << 13 : 0)
     }
 
-    /// How the storage engine keeps the property.
+    /// The storage type of the property.
     var columnType: ColumnType {
         if collection != .none { return type == .object ? .links : .bytes }
         switch type {
@@ -41,7 +41,7 @@ struct ColumnTag: Equatable {
         }
     }
 
-    /// What storage has to know of the collections in the column; nil where it holds single values.
+    /// Storage's description of the collections in the column; nil for a column of single values.
     var elements: CollectionColumn? {
         if collection == .none { return nil }
         let element: CollectionColumn.Element =
@@ -59,10 +59,10 @@ struct ColumnTag: Equatable {
             allowsNulls: type == .object ? collection == .map : isOptional)
     }
 
-    /// Whether lists and maps may stand in the property's values.
+    /// Whether the property's values may hold nested lists and maps.
     var takesNested: Bool { type == .any && collection != .set }
 
-    /// A list or a map that stands in a value of any type.
+    /// A list or a map inside a value of any type.
     static func nested(isKeyed: Bool) -> ColumnTag {
         var shape = _PropertyShape(.any)
         shape.collection = isKeyed ? .map : .list
@@ -70,13 +70,13 @@ struct ColumnTag: Equatable {
         return ColumnTag(shape, isPrimary: false)
     }
 
-    /// What rows read that are older than the column.
+    /// The value of rows that are older than the column.
     var defaultBits: UInt64? {
         type == .date && !isOptional && collection == .none ? (-978_307_200.0 as Double).bitPattern : nil
     }
 
     func index(isIndexed: Bool) -> IndexKind {
-        // Equal decimals may have different bytes, and what is of any type has no order: both are compared by the row.
+        // Equal decimals may have different bytes, and values of any type have no order: both are compared row by row.
         guard isIndexed || isPrimary, collection == .none, ![.object, .decimal128, .any].contains(type) else {
             return .none
         }
@@ -84,14 +84,14 @@ struct ColumnTag: Equatable {
     }
 }
 
-/// What the object layer keeps of a class in its table's `tag`.
+/// The object layer's description of a class, in its table's `tag`.
 enum TableTag {
     static let noPrimaryKey: UInt32 = 0
-    /// The row's key is the primary key; its property's name stands in the table's `information`, as UTF-8.
+    /// The row's key is the primary key; the property's name is in the table's `information`, as UTF-8.
     static let primaryKeyIsRowKey: UInt32 = 1
     /// A column with the primary flag.
     static let primaryKeyIsColumn: UInt32 = 2
-    /// Each row belongs to the one row that leads to it.
+    /// Each row belongs to the one row that links to it.
     static let embedded: UInt32 = 3
 }
 
@@ -101,7 +101,7 @@ extension TableDefinition {
         tag == TableTag.primaryKeyIsRowKey ? String(decoding: information, as: UTF8.self) : nil
     }
 
-    /// The primary key's name, wherever it is kept.
+    /// The primary key's name, in either form.
     var primaryKeyName: String? {
         rowKeyProperty ?? columns.first { ColumnTag(rawValue: $0.tag)?.isPrimary == true }?.name
     }

@@ -7,7 +7,7 @@ extension Decimal128 {
         self.init(rounding: Parts(isNegative: value < 0, coefficient: magnitude, exponent: 0))
     }
 
-    /// The shortest decimal number that gives the same double.
+    /// The shortest decimal number that converts to the same double.
     public init(_ value: Double) { self = Self.parsed("\(value)") ?? .nan }
 
     /// The nearest double.
@@ -32,7 +32,8 @@ extension Decimal128 {
     private static func sum(_ a: Parts, _ b: Parts) -> Decimal128 {
         if a.coefficient == 0 { return Decimal128(b.coefficient == 0 ? zero(a, b) : b) }
         if b.coefficient == 0, a.exponent - b.exponent > precision { return Decimal128(a) }
-        // Three digits more than are kept decide the rounding; what is cut behind them is remembered.
+        // Three digits beyond the precision decide the rounding; `isInexact` records whether digits are cut beyond
+        // those.
         var high = a
         let shift = Swift.min(a.exponent - b.exponent, 37 - digits(a.coefficient))
         high.coefficient *= power(shift)
@@ -49,7 +50,7 @@ extension Decimal128 {
         if a.isNegative == b.isNegative {
             result.coefficient = high.coefficient + low
         } else if high.coefficient >= low {
-            // What was cut off makes the difference smaller: it lies between this number and the next.
+            // The digits cut off make the difference smaller: it lies between this number and the next.
             result.coefficient = high.coefficient - low - (isInexact ? 1 : 0)
         } else {
             result.coefficient = low - high.coefficient
@@ -75,7 +76,7 @@ extension Decimal128 {
             result.coefficient = UInt128(product.low)
             return Decimal128(rounding: result)
         }
-        // Below 10^68: what is above 10^34 says how many digits go; three of them stay for the rounding.
+        // Below 10^68: the part above 10^34 gives the number of digits to drop; three more are kept for the rounding.
         let above = power(34).dividingFullWidth(product).quotient
         let drop = Swift.max(digits(above) - 3, 1)
         let (quotient, remainder) = power(drop).dividingFullWidth(product)
@@ -119,7 +120,7 @@ extension Decimal128 {
 }
 
 extension Decimal128.Parts {
-    /// Puts zeros behind the digits until there are 34.
+    /// Appends zeros until there are 34 digits.
     fileprivate mutating func fill() {
         let missing = Decimal128.precision - Decimal128.digits(coefficient)
         guard missing > 0 else { return }
@@ -131,7 +132,7 @@ extension Decimal128.Parts {
 // MARK: As a column has it
 
 extension Decimal128 {
-    /// The 16 bytes of a column, little-endian; zero when there are none.
+    /// From the 16 bytes of a column, little-endian; zero if there are none.
     init?(bytes: UnsafeRawBufferPointer) {
         if bytes.isEmpty {
             self.init()
@@ -143,7 +144,7 @@ extension Decimal128 {
             low: UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)))
     }
 
-    /// As a column has them.
+    /// In the form of a column.
     var storedBytes: [UInt8] {
         (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? low : high) >> UInt64(8 * ($0 % 8))) }
     }

@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// A number such as `-12.50`, `1E6`, `Infinity` or `NaN`. Digits behind the 34th are rounded.
+    /// A number such as `-12.50`, `1E6`, `Infinity` or `NaN`. Digits beyond the 34th are rounded.
     /// - Throws: ``Realm/Error`` with `invalidInput` for anything else.
     public init(string: String) throws {
         guard let value = Self.parsed(string) else {
@@ -31,7 +31,7 @@ extension Decimal128 {
         return Decimal128(rounding: parts.number, isInexact: parts.isInexact)
     }
 
-    /// Takes digits and a point from the front.
+    /// Consumes leading digits and a point.
     private static func coefficient(_ text: inout ArraySlice<UInt8>) -> (number: Parts, isInexact: Bool)? {
         var number = Parts(isNegative: false, coefficient: 0, exponent: 0)
         var (isInexact, hasDigits, isFraction) = (false, false, false)
@@ -56,7 +56,7 @@ extension Decimal128 {
         return hasDigits ? (number, isInexact) : nil
     }
 
-    /// An exponent; far ones are cut to what is out of range anyway.
+    /// An exponent, clamped to values that are out of range anyway.
     private static func exponent(_ text: ArraySlice<UInt8>) -> Int? {
         var text = text
         var isNegative = false
@@ -73,8 +73,8 @@ extension Decimal128 {
         return isNegative ? -value : value
     }
 
-    /// The shortest text that gives this number with its zeros; with an exponent where the plain form would need zeros
-    /// of its own, or more than six behind the point.
+    /// The shortest text of this number that keeps its zeros; with an exponent if the plain form would need further
+    /// zeros, or more than six behind the point.
     public var stringValue: String {
         guard let parts else { return isNaN ? "NaN" : isNegative ? "-Infinity" : "Infinity" }
         let sign = parts.isNegative ? "-" : ""
@@ -102,10 +102,10 @@ extension Decimal128: CustomStringConvertible, LosslessStringConvertible {
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
     public init(integerLiteral value: Int64) { self.init(value) }
-    /// The shortest decimal number that gives the literal's double.
+    /// The shortest decimal number that converts to the literal's double.
     public init(floatLiteral value: Double) { self.init(value) }
 
-    /// Stops the program when the literal is not a number: it is written by the programmer.
+    /// Stops the program if the literal is not a number: it is an error of the program.
     public init(stringLiteral value: String) {
         guard let parsed = Self.parsed(value) else { fatalError("'\(value)' is not a decimal number") }
         self = parsed

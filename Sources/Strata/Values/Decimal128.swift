@@ -3,8 +3,8 @@
 ///     let price: Decimal128 = "19.90"
 ///     let total = price * 3            // 59.70, exactly
 ///
-/// The number of zeros behind the last digit is kept, as the standard has it: "1.0" and "1.00" are equal, and print as
-/// they were written. Results are rounded to 34 digits, half to even.
+/// The number of trailing zeros is kept, as the standard requires: "1.0" and "1.00" are equal, and print as written.
+/// Results are rounded to 34 digits, half to even.
 /// Layout: sign (1 bit), exponent + 6176 (14 bits), coefficient as a binary integer (113 bits).
 public struct Decimal128: Sendable {
     public let high: UInt64
@@ -18,7 +18,7 @@ public struct Decimal128: Sendable {
         self.low = low
     }
 
-    /// A finite number, taken apart.
+    /// The components of a finite number.
     struct Parts {
         var isNegative: Bool
         /// Below 10^34.
@@ -50,10 +50,10 @@ public struct Decimal128: Sendable {
     public var isZero: Bool { parts?.coefficient == 0 }
     public var magnitude: Decimal128 { Decimal128(high: high & ~Self.negative, low: low) }
 
-    /// Nil for infinities and for what is not a number.
+    /// Nil for infinities and NaN.
     var parts: Parts? {
         guard isFinite else { return nil }
-        // The second form of the coefficient begins above 10^34: the standard reads it as zero.
+        // The second form of the coefficient begins above 10^34: the standard defines it as zero.
         if high >> 61 & 3 == 3 {
             let exponent = Int(high >> 47 & 0x3FFF) + Self.leastExponent
             return Parts(isNegative: isNegative, coefficient: 0, exponent: exponent)
@@ -71,7 +71,7 @@ public struct Decimal128: Sendable {
         low = UInt64(truncatingIfNeeded: parts.coefficient)
     }
 
-    /// The nearest number to coefficient x 10^exponent, where `isInexact` says that the coefficient was cut.
+    /// The nearest number to coefficient x 10^exponent; `isInexact` means that the coefficient was cut.
     init(rounding parts: Parts, isInexact: Bool = false) {
         var parts = parts
         var isInexact = isInexact
@@ -87,7 +87,7 @@ public struct Decimal128: Sendable {
         if parts.coefficient == 0 {
             parts.exponent = Swift.min(Swift.max(parts.exponent, Self.leastExponent), Self.greatestExponent)
         }
-        // A large exponent may fit with zeros behind the digits.
+        // A large exponent may fit with trailing zeros.
         while parts.exponent > Self.greatestExponent && parts.coefficient < Self.power(33) {
             parts.coefficient *= 10
             parts.exponent -= 1
@@ -123,7 +123,7 @@ public struct Decimal128: Sendable {
     /// 10^exponent, up to 10^38.
     static func power(_ exponent: Int) -> UInt128 { powers[exponent] }
 
-    /// How many decimal digits; 1 for zero.
+    /// The number of decimal digits; 1 for zero.
     static func digits(_ value: UInt128) -> Int {
         var (low, high) = (1, powers.count)
         while low < high {
@@ -138,10 +138,10 @@ public struct Decimal128: Sendable {
 // MARK: Comparing
 
 extension Decimal128: Hashable, Comparable {
-    /// By value; what is not a number equals itself.
+    /// By value; NaN equals itself.
     public static func == (a: Decimal128, b: Decimal128) -> Bool { order(a, b) == 0 }
 
-    /// By value; what is not a number comes before all numbers.
+    /// By value; NaN comes before all numbers.
     public static func < (a: Decimal128, b: Decimal128) -> Bool { order(a, b) < 0 }
 
     public func hash(into hasher: inout Hasher) {
@@ -178,7 +178,7 @@ extension Decimal128: Hashable, Comparable {
         let first = a.exponent + digits(a.coefficient)
         let second = b.exponent + digits(b.coefficient)
         if first != second { return first < second ? -1 : 1 }
-        // As many digits before the point: bringing both to the lower exponent takes at most 34 digits.
+        // Both have as many digits before the point: scaling both to the lower exponent takes at most 34 digits.
         let exponent = Swift.min(a.exponent, b.exponent)
         let left = a.coefficient * power(a.exponent - exponent)
         let right = b.coefficient * power(b.exponent - exponent)

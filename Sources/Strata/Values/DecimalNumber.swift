@@ -5,7 +5,7 @@
 #endif
 
 extension Decimal128: SignedNumeric, Strideable {
-    /// Nil for an integer of more digits than are kept.
+    /// Nil for an integer with more digits than the precision.
     public init?<Source: BinaryInteger>(exactly source: Source) {
         guard var digits = UInt128(exactly: source.magnitude) else { return nil }
         while digits >= Self.power(Self.precision) && digits % 10 == 0 { digits /= 10 }
@@ -17,7 +17,7 @@ extension Decimal128: SignedNumeric, Strideable {
     public func distance(to other: Decimal128) -> Decimal128 { other - self }
     public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
 
-    /// Whether it is not a number: there is one kind of that.
+    /// Whether it is NaN: there is only one kind.
     public var isSignaling: Bool { isNaN }
     /// See ``isSignaling``.
     public var isSignalingNaN: Bool { isNaN }
@@ -25,12 +25,12 @@ extension Decimal128: SignedNumeric, Strideable {
 
 extension Decimal128 {
     public init(number: some BinaryInteger) { self.init(number) }
-    /// The shortest decimal number that gives the same double.
+    /// The shortest decimal number that converts to the same double.
     public init(number: Double) { self.init(number) }
 
-    /// From an integer, a floating-point number, a `Decimal`, text, or a decimal; null is not a number.
+    /// From an integer, a floating-point number, a `Decimal`, text, or a decimal; null becomes NaN.
     ///
-    /// Stops the program at anything else.
+    /// Stops the program for anything else.
     public init(value: Any) {
         guard _flatten(value) != nil else {
             self = .nan
@@ -42,7 +42,7 @@ extension Decimal128 {
         self = made
     }
 
-    /// A decimal of whatever says a number; nil for what does not.
+    /// A decimal of any number or numeric text; nil for others.
     static func converted(_ value: Any) -> Decimal128? {
         switch _flatten(value) {
         case let decimal as Decimal128: decimal
@@ -55,6 +55,6 @@ extension Decimal128 {
         }
     }
 
-    /// The number as Foundation has it, rounded to its 38 digits and exponents up to 127; not a number beyond those.
+    /// The number as Foundation's type, rounded to its 38 digits and exponents up to 127; NaN beyond those.
     public var decimalValue: Decimal { Decimal(string: stringValue) ?? .nan }
 }

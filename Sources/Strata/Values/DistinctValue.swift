@@ -1,6 +1,7 @@
-/// A value as it is told from others: two are the same when a query finds them equal; null is one value, and so is NaN.
+/// A value in the form that `distinct` compares: two are equal if a query finds them equal; null is one value, and so
+/// is NaN.
 ///
-/// Text by its bytes: Swift's own equality of strings takes composed and decomposed accents for the same.
+/// Text is compared by its bytes: Swift's equality of strings identifies composed and decomposed accents.
 enum DistinctValue: Hashable {
     case null
     case integer(Int64)
@@ -21,7 +22,7 @@ enum DistinctValue: Hashable {
 }
 
 extension Double {
-    /// The order of doubles as one of unsigned integers: NaN first, both zeros one.
+    /// The order of doubles as one of unsigned integers: NaN first, both zeros equal.
     var orderedBits: UInt64 {
         if isNaN { return 0 }
         let bits = (self == 0 ? 0.0 : self).bitPattern

@@ -1,7 +1,6 @@
 import StrataStorage
 
-/// The bytes of a list of plain values, which ``ValueList`` draws. The layout stays for ever:
-/// docs/file-format-objects.md.
+/// The bytes of a list of plain values, in the layout of ``ValueList``. It is permanent: docs/file-format-objects.md.
 enum ListEncoding {
     /// - Complexity: O(values and their bytes).
     static func encode(_ values: [_StoredValue]) -> [UInt8] {
@@ -39,7 +38,7 @@ enum ListEncoding {
         return bytes
     }
 
-    /// Nil when the bytes are not of this layout.
+    /// Nil if the bytes are not of this layout.
     /// - Complexity: O(values and their bytes).
     static func decode(_ bytes: UnsafeRawBufferPointer) -> [_StoredValue]? {
         guard let list = ValueList(bytes) else { return nil }

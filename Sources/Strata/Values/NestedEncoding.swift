@@ -1,17 +1,17 @@
 import StrataStorage
 
-/// The bytes of lists and maps that stand in values of any type: their type, and their encoding. Storage knows them,
-/// too. The layout stays for ever: docs/file-format-objects.md.
+/// The bytes of lists and maps inside values of any type: their type, and their encoding. Storage reads them, too. The
+/// layout is permanent: docs/file-format-objects.md.
 enum NestedEncoding {
-    /// So many may stand inside one another.
+    /// The maximum nesting depth.
     static var deepest: Int { NestedCollection.deepest }
 
-    /// Whether a value is a map; nil for one that is no collection.
+    /// Whether a value is a map; nil if it is not a collection.
     static func isKeyed(_ type: UInt8?) -> Bool? {
         type == NestedCollection.mapType ? true : type == NestedCollection.listType ? false : nil
     }
 
-    /// Whether a stored value is a map; nil for one that is no collection.
+    /// Whether a stored value is a map; nil if it is not a collection.
     static func isKeyed(_ value: _StoredValue) -> Bool? {
         if case .bytes(let bytes) = value { isKeyed(bytes.first) } else { nil }
     }
@@ -32,8 +32,8 @@ enum NestedEncoding {
     // MARK: Values
 
     /// - Parameters:
-    ///   - depth: in how many collections it stands; what stands deeper than it may is left out.
-    ///   - element: the bytes of a value in it.
+    ///   - depth: how many collections enclose it; values nested too deep are left out.
+    ///   - element: the bytes of an element.
     static func encode(
         _ value: AnyRealmValue, _ depth: Int, _ element: (AnyRealmValue, _ depth: Int) -> [UInt8]
     ) -> [UInt8]? {
@@ -49,7 +49,7 @@ enum NestedEncoding {
         }
     }
 
-    /// Collections that nothing manages, with copies of all that stands in them; nil for bytes that are none.
+    /// Unmanaged collections with copies of all elements; nil for bytes of another type.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, _ depth: Int,
         _ element: (UnsafeRawBufferPointer, _ depth: Int) -> AnyRealmValue?
@@ -71,7 +71,7 @@ enum NestedEncoding {
 
     // MARK: Depth
 
-    /// Whether more collections stand inside one another than may, as where one holds itself.
+    /// Whether collections are nested too deep, as in one that contains itself.
     static func isTooDeep(_ value: AnyRealmValue, depth: Int = 0) -> Bool {
         switch value {
         case .list(let list): depth >= deepest || list.contains { isTooDeep($0, depth: depth + 1) }
@@ -84,8 +84,8 @@ enum NestedEncoding {
         Realm.Error(.invalidInput, "\(name) would hold more than \(deepest) lists and dictionaries inside one another")
     }
 
-    /// Whether more collections stand inside one another in a stored value than may in `outer` others. It goes no
-    /// deeper than that, however deep the bytes of a damaged file go.
+    /// Whether collections in a stored value, nested in `outer` others, exceed the maximum depth. The walk stops at
+    /// that depth, whatever the bytes of a damaged file say.
     static func isTooDeep(_ value: _StoredValue, in outer: Int) -> Bool {
         guard case .bytes(let bytes) = value, isKeyed(bytes.first) != nil else { return false }
         if outer >= deepest { return true }
@@ -95,7 +95,7 @@ enum NestedEncoding {
 
     // MARK: Changing
 
-    /// The bytes with one of the collections changed; nil when there is none at the end of the path.
+    /// The bytes with one of the collections changed; nil if there is none at the end of the path.
     /// - Parameter path: places in collections, from the outermost on.
     /// - Complexity: O(bytes).
     static func changed(

@@ -11,7 +11,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A 12-byte identifier that sorts by the second it was made in.
+/// A 12-byte identifier that sorts by the second of its creation.
 ///
 /// Layout: seconds since 1970 (4 bytes, big-endian), 5 random bytes of the process, a counter (3 bytes, big-endian).
 ///
@@ -35,13 +35,13 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self.low = low
     }
 
-    /// Unique across processes and machines with the probability that 40 random bits and a counter give.
+    /// Unique across processes and machines with the probability given by 40 random bits and a counter.
     public static func generate() -> ObjectId {
         let seconds = UInt64(UInt32(truncatingIfNeeded: time(nil)))
         return ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | nextCount())
     }
 
-    /// - Throws: ``Realm/Error`` with `invalidInput` when `string` is not 24 hexadecimal digits.
+    /// - Throws: ``Realm/Error`` with `invalidInput` if `string` is not 24 hexadecimal digits.
     public init(string: String) throws {
         let digits = Array(string.utf8)
         guard digits.count == 24 else { throw Self.malformed(string) }
@@ -56,7 +56,7 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self = made
     }
 
-    /// A literal of 24 hexadecimal digits; stops the program at any other, which is the programmer's.
+    /// A literal of 24 hexadecimal digits; stops the program for any other: it is an error of the program.
     public init(_ string: StaticString) {
         let text = string.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
         guard let made = ObjectId(text: text) else { fatalError(Self.malformed(text).description) }
@@ -71,12 +71,12 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self.init(high: seconds << 32 | maker >> 8, low: UInt32(maker & 0xFF) << 24 | Self.nextCount())
     }
 
-    /// When it was made, to the second.
+    /// The second of its creation.
     public var timestamp: Date { Date(timeIntervalSince1970: Double(high >> 32)) }
 
     private static func nextCount() -> UInt32 { counter.add(1, ordering: .relaxed).newValue & 0xFF_FFFF }
 
-    /// Nil when the text is not 24 hexadecimal digits.
+    /// Nil if the text is not 24 hexadecimal digits.
     init?(text: String) {
         do { try self.init(string: text) } catch { return nil }
     }

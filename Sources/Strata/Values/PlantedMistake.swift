@@ -1,6 +1,6 @@
 #if Zoo
     import StrataFiles
 
-    /// Every file of this room may ask for a mistake, without an import that other builds do not need.
+    /// Lets every file of this room refer to mistakes without an import that other builds do not need.
     typealias PlantedMistake = StrataFiles.PlantedMistake
 #endif

@@ -1,4 +1,4 @@
-/// What a property holds, by the names that Realm uses. Raw values are stored in files and stay for ever.
+/// The type of a property's values, by Realm's names. Raw values are stored in files and permanent.
 public enum PropertyType: UInt8, Sendable {
     case int = 0
     case bool = 1
@@ -25,7 +25,7 @@ public enum PropertyType: UInt8, Sendable {
     }
 }
 
-/// How many values a property holds. Raw values are stored in files and stay for ever.
+/// The kind of a property's collection. Raw values are stored in files and permanent.
 public enum _PropertyCollection: UInt8, Sendable {
     case none = 0
     case list = 1
@@ -37,11 +37,11 @@ public enum _PropertyCollection: UInt8, Sendable {
 public struct _PropertyShape: Sendable {
     public var type: PropertyType
     public var collection: _PropertyCollection
-    /// Whether the value, or an element of the collection, may be absent.
+    /// Whether the value, or an element of the collection, may be null.
     public var isOptional: Bool
-    /// The class that links lead to.
+    /// The class of linked objects.
     public var objectType: ObjectBase.Type?
-    /// The program's own type, where every value, or element of the collection, has to be one. A type never changes.
+    /// The program's own type of the values or elements, if they have one. A type never changes.
     nonisolated(unsafe) var customType: (any FailableCustomPersistable.Type)?
 
     public init(
@@ -54,7 +54,7 @@ public struct _PropertyShape: Sendable {
         self.objectType = objectType
     }
 
-    /// The same with an absent value allowed.
+    /// The same shape with null allowed.
     public var optional: Self {
         var copy = self
         copy.isOptional = true
@@ -63,14 +63,14 @@ public struct _PropertyShape: Sendable {
     }
 }
 
-/// What happens to the objects that a property leads to when its owner is deleted.
+/// What the deletion of an object does to the objects that its property links to.
 public enum DeleteRule: UInt8, Sendable {
-    /// They stay; nothing leads to them from here any more.
+    /// Only the links are removed.
     case nullify = 0
     /// They are deleted with the owner, and so are theirs.
     case cascade = 1
-    /// Those to which nothing else leads are deleted with the owner.
+    /// Those without another link to them are deleted with the owner.
     case cascadeIfLast = 2
-    /// The owner is not deleted while the property leads to anything: the write transaction fails.
+    /// The owner cannot be deleted while the property links to an object: the write transaction fails.
     case deny = 3
 }

@@ -13,33 +13,35 @@ extension Realm {
     ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
     public struct Error: Swift.Error, CustomStringConvertible, Equatable {
         public enum Code: String, Sendable {
-            /// Kept for sources that name it: what fails on a file is `fileOperationFailed` or says more.
+            /// Kept for sources that name it: errors of a file have the code `fileOperationFailed` or a more precise
+            /// one.
             case fileAccess
             case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
             case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
             case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
             /// A deleted object was used where that is an error.
             case objectDeleted
-            /// A primary key that is there already.
+            /// A primary key that exists already.
             case duplicateKey
-            /// A migration leaves objects without a value that they must have.
+            /// A migration leaves objects without a required value.
             case missingValues
             /// A delete rule forbids it.
             case deleteDenied
-            /// Used on another thread or queue than the one it belongs to.
+            /// Used on another thread or queue than the one it is confined to.
             case incorrectThread
-            /// Called at a moment when it is not allowed: outside a write, or inside one.
+            /// Called in a state that does not allow it: outside a write, or inside one.
             case wrongState
-            /// Places of the file cannot be read, and the program has not acknowledged all of them: nothing is written.
+            /// Places of the file are unreadable, and the program has not acknowledged all of them: no write is
+            /// possible.
             case damaged
-            /// A process that has the turn to write is stopped; or this one was, inside a write, and another one has
-            /// the turn by now. Nothing of the write that throws it is in the file.
+            /// The process that has the turn to write is stopped. Or this process was stopped inside a write, and
+            /// another one has the turn now. The write that throws it has changed nothing in the file.
             case processStopped
-            /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process keeps 1 008, more
-            /// than which it cannot. A write that throws it has not begun.
+            /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 1 008, the
+            /// maximum. A write that throws it has not begun.
             case tooManyVersions
 
-            /// For `catch Realm.Error.fileAccess` and its like.
+            /// For patterns such as `catch Realm.Error.fileAccess`.
             public static func ~= (code: Code, error: any Swift.Error) -> Bool {
                 (error as? Realm.Error)?.code == code
             }
@@ -49,10 +51,10 @@ extension Realm {
         /// What happened and what to do about it.
         public let message: String
 
-        /// The file that an operation failed on; nil for what concerns no file.
+        /// The file of the failed operation; nil if there is none.
         public let fileURL: URL?
 
-        /// - Parameter message: the code's name when it is left out.
+        /// - Parameter message: by default the code's name.
         public init(_ code: Code, _ message: String? = nil, fileURL: URL? = nil) {
             self.code = code
             self.message = message ?? code.rawValue
@@ -90,28 +92,28 @@ extension Realm {
 }
 
 extension Realm.Error {
-    /// What helps with a file of another format.
+    /// The remedy for a file of another format.
     private static func remedy(_ version: UInt32) -> String {
         version < Format.version
             ? "an older one than \(Format.version), and was not touched; open it with a version that reads it"
             : "made by a newer version; use that one"
     }
 
-    /// What is wrong with a log, and what helps beside ``Realm/Configuration/onDamage``.
+    /// The fault of a log, and the remedy apart from ``Realm/Configuration/onDamage``.
     private static func logFinding(_ error: StorageError) -> String {
         switch error {
         case .logMissing(let path): "the log that \(path) needs is missing"
         case .logMismatch(let path): "the log beside \(path) belongs to another database"
         case .logCorrupt(let path, let offset):
-            "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion takes what stands before that"
+            "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion recovers the state before that"
         case .logOutdated(let path):
             "the log \(path) is an older copy of itself, or damaged at its end; put the newest one back, or open with "
-                + "onDamage = .lastGoodVersion, which goes on from what the file without it has"
+                + "onDamage = .lastGoodVersion, which recovers the state of the file without it"
         default: "\(error)"
         }
     }
 
-    /// Why a file of which so many places cannot be read is not written to, and what helps.
+    /// Why a file with `places` unreadable places is not written to, and the remedy.
     private static func refusal(_ path: String, _ places: Int) -> String {
         "\(places == 1 ? "1 place" : "\(places) places") of \(path) cannot be read, so nothing is written; "
             + "Realm.damage lists what is lost. Put a copy of the file back, open it with onDamage = .salvage, or go "
@@ -125,7 +127,7 @@ extension Realm.Error {
 
     init(_ error: FileError) { self.init(StorageError(error)) }
 
-    /// The file that it happened to, where that is known.
+    /// The file of the error, if known.
     private static func path(_ error: StorageError) -> String? {
         switch error {
         case .file(let file), .noSpace(let file): file.path
@@ -139,7 +141,7 @@ extension Realm.Error {
         }
     }
 
-    /// The code and the message of what storage says.
+    /// The code and the message of a storage error.
     private static func finding(_ error: StorageError) -> (code: Code, message: String) {
         switch error {
         case .file(let file):
@@ -171,11 +173,11 @@ extension Realm.Error {
         case .unshared(let path):
             return (
                 .alreadyOpen,
-                "another process keeps \(path) for itself: the disk had no room for the file they would share"
+                "another process has \(path) open exclusively: the disk had no space for the file they would share"
             )
         case .stale(let path):
             return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
-        case .busy(let path): return (.fail, "the write lock of \(path) was not to be had in time; try again")
+        case .busy(let path): return (.fail, "the write lock of \(path) could not be taken in time; try again")
         case .silent, .turnTakenBack: return (.processStopped, Self.stoppedFinding(error))
         case .lockFile(let path):
             return (
@@ -187,8 +189,8 @@ extension Realm.Error {
         case .unsound(let path, let rule):
             return (
                 .invalidDatabase,
-                "what was made of \(path) breaks a rule of the format (\(rule)); nothing took its place. Put a copy of "
-                    + "the file back, or take what strata dump writes of it"
+                "the new copy of \(path) breaks a rule of the format (\(rule)); the file was not replaced. Put a "
+                    + "backup of the file back, or use the output of strata dump"
             )
         case .damaged(let path, let places): return (.damaged, Self.refusal(path, places))
         case .poisoned: return (.fail, "an earlier write failed; close every Realm of this file and open it again")
@@ -201,15 +203,15 @@ extension Realm.Error {
         }
     }
 
-    /// Which process was stopped while it had the turn to write, and what helps.
+    /// The process that was stopped while it had the turn to write, and the remedy.
     private static func stoppedFinding(_ error: StorageError) -> String {
         switch error {
         case .silent(let path, let processes):
-            "\(named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; let it go "
-                + "on, or end it, and try again"
+            "\(named(processes)) has the turn to write \(path) and is stopped, by a signal or a debugger; continue "
+                + "it, or end it, and try again"
         case .turnTakenBack(let path):
-            "this process was stopped inside a write of \(path), and another one has the turn by now; nothing of the "
-                + "write is in the file, so do it again"
+            "this process was stopped inside a write of \(path), and another one has the turn by now; the write "
+                + "changed nothing in the file, so repeat it"
         default: "\(error)"
         }
     }
@@ -225,20 +227,20 @@ extension Realm.Error {
         case .pins:
             return (
                 .tooManyVersions,
-                "this process keeps as many versions of the file as it can, which are 1 008; let go of frozen Realms, "
+                "this process pins 1 008 versions of the file, which is the limit; release frozen Realms, "
                     + "objects and snapshots, and refresh or invalidate Realms of threads that wait"
             )
         case .pages, .valueSize, .columns: return (.fail, "limit of \(limit.rawValue) reached")
         }
     }
 
-    /// Processes by their numbers, where these are known.
+    /// Processes by their ids, if known.
     private static func named(_ processes: [some CustomStringConvertible]) -> String {
         processes.isEmpty ? "another process" : "process " + processes.map(\.description).joined(separator: ", ")
     }
 }
 
-/// Runs storage work, and says what went wrong in the terms of the public errors.
+/// Runs storage work, and translates its errors to the public ones.
 func storage<Value>(_ body: () throws(StorageError) -> Value) throws(Realm.Error) -> Value {
     do throws(StorageError) { return try body() } catch { throw Realm.Error(error) }
 }

@@ -1,5 +1,5 @@
-/// Strings of up to 15 bytes of UTF-8 stand in their own two words; whether this standard library lays them out as
-/// expected is tried once.
+/// The standard library stores strings of up to 15 bytes of UTF-8 in their own two words. The layout is checked once,
+/// at first use.
 enum SmallString {
     static let isKnown: Bool = {
         func check(_ text: String) -> Bool {
@@ -14,16 +14,16 @@ enum SmallString {
             && check("日本語") && withUnsafePointer(to: long) { layoutCount(UnsafeRawPointer($0)) == nil }
     }()
 
-    /// How many bytes of text stand at `address`, or nil when the string is not a small one.
+    /// The number of bytes of text at `address`; nil if the string is not small.
     @inline(__always)
     static func count(at address: UnsafeRawPointer) -> Int? { isKnown ? layoutCount(address) : nil }
 
-    /// Text from UTF-8 that was text when it was stored.
+    /// A string from UTF-8 that was valid when it was stored.
     @inline(__always)
     static func make(_ bytes: UnsafeRawBufferPointer) -> String { make(bytes, isKnown: isKnown) }
 
-    /// Small strings are put together in registers: a few nanoseconds instead of some twenty.
-    /// - Parameter isKnown: ``isKnown``, which costs a call to ask for.
+    /// Small strings are assembled in registers, in a few nanoseconds instead of about twenty.
+    /// - Parameter isKnown: ``isKnown``, whose access costs a call.
     @inline(__always)
     static func make(_ bytes: UnsafeRawBufferPointer, isKnown: Bool) -> String {
         let count = bytes.count
@@ -34,7 +34,7 @@ enum SmallString {
         var high: UInt64 = 0
         if count >= 8 {
             low = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
-            // The last eight bytes overlap the first ones; what they have in common is shifted out.
+            // The last eight bytes overlap the first ones; the overlap is shifted out.
             let last = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
             high = count == 8 ? 0 : last >> UInt64(8 * (16 - count))
         } else {

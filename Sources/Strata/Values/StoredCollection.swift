@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// What the column of a list, a set or a map holds. The layouts stay for ever: docs/file-format-objects.md.
+/// The content of a list's, a set's or a map's column. The layouts are permanent: docs/file-format-objects.md.
 struct StoredCollection: Equatable {
     /// Of a map, ascending by their UTF-8 bytes, one per value; else empty.
     var keys: [String] = []
@@ -14,7 +14,7 @@ struct StoredCollection: Equatable {
 
     // MARK: Bytes
 
-    /// Nil when the bytes are not of the layout that `tag` has.
+    /// Nil if the bytes are not of the layout of `tag`.
     /// - Complexity: O(values and their bytes).
     init?(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
         if bytes.isEmpty { return }
@@ -57,7 +57,7 @@ struct StoredCollection: Equatable {
         return keys
     }
 
-    /// No bytes when empty.
+    /// No bytes if empty.
     /// - Complexity: O(values and their bytes).
     func encoded(_ tag: ColumnTag) -> [UInt8] {
         if values.isEmpty { return [] }
@@ -80,7 +80,7 @@ struct StoredCollection: Equatable {
 
     // MARK: Maps
 
-    /// Where a key stands, or would have to be inserted.
+    /// The place of a key, or the place to insert it.
     /// - Complexity: O(log keys).
     func place(ofKey key: String) -> (place: Int, isThere: Bool) {
         var (low, high) = (0, keys.count)
@@ -115,7 +115,7 @@ struct StoredCollection: Equatable {
 
     // MARK: Sets
 
-    /// Makes a set of the values: sorted, each one once.
+    /// Makes a set of the values: sorted, without duplicates.
     static func set(_ values: [_StoredValue]) -> StoredCollection {
         var sorted = values.map(SetOrder.normal)
         sorted.sort(by: SetOrder.precedes)
@@ -125,7 +125,7 @@ struct StoredCollection: Equatable {
         return StoredCollection(values: kept)
     }
 
-    /// Where a value of a set stands, or would have to be inserted.
+    /// The place of a set's member, or the place to insert it.
     /// - Complexity: O(log values).
     func place(ofMember value: _StoredValue) -> (place: Int, isThere: Bool) {
         let value = SetOrder.normal(value)
@@ -152,7 +152,7 @@ struct StoredCollection: Equatable {
     }
 }
 
-/// The order in which a set's column keeps its members: one for every pair of values, so that a search by halves works.
+/// The order of members in a set's column: a total order of all values, as binary search requires.
 enum SetOrder {
     /// Null first; NaN before all numbers; text and bytes by their bytes.
     static func precedes(_ a: _StoredValue, _ b: _StoredValue) -> Bool {
@@ -162,7 +162,7 @@ enum SetOrder {
         return _StoredValue.precedes(a, b)
     }
 
-    /// One value for all that count as the same member.
+    /// The canonical value of all values that are the same member.
     static func normal(_ value: _StoredValue) -> _StoredValue {
         guard case .double(let double) = value else { return value }
         return .double(double.isNaN ? .nan : double == 0 ? 0 : double)
@@ -170,13 +170,13 @@ enum SetOrder {
 }
 
 extension _StoredValue {
-    /// The keys of the rows that a column of many links leads to.
+    /// The keys of the rows in a column of many links.
     var linkKeys: [Int64] {
         if case .bytes(let bytes) = self { return LinkPayload.keys(bytes) }
         return []
     }
 
-    /// The key of the row that a link leads to.
+    /// The key of the linked row.
     var linkKey: Int64? {
         if case .link(let key) = self { return key }
         return nil

@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// A value as a column holds it: what typed properties, dynamic access, lists and queries exchange.
+/// A value in the form of a column: typed properties, dynamic access, lists and queries exchange it.
 public enum _StoredValue: Hashable, Sendable {
     case null
     /// Integers and booleans.
@@ -11,10 +11,10 @@ public enum _StoredValue: Hashable, Sendable {
     /// Data, UUID, ObjectId.
     case bytes([UInt8])
     case decimal(Decimal128)
-    /// The key of the row that a link leads to.
+    /// The key of the linked row.
     case link(Int64)
 
-    /// What a column of bytes holds, as queries compare it.
+    /// The content of a column of bytes, in the form that queries compare.
     init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
         switch tag.collection == .none ? tag.type : .data {
         case .string: self = .text(String(decoding: bytes, as: UTF8.self))
@@ -34,7 +34,7 @@ public enum _StoredValue: Hashable, Sendable {
         return false
     }
 
-    /// Calls `body` with the value as a cell, which is void afterwards.
+    /// Calls `body` with the value as a cell, which is valid only during the call.
     package func withCell<Value, Failure: Error>(
         _ body: (Cell) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -49,8 +49,8 @@ public enum _StoredValue: Hashable, Sendable {
         }
     }
 
-    /// The order that queries and sorts use: null first, then by value; text by its UTF-8 bytes, which is the order of
-    /// its Unicode scalars.
+    /// The order of queries and sorts: null first, then by value; text by its UTF-8 bytes, which is the order of its
+    /// Unicode scalars.
     package static func precedes(_ a: Self, _ b: Self) -> Bool {
         switch (a, b) {
         case (.null, .null): return false
@@ -68,7 +68,7 @@ public enum _StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Where values of several types stand, which only those of any type are.
+    /// The order of the types, for columns of any type.
     private var rank: Int {
         switch self {
         case .null: return 0
@@ -89,7 +89,7 @@ public enum _StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Equality as queries see it: an integer equals the double of the same value.
+    /// Equality in queries: an integer equals the double of the same value.
     package func matches(_ other: Self) -> Bool {
         switch (self, other) {
         case (.integer(let a), .double(let b)), (.double(let b), .integer(let a)): return Double(a) == b

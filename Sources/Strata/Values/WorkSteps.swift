@@ -1,9 +1,9 @@
 import CStrataShim
 
-/// How many rows, keys, entries, elements and observers the running thread has looked at, for scenarios and tests that
-/// hold how work grows.
+/// Counts the rows, keys, entries, elements and observers that the running thread reads, for scenarios and tests that
+/// bound the growth of work.
 ///
-/// A step is one of these, whatever is done with it: what a step costs is for a clock to say.
+/// One of these is one step, whatever it costs: a clock measures cost.
 package enum WorkSteps {
     /// Since the thread began.
     package static var taken: UInt64 { strata_steps_taken() }

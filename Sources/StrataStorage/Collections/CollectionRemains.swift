@@ -168,8 +168,8 @@ package struct CollectionRemains {
 
     /// Appends the elements of a leaf.
     /// - Parameters:
-    /// - read: returns the bytes of a long element; nil if they are lost.
-    /// - tree: returns the bytes of an inner collection that is a tree; nil if it is lost.
+    ///   - read: returns the bytes of a long element; nil if they are lost.
+    ///   - tree: returns the bytes of an inner collection that is a tree; nil if it is lost.
     /// - Returns: how many elements are lost.
     package mutating func take(
         _ node: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?,

@@ -140,8 +140,8 @@ enum CollectionTree {
     /// elements if all do.
     ///
     /// - Parameters:
-    /// - orderKey: of the element sought.
-    /// - precedes: whether an element precedes the one sought.
+    ///   - orderKey: of the element sought.
+    ///   - precedes: whether an element precedes the one sought.
     /// Complexity: O(log n), and more nodes when many first elements have the same order key.
     static func find(
         _ orderKey: Int64, in root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading,

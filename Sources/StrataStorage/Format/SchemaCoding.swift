@@ -40,7 +40,7 @@ package enum SchemaCoding {
     }
 
     /// - Parameters:
-    /// - page: of the bytes, for the error.
+    ///   - page: of the bytes, for the error.
     ///   - path: the store's file, for the error.
     /// - Throws: `unsupportedFormat` for another version; `corrupt` with `structure` for bytes that ``encode(_:)`` does
     ///   not produce.

@@ -11,9 +11,9 @@ package enum SlotMending {
     }
 
     /// - Parameters:
-    /// - bytes: 512 bytes of the file; they are changed.
-    /// - index: their place, 0 or 1.
-    /// - cipher: the caller's, if the file is encrypted.
+    ///   - bytes: 512 bytes of the file; they are changed.
+    ///   - index: their place, 0 or 1.
+    ///   - cipher: the caller's, if the file is encrypted.
     /// - Returns: nil if no bit makes it a slot.
     /// - Complexity: 4 032 hashes of 504 bytes.
     package static func decode(

@@ -165,8 +165,8 @@ package struct StoreSchema: Sendable, Equatable {
 
     /// An id for a new column of a table: unique in the store as long as there are fresh ones, then in its table.
     /// - Parameters:
-    /// - before: the columns that the table has already.
-    /// - held: ids of removed columns under which row groups of the table still hold values.
+    ///   - before: the columns that the table has already.
+    ///   - held: ids of removed columns under which row groups of the table still hold values.
     /// - Throws: `limit` with `columns` if the table has used all ids.
     package mutating func makeColumnID(
         beside before: @autoclosure () -> [ColumnDefinition] = [], held: Set<ColumnID> = []

@@ -177,8 +177,8 @@ extension ChangeRecorder {
 
     /// Sets the collection of the operations on elements that follow.
     /// - Parameters:
-    /// - cells: per element: 1, or 2 in a map.
-    /// - path: places of the elements that an inner collection stands in, from the row's own collection.
+    ///   - cells: per element: 1, or 2 in a map.
+    ///   - path: places of the elements that an inner collection stands in, from the row's own collection.
     package mutating func collection(
         _ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int, path: [Int] = []
     ) {

@@ -6,7 +6,7 @@ internal import Synchronization
 //    From then on a sync has no sizes or extents to write.
 // 2. Batches are appended to one half. The other half is overwritten only after the caller has said that a durable
 //    header slot no longer needs it (``releaseInactiveHalf()``), and while the half that is left holds a durable batch.
-// 3. Only a log that this object created is appended to. One that was opened is there for replay.
+// 3. Only a log that this object created is appended to. An opened one is only replayed.
 // 4. After a failed write or sync the object neither writes nor syncs.
 // 5. The size of a half and the offset of every batch are multiples of 64 bytes.
 // 6. No sync is acknowledged while the log's name leads to another file or to none: recovery opens the log by its name.
@@ -233,8 +233,8 @@ extension LogFile {
     /// Appends a batch by one write, without a copy. Durable after ``sync()``.
     ///
     /// - Parameters:
-    /// - batch: 64 bytes of space for the header, then the payload.
-    /// - durableTo: the last LSN that is durable by now; less than `firstLSN`.
+    ///   - batch: 64 bytes of space for the header, then the payload.
+    ///   - durableTo: the last LSN that is durable by now; less than `firstLSN`.
     /// - Throws: `file`, `noSpace`; `poisoned` from then on.
     package func append(
         batch: UnsafeMutableRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64

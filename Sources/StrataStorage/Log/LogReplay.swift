@@ -56,10 +56,10 @@ package struct LogReplay {
     package private(set) var witnesses: [Batch] = []
 
     /// - Parameters:
-    /// - bytes: a copy of the whole log, header page included; it is corrected in place. It must outlive `self`.
-    /// - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
-    /// - isSealed: payloads are sealed; the caller opens those of ``batches`` and ``witnesses``.
-    /// - toleratesLoss: a salvage accepts the records before damage.
+    ///   - bytes: a copy of the whole log, header page included; it is corrected in place. It must outlive `self`.
+    ///   - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
+    ///   - isSealed: payloads are sealed; the caller opens those of ``batches`` and ``witnesses``.
+    ///   - toleratesLoss: a salvage accepts the records before damage.
     /// - Throws: `logCorrupt` with the offset of the first durable batch that is missing; `logOutdated` if the log does
     ///   not reach the slot's LSN.
     /// - Complexity: O(bytes); each byte is read twice.

@@ -16,8 +16,8 @@ extension LogFile {
     /// examined.
     ///
     /// - Parameters:
-    /// - reach: the LSN that the log had reached, from the header slot.
-    /// - body: called with the payload, its first and its last LSN; the bytes are valid during the call.
+    ///   - reach: the LSN that the log had reached, from the header slot.
+    ///   - body: called with the payload, its first and its last LSN; the bytes are valid during the call.
     /// - Throws: before the first call of `body` `logCorrupt` if a durable record is missing, `logOutdated` if the log
     ///   does not reach `reach`; `file`; errors of `body`.
     /// - Complexity: reads the file once; memory for the parts that are not zero.

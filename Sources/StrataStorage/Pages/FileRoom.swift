@@ -29,8 +29,8 @@ struct FileRoom {
 
     /// Grows the file if it is too small.
     /// - Parameters:
-    /// - beyond: pages of free space to have behind `end`.
-    /// - isOptional: the pages beyond are not worth an error.
+    ///   - beyond: pages of free space to have behind `end`.
+    ///   - isOptional: the pages beyond are not worth an error.
     /// - Throws: `noSpace`, `file`.
     mutating func ensure(_ end: Int, beyond: Int, isOptional: Bool) throws(StorageError) {
         let room = end + beyond
@@ -64,9 +64,9 @@ struct FileRoom {
 
     /// Truncates the file.
     /// - Parameters:
-    /// - pages: to keep.
-    /// - slack: unused pages to leave at the end.
-    /// - most: pages to cut at most.
+    ///   - pages: to keep.
+    ///   - slack: unused pages to leave at the end.
+    ///   - most: pages to cut at most.
     mutating func cut(to pages: Int, slack: Int, atMost most: Int) throws(StorageError) {
         let wanted = capacity - pages > most ? capacity - most : pages
         if wanted + slack >= capacity { return }

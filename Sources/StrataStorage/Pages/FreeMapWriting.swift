@@ -28,8 +28,8 @@ struct FreeMapWriting {
     }
 
     /// - Parameters:
-    /// - changed: regions whose nodes are to be written.
-    /// - write: writes whole pages at a page number, unsynced.
+    ///   - changed: regions whose nodes are to be written.
+    ///   - write: writes whole pages at a page number, unsynced.
     func run(
         _ changed: [Int], by write: (UnsafeRawBufferPointer, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> Result {

@@ -254,8 +254,8 @@ final class PageAllocator {
 
     /// Truncates the file behind `pages` and the reserve. No durable checkpoint may reach that part.
     /// - Parameters:
-    /// - slack: unused pages to leave.
-    /// - most: pages to cut at most.
+    ///   - slack: unused pages to leave.
+    ///   - most: pages to cut at most.
     /// - Returns: the file's size in pages.
     @discardableResult
     func cutFile(to pages: Int, slack: Int = 0, atMost most: Int = .max) throws(StorageError) -> Int {

@@ -32,9 +32,9 @@ package final class PageMap: Sendable {
     private let short = Atomic<Bool>(false)
 
     /// - Parameters:
-    /// - reserve: address space for the file in bytes; less is reserved if it is scarce.
-    /// - checks: structural checks of this file's nodes.
-    /// - seed: of the file's store.
+    ///   - reserve: address space for the file in bytes; less is reserved if it is scarce.
+    ///   - checks: structural checks of this file's nodes.
+    ///   - seed: of the file's store.
     /// - Throws: `limit(.addressSpace)` if there is not enough for the file; `file`.
     package init(
         _ file: any File, reserve: Int, _ fileSystem: any FileSystem, _ checks: NodeChecks, _ seed: NodeSeed

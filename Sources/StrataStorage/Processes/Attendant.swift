@@ -97,7 +97,7 @@ struct Attendant {
                 return try Succession(store: store, processes: processes).handOver()
             } catch {
                 // A checkpoint without room and without a log: this process alone has the newest commits, so it keeps
-                // ownership and goes on lending turns.
+                // ownership and continues to lend turns.
                 if state.mustGive || !monitor.withLock({ commits.state.isOwner }) { throw error }
                 if asker.wantsOwnership { return try processes.ownership.refuse(asker.slot, error) }
             }

@@ -25,8 +25,8 @@ extension Store {
     package var isOpen: Bool { commits.monitor.withLock { !commits.state.isClosed } }
 
     /// - Parameters:
-    /// - mayStayOpen: false if the caller drops the store in any case, even with commits that are not on disk.
-    /// - last: runs when the file is complete and still locked.
+    ///   - mayStayOpen: false if the caller drops the store in any case, even with commits that are not on disk.
+    ///   - last: runs when the file is complete and still locked.
     func close(mayStayOpen: Bool = true, _ last: () throws(FileError) -> Void) throws(StorageError) {
         // A forked child must not close the parent's store.
         if isForked { return }

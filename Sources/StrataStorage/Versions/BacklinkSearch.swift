@@ -8,8 +8,8 @@ struct BacklinkSearch {
     private var next = 0
 
     /// - Parameters:
-    /// - keys: of the linked rows, ascending.
-    /// - table: of the column.
+    ///   - keys: of the linked rows, ascending.
+    ///   - table: of the column.
     init(_ keys: [Int64], of table: Int, _ column: Int, _ view: ReadView) {
         self.keys = keys
         self.table = table

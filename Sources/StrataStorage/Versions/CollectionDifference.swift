@@ -30,7 +30,7 @@ package struct CollectionDifference: Equatable, Sendable {
 
     /// - Parameters:
     ///   - earlier: the collection of a row and column in one version.
-    /// - later: that of the same row in another version. The versions may be of different openings of one store.
+    ///   - later: that of the same row in another version. The versions may be of different openings of one store.
     /// - Throws: `corrupt`.
     /// - Complexity: the leaves that only one of both has, their elements, and the nodes above them; O(1) for equal
     ///   references. Lists that were rewritten take O(count log count).

@@ -114,7 +114,7 @@ package struct CollectionReader {
     /// Of a located row.
     /// - Parameters:
     ///   - key: the row's.
-    /// - collection: the column's kind of collection, for a column that no version has declared.
+    ///   - collection: the column's kind of collection, for a column that no version has declared.
     ///   - isLinks: whether elements are keys of rows.
     /// - Throws: `corrupt` if the value does not have that layout.
     package init(
@@ -366,9 +366,9 @@ extension ReadView {
 
 extension CollectionMatcher {
     /// - Parameters:
-    /// - collection: the column's kind of collection.
+    ///   - collection: the column's kind of collection.
     ///   - isLinks: whether elements are keys of rows.
-    /// - holds: whether a collection matches.
+    ///   - holds: whether a collection matches.
     package convenience init(
         _ collection: CollectionColumn, isLinks: Bool,
         _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool

@@ -15,8 +15,8 @@ struct ChangeCollector {
     private var run: (table: Int, low: Int64, high: Int64) = (-1, 0, 0)
 
     /// - Parameters:
-    /// - tables: without changes.
-    /// - limit: most changes of each kind that are listed per table.
+    ///   - tables: without changes.
+    ///   - limit: most changes of each kind that are listed per table.
     init(_ tables: [TableChanges], limit: Int = 1 << 20) {
         self.tables = tables
         self.limit = limit

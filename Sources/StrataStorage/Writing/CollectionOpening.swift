@@ -92,9 +92,9 @@ struct CollectionOpening {
 
     /// Opens a collection for a change.
     /// - Parameters:
-    /// - changes: whether there is a change. A collection that is opened and not changed could become a tree, which a
-    ///   replay would not make.
-    /// - suits: whether the change is possible, with this number of elements.
+    ///   - changes: whether there is a change. A collection that is opened and not changed could become a tree, which a
+    ///     replay would not make.
+    ///   - suits: whether the change is possible, with this number of elements.
     /// - Returns: nil if there is no change.
     /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType`, or `noSuchPlace` if the change is impossible;
     ///   the collection is unchanged then.

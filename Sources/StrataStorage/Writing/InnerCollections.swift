@@ -13,8 +13,8 @@ struct InnerCollections {
 
     /// Opens the collection at the end of a path.
     /// - Parameters:
-    /// - outer: the row's own collection, open.
-    /// - path: checked: each place exists, and has a collection.
+    ///   - outer: the row's own collection, open.
+    ///   - path: checked: each place exists, and has a collection.
     func open(_ path: [Int], in outer: OpenCollection) throws(StorageError) -> OpenCollection {
         try settle(keeping: path, in: outer)
         var collection = workspace.collections.inner.last ?? outer

@@ -73,8 +73,8 @@ struct LinkRemoval {
     }
 
     /// - Parameters:
-    /// - rows: `high` is the key, ascending, and `delta` the number of its links to targets.
-    /// - found: backlinks from these rows.
+    ///   - rows: `high` is the key, ascending, and `delta` the number of its links to targets.
+    ///   - found: backlinks from these rows.
     private func unlink(
         _ rows: [EntryOperation], _ found: [EntryOperation], _ origin: Int, _ column: Int
     ) throws(StorageError) {

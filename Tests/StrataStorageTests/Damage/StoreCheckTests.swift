@@ -42,10 +42,10 @@ import Testing
     }
 
     static let trees = [
-        Case("rows stand at or above the separator on their left", "stands behind separator") { file in
+        Case("rows stand at or above the separator on their left", "is below the separator on its left") { file in
             file.edit(branch(file, level: 1)) { $0.putI64(Branch.keysOffset + 8, Branch($0).key(2) - 1) }
         },
-        Case("rows stand below the separator on their right", "stands before separator") { file in
+        Case("rows stand below the separator on their right", "is not below the separator on its right") { file in
             file.edit(branch(file, level: 1)) { $0.putI64(Branch.keysOffset + 8, Branch($0).key(0) + 1) }
         },
         Case("keys of a branch lie within the bounds of the branches above", "separator") { file in
@@ -213,7 +213,7 @@ import Testing
     }
 
     static let entries = [
-        Case("an index has the values of its column", "ordered of Few.value differs: row 1 is there 0 times") { file in
+        Case("an index has the values of its column", "ordered of Few.value differs: row 1 occurs 0 times") { file in
             file.edit(fewLeaf(file) { $0.high(0) == 5 }) { $0.putI64(32, 6) }
         },
         Case("an index has the rows that are there", "differs") { file in

@@ -39,7 +39,7 @@ import Testing
         let token = realm.observe { _, _ in told += 1 }
         var (kept, refusal) = try Self.keep(note)
         #expect(refusal?.code == .tooManyVersions && kept.count == Self.most)
-        #expect(refusal?.message.contains("let go of frozen") == true)
+        #expect(refusal?.message.contains("release frozen") == true)
         #expect(told == kept.count, "observers hear of writes that were made")
         #expect(!realm.isInWriteTransaction && note.rank == Self.most)
         let again = #expect(throws: Realm.Error.self) { try realm.write { note.rank = -1 } }

@@ -177,8 +177,8 @@ final class NestedPlaces {
 
     /// Follows all inner collections to another version.
     /// - Parameters:
-    /// - isPinned: whether the Realm has pinned that version instead of the previous one.
-    /// - followed: returns the steps in that version for steps in the pinned one.
+    ///   - isPinned: whether the Realm has pinned that version instead of the previous one.
+    ///   - followed: returns the steps in that version for steps in the pinned one.
     func follow(isPinned: Bool, _ followed: (Holder, NestedSteps) -> NestedSteps?) {
         forget()
         for (holder, known) in places {

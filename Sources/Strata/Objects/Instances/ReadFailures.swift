@@ -41,8 +41,8 @@ final class ReadFailures {
 
     /// Notes a failed read. Any thread.
     /// - Parameters:
-    /// - access: the class that was read; nil for none in particular.
-    /// - loss: the unreadable value, if the caller knows it and no row is lost.
+    ///   - access: the class that was read; nil for none in particular.
+    ///   - loss: the unreadable value, if the caller knows it and no row is lost.
     /// - Returns: whether the damaged page was reported to the program.
     @discardableResult
     func note(_ error: StorageError, in access: ClassAccess?, _ loss: DamagedPlace.Loss = .unknown) -> Bool {

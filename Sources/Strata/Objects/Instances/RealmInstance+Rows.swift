@@ -245,7 +245,7 @@ extension RealmInstance {
         if let target = migration?.target {
             target.fail(
                 Realm.Error(
-                    .wrongState, "an old \(name()) shows what was before the migration; change the new object"))
+                    .wrongState, "an old \(name()) has the values before the migration; change the new object"))
             return nil
         }
         if isFrozen { fatalError("a frozen \(name()) cannot be changed; thaw it first") }

@@ -44,8 +44,8 @@ extension RealmInstance {
         guard count > limit else { return nil }
         return Realm.Error(
             .tooManyVersions,
-            "\(count) versions of \(configuration.path) are in use, and maximumNumberOfActiveVersions is \(limit); let "
-                + "go of frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads that wait")
+            "\(count) versions of \(configuration.path) are in use, and maximumNumberOfActiveVersions is \(limit); "
+                + "release frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads that wait")
     }
 
     private func nextTransaction() throws(Realm.Error) -> WriteTransaction {
@@ -86,7 +86,7 @@ extension RealmInstance {
                 throw Realm.Error(
                     .schemaMismatch,
                     "\(configuration.path) was migrated to schema version \(running.view.schema.userVersion) since it "
-                        + "was opened with \(configuration.schemaVersion); let go of it, and open it with the new "
+                        + "was opened with \(configuration.schemaVersion); release it, and open it with the new "
                         + "classes"
                 )
             }

@@ -98,7 +98,7 @@ struct ElementEditor {
         write.fail(
             Realm.Error(
                 .invalidInput,
-                "'\(access.name).\(property.name)' has \(count) elements; what stands at \(place) cannot be changed"))
+                "'\(access.name).\(property.name)' has \(count) elements; the element at \(place) cannot be changed"))
         return false
     }
 
@@ -274,9 +274,9 @@ struct ElementEditor {
     }
 
     /// - Parameters:
-    /// - change: its effect on inner collections in use.
-    /// - rewrite: the change of a collection that is part of a single value.
-    /// - body: the change of a collection whose elements change in place.
+    ///   - change: its effect on inner collections in use.
+    ///   - rewrite: the change of a collection that is part of a single value.
+    ///   - body: the change of a collection whose elements change in place.
     private func perform(
         _ change: NestedChange, _ rewrite: (inout StoredCollection) -> Void,
         _ body: (CollectionWriter, _ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void
@@ -322,7 +322,7 @@ struct ElementEditor {
         }
         let name = "'\(access.name).\(property.name)'"
         guard property.tag.takesNested else {
-            write.fail(Realm.Error(.invalidInput, "\(name) is a set: no list and no dictionary stands in it"))
+            write.fail(Realm.Error(.invalidInput, "\(name) is a set, which cannot hold lists or dictionaries"))
             return false
         }
         let outer = (column.nested?.standing?.steps.count ?? 0) + (property.isCollection ? 0 : 1)

@@ -1,24 +1,24 @@
 import StrataStorage
 
-/// A way to the few rows that can match, instead of a look at all of them.
+/// An access path: leads to the candidate rows without a scan of the whole class.
 indirect enum AccessPath {
-    /// Rows between two keys.
+    /// Rows between two keys, both included.
     case keyRange(ClosedRange<Int64>)
     case keys(IntegerSet)
-    /// Rows that an index names for some values.
+    /// Rows that an index holds for some values.
     case equal(BoundProperty, [_StoredValue])
     case range(BoundProperty, low: _StoredValue, high: _StoredValue)
-    /// Rows whose property leads to one of some objects.
+    /// Rows whose property links to one of some objects.
     case backlinks(BoundProperty, IntegerSet)
-    /// Rows whose property leads to an object that another query finds.
+    /// Rows whose property links to an object that another query finds.
     case behind(BoundProperty, TableQuery)
-    /// Everything that several ways lead to.
+    /// The union of several access paths.
     case union([AccessPath])
 
-    /// Where an index or a tree of backlinks is asked too often, reading columns is faster.
+    /// Beyond this number of look-ups in an index or a tree of backlinks, a scan of the columns is faster.
     private static let maximumLookups = 1000
 
-    /// The same of an index for several values of one column: a look-up costs as much as some tens of rows in a column.
+    /// The limit for several values of one column: a look-up costs as much as some tens of rows in a column.
     private static func mayLookUp(
         _ values: Int, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> Bool {
@@ -28,7 +28,7 @@ indirect enum AccessPath {
 
     // MARK: Finding
 
-    /// The way that promises the fewest rows, with how many it promises; nil when there is none.
+    /// The access path with the smallest estimate of rows, and the estimate; nil if there is none.
     static func best(
         _ node: BoundPredicate, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
@@ -108,7 +108,7 @@ indirect enum AccessPath {
         return (way, try way.estimate(access, view))
     }
 
-    /// All that the parts of a disjunction lead to; nil where one of them has no way.
+    /// The union of the access paths of a disjunction; nil if one of its parts has none.
     private static func union<Part>(
         of parts: [Part], _ best: (Part) throws(StorageError) -> (path: AccessPath, estimate: Int)?
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
@@ -123,11 +123,11 @@ indirect enum AccessPath {
         return (.union(ways), total)
     }
 
-    /// Longer key paths are followed row by row: a way over links is found by a query for each link, and each of those
-    /// looks for its own ways again, so that every link doubles the work.
+    /// Longer key paths are followed row by row. An access path over links runs a query for each link, and each query
+    /// looks for its own access path again, so that every link doubles the work.
     private static let longestLinked = 6
 
-    /// Ways that lead over links: to known objects, or to those of another query.
+    /// Access paths over links: to known objects, or to those that another query finds.
     private static func linked(
         _ comparison: BoundComparison, _ view: ReadView
     ) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
@@ -191,7 +191,7 @@ indirect enum AccessPath {
         }
     }
 
-    /// The keys of the rows, ascending, each once.
+    /// The keys of the rows, ascending, without duplicates.
     func keys(_ access: ClassAccess, _ view: ReadView) throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         try append(to: &keys, access, view)
@@ -242,7 +242,7 @@ indirect enum AccessPath {
         }
     }
 
-    /// As ``Results/explain()`` shows it.
+    /// In the form of ``Results/explain()``.
     var description: String {
         switch self {
         case .keyRange(let range):
@@ -264,16 +264,16 @@ indirect enum AccessPath {
 }
 
 extension RowFilter {
-    /// One filter for several that must all hold.
+    /// One filter that is the conjunction of several.
     static func merged(_ filters: [RowFilter]) -> RowFilter {
         let merged = merging(filters)
         return merged.count == 1 ? merged[0] : .and(merged)
     }
 
-    /// The same with ranges of one column, or of the key, made one.
+    /// The filters with all ranges of one column, or of the key, merged to one.
     static func merging(_ filters: [RowFilter]) -> [RowFilter] {
         var merged: [RowFilter] = []
-        // By column, where the range of it stands that the next one is met with.
+        // By column, the place of its range in `merged`.
         var places: [RangeColumn: Int] = [:]
         for filter in filters.flatMap(\.parts) {
             if let column = filter.rangeColumn {
@@ -288,7 +288,7 @@ extension RowFilter {
         return merged
     }
 
-    /// What a range is one of.
+    /// The subject of a range.
     private enum RangeColumn: Hashable {
         case key
         case integer(Int)
@@ -309,7 +309,7 @@ extension RowFilter {
         return [self]
     }
 
-    /// Nil when the two are no ranges of the same column.
+    /// Nil if the two are not ranges of the same column.
     private func intersection(_ other: RowFilter) -> RowFilter? {
         switch (self, other) {
         case (.key(let a), .key(let b)): return a.overlaps(b) ? .key(a.clamped(to: b)) : .nothing

@@ -1,4 +1,4 @@
-/// A predicate whose names were followed to columns: what the evaluator, the planner and the translation work on.
+/// A predicate whose names are resolved to columns: the input of the evaluator, the planner and the translation.
 indirect enum BoundPredicate {
     case constant(Bool)
     case comparison(BoundComparison)
@@ -8,11 +8,11 @@ indirect enum BoundPredicate {
     case located(BoundLocation)
 }
 
-/// Whether the place that an object stands for lies in a shape.
+/// Whether the position that an object stores lies in a shape.
 struct BoundLocation {
     /// Longitude and latitude.
     let coordinates: BoundPath
-    /// What the object says that it is.
+    /// The object's property `type`, which must be a point.
     let type: BoundPath
     let shape: _GeoShape
 }
@@ -22,9 +22,9 @@ struct BoundComparison {
     var test: ValueTest
     var right: BoundExpression
     var quantifier: Predicate.Quantifier
-    /// The comparison with the one text or data on the right, made ready.
+    /// The test prepared for the one text or data on the right.
     var text: TextTest?
-    /// Of values of any type, whether the answer for a link may be another than that for none.
+    /// For values of any type: whether a link may compare differently from null.
     let asksForLinks: Bool
 
     init(
@@ -49,14 +49,14 @@ struct BoundComparison {
         }
     }
 
-    /// The same question to the values of another path.
+    /// The same comparison for the values of another path.
     func asked(of path: BoundPath) -> BoundComparison {
         var copy = self
         copy.left = .path(path)
         return copy
     }
 
-    /// Whether a value is one of others.
+    /// Whether a value is one of `constants`.
     func asked(for constants: [_StoredValue]) -> BoundComparison {
         BoundComparison(left, .isIn, .constants(constants), quantifier, options, isAny: test.isAny)
     }
@@ -83,12 +83,12 @@ struct BoundComparison {
 struct ValueTest: Sendable {
     let comparator: Predicate.Comparator
     let options: TextOptions
-    /// Whether values are those of ``AnyComparable``.
+    /// Whether values compare as in ``AnyComparable``.
     let isAny: Bool
-    /// For IN with many values, the same ones that ``holds(_:_:)`` is handed.
+    /// For IN with many values: the operands of ``holds(_:_:)`` as a set.
     var members: MemberSet?
 
-    /// Whether one value on the left stands to those on the right as it should.
+    /// Whether one value on the left satisfies the comparison with the operands on the right.
     func holds(_ value: _StoredValue, _ operands: [_StoredValue]) -> Bool {
         switch comparator {
         case .isIn:
@@ -114,12 +114,12 @@ struct ValueTest: Sendable {
 indirect enum BoundExpression {
     case path(BoundPath)
     case aggregate(BoundPath, Predicate.Aggregate)
-    /// `alone` is the predicate as one of the objects at the end of the path; nil when it looks at others too.
+    /// `alone` is the predicate evaluated on one of the objects at the end of the path; nil if it refers to others too.
     case subquery(BoundPath, BoundPredicate, alone: BoundPredicate?)
     case constants([_StoredValue])
     case several([BoundExpression])
 
-    /// What its values are, where that is known.
+    /// The type of its values, if known.
     var type: PropertyType? {
         guard case .path(let path) = self, let step = path.steps.last else { return nil }
         return step.part == .keys ? .string : step.property.tag.type
@@ -131,32 +131,32 @@ indirect enum BoundExpression {
     }
 }
 
-/// The properties on the way, each in the class that has it.
+/// The properties along a key path, each in its class.
 struct BoundPath {
-    /// The object that it starts at: 0 for the one that the query looks at, more for variables of subqueries.
+    /// The object that the path starts at: 0 for the queried object, more for the variables of subqueries.
     var scope: Int
     var root: ClassAccess
     var steps: [Step]
-    /// Whether a missing link on the way counts as null: where the whole path, as it was written, has one value.
+    /// Whether a missing link counts as null: if the whole path, as written, has one value.
     var missingIsNull: Bool
 
     struct Step {
         /// The class that the step starts at.
         let access: ClassAccess
         let property: BoundProperty
-        /// The class of the objects that it leads to.
+        /// The class of the objects that the step leads to.
         let target: ClassAccess?
-        /// For linking objects: the column of `target` that leads here.
+        /// For linking objects: the column of `target` with the links.
         let originColumn: Int
-        /// Of a map, what is asked of it.
+        /// For a map: the part that is compared.
         var part = Predicate.MapPart.values
-        /// Of a value of any type, what is asked of the lists and maps in it, from the outermost on.
+        /// For a value of any type: the parts of its nested lists and maps, from the outermost on.
         var inside: [Predicate.MapPart] = []
 
         var isMany: Bool {
             inside.contains(.each) || !isEntry && (property.tag.collection != .none || property.isLinkingObjects)
         }
-        /// Whether it is the value of one key of a map.
+        /// Whether the step is the value of one key of a map.
         var isEntry: Bool {
             if case .entry = part { return true }
             return false
@@ -166,14 +166,14 @@ struct BoundPath {
     /// Whether there is at most one value.
     var isSingle: Bool { !steps.contains(where: \.isMany) }
 
-    /// What is left after the first step.
+    /// The path without its first step.
     var tail: BoundPath? {
         guard let first = steps.first, let target = first.target else { return nil }
         return BoundPath(
             scope: 0, root: target, steps: Array(steps.dropFirst()), missingIsNull: missingIsNull)
     }
 
-    /// The only step, when it starts at the object that the query looks at.
+    /// The only step, if it starts at the queried object.
     var ownStep: Step? { scope == 0 && steps.count == 1 ? steps[0] : nil }
 }
 

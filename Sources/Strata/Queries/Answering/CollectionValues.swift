@@ -1,29 +1,29 @@
 import StrataStorage
 
-/// What the column of a collection holds, for queries.
+/// Reads the content of a collection column for queries.
 enum CollectionValues {
-    /// Elements in order, of a map what is asked of it; values of any type as the version shows them.
-    /// - Throws: `corrupt` when the collection is of no known layout.
+    /// The elements in order, for a map the requested part; values of any type as visible in the version.
+    /// - Throws: `corrupt` if the layout of the collection is unknown.
     static func read(
         _ view: ReadView, _ location: RowLocation, _ key: Int64, _ property: BoundProperty,
         _ part: Predicate.MapPart = .values
     ) throws(StorageError) -> [_StoredValue] {
         guard let contents = try CollectionContents(view, location, key, property) else { return [] }
-        // So that what no element may be is found.
+        // Reads all elements, so that invalid ones are found.
         if property.tag.type == .decimal128, part.isValues { return try contents.all().values }
         let values = try all(contents.reader, property.tag, part, view)
         try view.confirm()
         return values
     }
 
-    /// - Parameter view: the version that the collection is of.
+    /// - Parameter view: the version of the collection.
     static func all(
         _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ view: ReadView
     ) throws(StorageError) -> [_StoredValue] {
         var values: [_StoredValue] = []
         var hasNone = false
         try forEach(reader, tag, part, shownBy: tag.type == .any ? view : nil) { value in
-            // Members of a set that are none are one.
+            // In a set, all members that read as null count as one.
             if !(tag.isSetOfAny && value.isNull && hasNone) { values.append(value) }
             if value.isNull { hasNone = true }
             return true
@@ -31,7 +31,7 @@ enum CollectionValues {
         return values
     }
 
-    /// How many there are.
+    /// The number of values.
     static func count(
         _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ view: ReadView
     ) throws(StorageError) -> Int {
@@ -39,9 +39,9 @@ enum CollectionValues {
         return tag.isSetOfAny ? try reader.shownCount(view) : reader.count
     }
 
-    /// Hands out what is asked of a collection, in order, until `body` returns false.
-    /// - Parameter view: the version that the collection is of, for values of any type where it makes a difference that
-    ///   a link is none without its object.
+    /// Passes the requested part of a collection to `body`, in order, until `body` returns false.
+    /// - Parameter view: the version of the collection, if values of any type must be read so that a link whose object
+    ///   is deleted is null.
     static func forEach(
         _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, shownBy view: ReadView?,
         _ body: (_StoredValue) -> Bool
@@ -63,8 +63,8 @@ enum CollectionValues {
         }
     }
 
-    /// What storage can say of numbers over packed values; nil where they are looked at one by one: doubles are added
-    /// in their order, and a mean does not wrap around.
+    /// An aggregate that storage computes over packed values. Nil if the values must be read one by one: doubles are
+    /// added in their order, and a mean does not wrap around.
     static func total(
         _ aggregate: Predicate.Aggregate, _ reader: CollectionReader, _ tag: ColumnTag
     ) throws(StorageError) -> _StoredValue? {
@@ -101,7 +101,7 @@ enum CollectionValues {
         return tag.element(try part.value(at: place)) ?? .null
     }
 
-    /// A value as queries compare it: one of any type is kept as bytes that say which.
+    /// A value in the form that queries compare: one of any type is stored as bytes that hold its type.
     static func comparable(_ value: _StoredValue, _ tag: ColumnTag) -> _StoredValue {
         guard tag.type == .any, case .bytes(let bytes) = value else { return value }
         return bytes.withUnsafeBytes { AnyComparable.value($0) } ?? .null

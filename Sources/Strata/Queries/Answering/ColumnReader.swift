@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Reads one property, or one that links lead to, of many rows.
+/// Reads one property, or one at the end of links, of many rows.
 struct ColumnReader {
     private let instance: RealmInstance
     private let access: ClassAccess
     let path: BoundPath
 
-    /// - Throws: `invalidInput` for a name that is not there, and for a path with several values.
+    /// - Throws: `invalidInput` for an unknown name, and for a path with several values.
     init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPath: String, to what: String) throws(Realm.Error) {
         let names = keyPath.split(separator: ".").map(String.init)
         path = try PredicateBinder.path(names, instance, access)
@@ -20,13 +20,13 @@ struct ColumnReader {
         self.access = access
     }
 
-    /// How the property is kept, and what it is; links and the row itself count as integers.
+    /// Storage and type of the property; links and the row itself count as integers.
     var tag: ColumnTag? { path.steps.last?.property.tag }
 
-    /// Calls `body` for each of the keys, in their order, with its value.
+    /// Calls `body` with the value of each key, in the order of the keys.
     ///
-    /// - Parameter rowByRow: reads nothing but the rows of the keys, whatever stands beside them.
-    /// - Complexity: a pass over the column when the keys ascend and are many; else O(log rows) per key and link.
+    /// - Parameter rowByRow: reads only the rows of the keys, and no batches of neighbouring rows.
+    /// - Complexity: a pass over the column if the keys ascend and are many; else O(log rows) per key and link.
     func forEach(
         _ keys: [Int64], _ view: ReadView, rowByRow: Bool = false, _ body: (Value) -> Void
     ) throws(StorageError) {
@@ -63,7 +63,7 @@ struct ColumnReader {
         }
     }
 
-    /// The keys whose links lead as far as the object that has the property.
+    /// The keys whose links lead to the object that has the property.
     func reaching(_ keys: [Int64], _ view: ReadView) throws(StorageError) -> [Int64] {
         guard path.steps.count > 1 else { return keys }
         var links = path
@@ -78,7 +78,7 @@ struct ColumnReader {
         return reaching
     }
 
-    /// A value where it stands: the bytes are void after the call that they are handed to.
+    /// A value in the page: its bytes are valid only during the call that receives them.
     enum Value {
         case null
         case integer(Int64)
@@ -87,7 +87,7 @@ struct ColumnReader {
         /// Of a type whose bytes do not compare.
         case other(_StoredValue)
 
-        /// - Parameter view: the version that the bytes are of.
+        /// - Parameter view: the version of the bytes.
         init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag, _ view: ReadView) throws(StorageError) {
             guard tag.comparesByItself else {
                 self = .bytes(bytes)
@@ -97,7 +97,7 @@ struct ColumnReader {
             self = value.isNull ? .null : .other(value)
         }
 
-        /// A copy; the tag says what the bytes are.
+        /// A copy; the tag is the type of the bytes.
         func stored(_ tag: ColumnTag?) -> _StoredValue {
             switch self {
             case .null: return .null
@@ -121,7 +121,7 @@ struct ColumnReader {
         try view.scan(access.table, columns: [column], from: keys.first.map { RowKey($0) }) {
             (batch) throws(StorageError) -> Bool in
             for row in 0..<batch.count {
-                // A key whose row is gone has no value.
+                // A key whose row is deleted has no value.
                 while next < keys.count, keys[next] < batch.keys[row] {
                     body(.null)
                     next += 1

@@ -1,6 +1,8 @@
 extension Predicate.Comparator {
-    /// Whether `value` stands to `operand` as the comparator says. Null equals null, which makes `<=` and `>=` true of
-    /// two nulls; it is in no other order, but for text, which is greater than nil. NaN is equal to nothing.
+    /// Whether `value` compares to `operand` as the comparator requires.
+    ///
+    /// Null equals null, so `<=` and `>=` hold between two nulls; it has no other order, except that text is greater
+    /// than null. NaN equals no value.
     /// - Parameter options: text of both sides is folded before it is compared.
     func holds(_ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions) -> Bool {
         switch self {
@@ -32,14 +34,14 @@ extension Predicate.Comparator {
     private func ordered(_ a: _StoredValue, _ b: _StoredValue, _ options: TextOptions) -> Bool {
         switch (a, b) {
         case (.null, .null): return self == .lessOrEqual || self == .greaterOrEqual
-        // All text stands behind no text; no text itself stands before none.
+        // All text is greater than null; null is not less than text.
         case (.text, .null): return self == .greater || self == .greaterOrEqual
         case (.text(let a), .text(let b)):
             return test(Array(a.utf8), Array(b.utf8), options)
         case (.bytes(let a), .bytes(let b)): return test(a, b, [])
         case (.integer(let a), .integer(let b)): return compare(a, b)
         case (.decimal, _), (_, .decimal):
-            // Without the way over doubles, which would round.
+            // Not converted to doubles, which would round.
             guard let first = a.number, let second = b.number, !first.isNaN, !second.isNaN else { return false }
             return compare(_StoredValue.precedes(a, b) ? -1 : _StoredValue.precedes(b, a) ? 1 : 0, 0)
         default:
@@ -60,7 +62,7 @@ extension Predicate.Comparator {
 }
 
 extension AnyComparable {
-    /// Values of different types differ, and are in no order. Numbers are of one type.
+    /// Values of different types differ, and have no order. All numbers are one type.
     static func holds(
         _ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions
     ) -> Bool {

@@ -1,10 +1,10 @@
 import StrataStorage
 
-/// Finds the rows of a collection past what cannot be read: one by one, without indexes, and without the counts and
-/// places that branches know.
+/// Queries a collection in a damaged file: row by row, without indexes, and without the counts and positions that
+/// branches hold.
 ///
-/// A row that cannot be read is left out. So is one whose value cannot be read that a filter or `distinct` asks for; a
-/// sort puts it where null stands. Each place that is met is reported.
+/// An unreadable row is left out. A row with an unreadable value is left out if a filter or `distinct` needs the value;
+/// a sort treats the value as null. Each damaged place is reported.
 struct DegradedQuery {
     private let source: ObjectSource
     private let view: ReadView
@@ -36,7 +36,7 @@ struct DegradedQuery {
         instance.failures.note(error, in: access, .value(row: key, column: nil))
     }
 
-    /// Those keys whose rows can be read, and those that lead to no row.
+    /// The keys whose rows are readable, and those without a row.
     private func readable(_ keys: [Int64]) -> [Int64] {
         if case .table = source.base { return keys }
         guard let rows = instance.failures.readableRows(access) else { return keys }
@@ -66,7 +66,7 @@ struct DegradedQuery {
         }
     }
 
-    /// The rows that lead to `owner`, from their own links where the backlinks cannot be read.
+    /// The rows that link to `owner`; found from their own links if the backlinks are unreadable.
     private func origins(of owner: ObjectBase, _ origin: ClassAccess, _ property: BoundProperty) -> [Int64] {
         do throws(StorageError) { return try view.backlinks(to: owner, origin, column: property.column) } catch {
             instance.failures.note(error, in: origin)

@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// Tells whether an object matches that is in no Realm, by reading its fields.
+/// Evaluates a predicate on an unmanaged object, by reading its fields.
 ///
-/// What a condition means is the same as in a Realm; there are no tables here that would tell before the first object
-/// whether it can be asked, so that errors come with the object that it cannot be asked of.
+/// A condition means the same as in a Realm. There are no tables to check it against before the first object, so an
+/// error is thrown with the first object that it does not suit.
 struct FieldEvaluator {
     private enum Value {
         case plain(_StoredValue, PropertyType?)
@@ -12,10 +12,10 @@ struct FieldEvaluator {
         case object(ObjectBase)
     }
 
-    /// The object that is asked, under "", and those that variables of subqueries stand for.
+    /// The evaluated object, under "", and the objects that variables of subqueries stand for.
     private var scope: [String: ObjectBase]
 
-    /// - Throws: `invalidInput` for a property that is not there, and for what only a Realm can answer.
+    /// - Throws: `invalidInput` for an unknown property, and for what only a Realm can answer.
     static func matches(_ predicate: Predicate, _ object: ObjectBase) throws(Realm.Error) -> Bool {
         try predicate.checkDepth()
         return try FieldEvaluator(scope: ["": object]).holds(predicate)
@@ -55,7 +55,7 @@ struct FieldEvaluator {
         return comparison.quantifier != .any
     }
 
-    /// Whether one value on the left stands to those on the right as it should.
+    /// Whether one value on the left satisfies the comparison with the operands on the right.
     private func holds(
         _ comparison: Predicate.Comparison, _ value: Value, _ operands: [Value]
     ) throws(Realm.Error) -> Bool {
@@ -78,7 +78,7 @@ struct FieldEvaluator {
         return test.holds(stored(value, asAny: isAny), operands.map { stored($0, asAny: isAny) })
     }
 
-    /// An object on the other side equals no value, and null neither.
+    /// As an operand of the other side, an object equals no value, not even null.
     private func stored(_ value: Value, asAny: Bool) -> _StoredValue {
         switch value {
         case .plain(let value, let type), .any(let value, let type):
@@ -105,7 +105,7 @@ struct FieldEvaluator {
             }
             return [.plain(.integer(count), .int)]
         case .value(let constant) where constant.type == .any:
-            throw Realm.Error(.invalidInput, "nothing can be compared with a list or a dictionary; ask its elements")
+            throw Realm.Error(.invalidInput, "a list or a dictionary cannot be compared; compare its elements")
         case .value(let constant): return [.plain(constant.stored, constant.type)]
         case .object(let object): return [.object(object)]
         case .values(let parts):
@@ -113,13 +113,13 @@ struct FieldEvaluator {
             for part in parts { all += try values(part) }
             return all
         case .members, .shape:
-            throw Realm.Error(.invalidInput, "'\(expression)' is looked for in a Realm alone")
+            throw Realm.Error(.invalidInput, "'\(expression)' can only be queried in a Realm")
         }
     }
 
     private func values(_ path: Predicate.Path) throws(Realm.Error) -> [Value] {
         guard let start = scope[path.variable ?? ""] else {
-            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is no variable of a SUBQUERY around it")
+            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
         }
         return try follow(path.names[...], start, isSingle: try isSingle(path))
     }
@@ -143,7 +143,8 @@ struct FieldEvaluator {
         return true
     }
 
-    /// What the names lead to from an object on. A missing link counts as null where there is one value alone.
+    /// The values at the end of a path of names from an object. A missing link counts as null if the path has one
+    /// value.
     private func follow(
         _ names: ArraySlice<String>, _ object: ObjectBase, isSingle: Bool
     ) throws(Realm.Error) -> [Value] {
@@ -194,7 +195,7 @@ struct FieldEvaluator {
         return [_flatten(value)]
     }
 
-    /// What stands in the lists and dictionaries of a value of any type.
+    /// The elements of the nested lists and dictionaries of a value of any type.
     private static func elements(_ value: Any?, _ parts: ArraySlice<Predicate.MapPart>) -> [Any?] {
         guard let part = parts.first else { return [_flatten(value)] }
         let value = _flatten(value)
@@ -221,7 +222,7 @@ struct FieldEvaluator {
         case .object(let object)?: return .object(object)
         case .value(let constant)?:
             return type == .any ? .any(constant.stored, constant.type) : .plain(constant.stored, constant.type)
-        default: throw Realm.Error(.invalidInput, "a value of type \(type) is asked for in a Realm alone")
+        default: throw Realm.Error(.invalidInput, "a value of type \(type) can only be queried in a Realm")
         }
     }
 }

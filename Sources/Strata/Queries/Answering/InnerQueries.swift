@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Turns questions behind a link into questions about the link: the other class is asked once, and what it answers is
+/// Turns conditions behind a link into conditions on the link: the linked class is queried once, and its keys are
 /// looked up for every row.
 struct InnerQueries {
     let instance: RealmInstance
     let view: ReadView
-    /// Rows of the class that is asked; a much larger class is not asked for its sake.
+    /// Number of rows of the queried class; a much larger class is not queried for it.
     let rowCount: Int
 
     /// `boss.age > 3`, `ANY friends.name == 'x'`, `ALL reports.id > 7`.
@@ -72,7 +72,7 @@ struct InnerQueries {
         return asked.quantifier == .any ? filter : .not(filter)
     }
 
-    /// The rows that links of some rows lead to.
+    /// The rows that the links of some rows lead to.
     private func targets(of origins: [Int64], _ step: BoundPath.Step) throws(StorageError) -> [Int64] {
         guard let origin = step.target,
             let property = origin.property(ofColumn: step.originColumn)
@@ -93,7 +93,7 @@ struct InnerQueries {
 }
 
 extension BoundComparison {
-    /// Whether a row matches whose first link of a path leads nowhere.
+    /// Whether a row matches if the first link of the path is missing.
     func holdsWithoutLink(_ path: BoundPath, _ operands: [_StoredValue]) -> Bool {
         guard path.missingIsNull else { return quantifier != .any }
         return test.holds(.null, operands) != (quantifier == .none)

@@ -1,25 +1,25 @@
-/// Constants that a value is to be one of: whether one of them equals it is one look, however many they are.
+/// The constants of an IN as sets: membership is one look-up, however many they are.
 ///
-/// It finds what `==` finds with one of them after the other: numbers of different types by value, text by its bytes,
-/// or as the options fold it, NaN never.
+/// It agrees with `==` against each constant: numbers of different types by value, text by its bytes, or folded as the
+/// options say, NaN never.
 final class MemberSet: Sendable {
     private let hasNull: Bool
     private let texts: Set<[UInt8]>
     private let bytes: Set<[UInt8]>
     private let integers: Set<Int64>
     private let links: Set<Int64>
-    /// Doubles, by their order; and integers, as the doubles that they are compared as.
+    /// Doubles, by their order, and integers as the doubles that they compare as.
     private let doubles: Set<UInt64>
     private let roundedIntegers: Set<UInt64>
     private let decimals: Set<Decimal128>
-    /// Integers and doubles, as the decimals that they are compared as.
+    /// Integers and doubles as the decimals that they compare as.
     private let roundedNumbers: Set<Decimal128>
     private let options: TextOptions
 
-    /// So few constants are compared one by one.
+    /// Up to this number, constants are compared one by one.
     static let few = 8
 
-    /// - Parameter type: what is looked for, where that is known.
+    /// - Parameter type: the type of the tested values, if known.
     /// - Complexity: O(constants).
     init(_ constants: [_StoredValue], _ options: TextOptions, _ type: PropertyType?) {
         var (hasNull, texts, bytes) = (false, Set<[UInt8]>(), Set<[UInt8]>())

@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// What a path leads to in the lists and maps of a value of any type.
+/// The values at the end of a path into the nested lists and maps of a value of any type.
 struct NestedValues {
     private let property: BoundProperty
     private let parts: ArraySlice<Predicate.MapPart>
@@ -10,7 +10,7 @@ struct NestedValues {
         parts = (step.isEntry ? [step.part] + step.inside : step.inside)[...]
     }
 
-    /// - Complexity: O(log elements) for each place and key; O(elements) where each is asked.
+    /// - Complexity: O(log elements) for each index and key; O(elements) for a part that is all elements.
     func all(_ view: ReadView, _ row: RowLocation, _ key: Int64) throws(StorageError) -> [_StoredValue] {
         guard property.column >= 0,
             let root = try NestedReading(view: view, tag: property.tag).root(row, key, property.column)
@@ -33,7 +33,7 @@ struct NestedValues {
         }
     }
 
-    /// - Parameter place: of an element; nil when there is none.
+    /// - Parameter place: of an element; nil if there is none.
     private func gather(
         _ reader: CollectionReader, _ place: Int?, _ parts: ArraySlice<Predicate.MapPart>,
         _ values: inout [_StoredValue]

@@ -1,8 +1,8 @@
-/// Equalities of one property that one of has to hold are one question for several values: `a == 1 OR a == 2` is
-/// `a IN {1, 2}`, which an index, or a set, answers without a pass for each.
+/// Merges equalities of one property in a disjunction: `a == 1 OR a == 2` becomes `a IN {1, 2}`, which an index or a
+/// set answers without a pass for each.
 struct OrChain {
     private var parts: [BoundPredicate] = []
-    /// Where the question for a property stands in `parts`, and what it asks for.
+    /// The place of a property's comparison in `parts`, and its constants.
     private var places: [Subject: Int] = [:]
     private var values: [Int: [_StoredValue]] = [:]
 
@@ -12,7 +12,7 @@ struct OrChain {
         let isAny: Bool
     }
 
-    /// What parts come to, of which one has to hold.
+    /// The disjunction of `parts`.
     /// - Complexity: O(parts and their constants).
     static func merged(_ parts: [BoundPredicate]) -> BoundPredicate {
         var chain = OrChain()

@@ -1,12 +1,12 @@
 import StrataStorage
 
-/// Follows the names of a predicate to columns, and checks that what is compared can be compared.
+/// Resolves the names of a predicate to columns, and checks that the operands are comparable.
 struct PredicateBinder {
-    /// Longer key paths are refused: each link is another query within the one before it.
+    /// Longer key paths are refused: each link is another query inside the one before it.
     static let longestPath = 64
 
     private let instance: RealmInstance
-    /// The object that the query looks at, then the variables of the subqueries around.
+    /// The queried object, then the variables of the enclosing subqueries.
     private var scopes: [(variable: String?, access: ClassAccess)]
 
     /// - Throws: `invalidInput` for a property that the class does not have, and for operands that do not suit.
@@ -36,7 +36,7 @@ struct PredicateBinder {
         case .comparison(let comparison):
             if let members = try MemberComparison(comparison) {
                 guard case .path(let path) = comparison.left else {
-                    throw Realm.Error(.invalidInput, "'\(comparison.left)' is no object and has no properties")
+                    throw Realm.Error(.invalidInput, "'\(comparison.left)' is not an object and has no properties")
                 }
                 return try bind(members.predicate(isSingle: try bind(path).isSingle))
             }
@@ -53,7 +53,7 @@ struct PredicateBinder {
 
     private func bind(_ written: Predicate.Comparison) throws(Realm.Error) -> BoundComparison {
         var comparison = written
-        // Followed once: a query for one row is made of little else.
+        // Resolved once: for a query for one row, this is most of the cost.
         let (left, right) = (try path(of: comparison.left), try path(of: comparison.right))
         if comparison.comparator == .contains, !comparison.isQuantified, left?.steps.last?.isMany == true {
             // A collection contains a member, not a part of one.
@@ -115,9 +115,9 @@ struct PredicateBinder {
         case .value(let constant):
             return .constants([try type?.fitted(constant, "\(other)") ?? constant.stored])
         case .object(let object): return .constants([try link(object, type, other)])
-        case .shape: throw Realm.Error(.invalidInput, "'\(other)' IN a shape is all that can be asked of a shape")
+        case .shape: throw Realm.Error(.invalidInput, "'\(other)' can only be compared with a shape by IN")
         case .members:
-            throw Realm.Error(.invalidInput, "'\(other)' cannot be compared with an object that is no one's property")
+            throw Realm.Error(.invalidInput, "'\(other)' cannot be compared with an object that no property holds")
         case .values(let parts):
             var bound: [BoundExpression] = []
             for part in parts { bound.append(try bind(part, as: type, other)) }
@@ -126,7 +126,7 @@ struct PredicateBinder {
         }
     }
 
-    /// An object that is gone, unmanaged or of another file has no row that anything leads to.
+    /// A deleted or unmanaged object, or one of another file, has no row that a link leads to.
     private func link(
         _ object: ObjectBase, _ type: OperandType?, _ other: Predicate.Expression
     ) throws(Realm.Error) -> _StoredValue {
@@ -144,14 +144,14 @@ struct PredicateBinder {
         return .link(object._key)
     }
 
-    /// `location IN %@` with a shape: of several objects, each is asked by itself.
+    /// `location IN %@` with a shape: in a collection of objects, each is tested by itself.
     private func bind(
         _ comparison: Predicate.Comparison, within shape: _GeoShape
     ) throws(Realm.Error) -> BoundPredicate {
         guard comparison.comparator == .isIn, case .path(let path) = comparison.left else {
-            throw Realm.Error(.invalidInput, "'\(comparison.left)' IN a shape is all that can be asked of a shape")
+            throw Realm.Error(.invalidInput, "'\(comparison.left)' can only be compared with a shape by IN")
         }
-        if let fault = shape.fault { throw Realm.Error(.invalidInput, "no polygon: \(fault.reason)") }
+        if let fault = shape.fault { throw Realm.Error(.invalidInput, "invalid polygon: \(fault.reason)") }
         let bound = try bind(path)
         guard bound.isSingle else {
             let inner = Predicate.Comparison(
@@ -166,7 +166,7 @@ struct PredicateBinder {
         else {
             throw Realm.Error(
                 .invalidInput,
-                "'\(path)' is no place on the earth: that is an embedded object with a text 'type', which is 'Point', "
+                "'\(path)' is not a place on the earth: an embedded object with a text 'type', which is 'Point', "
                     + "and a list of doubles 'coordinates', longitude and latitude")
         }
         var (places, kinds) = (path, path)
@@ -189,7 +189,7 @@ struct PredicateBinder {
 
     private func bind(_ path: Predicate.Path) throws(Realm.Error) -> BoundPath {
         guard let scope = scopes.lastIndex(where: { $0.variable == path.variable }) else {
-            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is no variable of a SUBQUERY around it")
+            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
         }
         var access = scopes[scope].access
         guard path.names.count <= Self.longestPath else {
@@ -249,7 +249,7 @@ struct PredicateBinder {
         return BoundPath.Step(access: access, property: property, target: target, originColumn: origin.column)
     }
 
-    /// `@links.Class.property`: the objects of a class that lead here, without a property for it.
+    /// `@links.Class.property`: the objects of a class that link here, without a property of linking objects.
     private func backlinks(
         _ names: inout ArraySlice<String>, _ access: ClassAccess
     ) throws(Realm.Error) -> BoundPath.Step {
@@ -267,7 +267,7 @@ struct PredicateBinder {
         return BoundPath.Step(access: access, property: inverse, target: origin, originColumn: property.column)
     }
 
-    /// The error for a name, with those that look like it.
+    /// The error for an unknown name, with similar names.
     static func unknown(_ name: String, _ access: ClassAccess) -> Realm.Error {
         let known = access.properties.map(\.name)
         let near = NearMatches.of(name, among: known)
@@ -280,7 +280,7 @@ struct PredicateBinder {
 
     // MARK: Types
 
-    /// What the values of an operand are; nil for constants.
+    /// The type of an operand's values; nil for constants.
     private func type(
         of expression: Predicate.Expression, _ path: BoundPath? = nil
     ) throws(Realm.Error) -> OperandType? {

@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// Tells whether one row matches, by reading the columns that the predicate was bound to.
+/// Evaluates a predicate on one row, by reading the columns that it is bound to.
 ///
-/// Concurrency: confined; it keeps its place in the row that it looks at.
+/// Concurrency: confined; it keeps its position in the evaluated row.
 final class PredicateEvaluator {
     let node: BoundPredicate
     private let instance: RealmInstance
     private let access: ClassAccess
-    /// The row that the query looks at, then those that variables of subqueries stand for.
+    /// The queried row, then those that variables of subqueries stand for.
     private var scopes: [Int64] = [0]
-    /// Where the row stands, once something was read from it.
+    /// The location of the row, once a value was read from it.
     private var place: Place = .unknown
     private var batch: (rows: RowBatch, columns: [Int: Int], row: Int)?
 
@@ -19,7 +19,7 @@ final class PredicateEvaluator {
         case found(RowLocation)
     }
 
-    /// Stops the program when the predicate does not suit the class.
+    /// Stops the program if the predicate does not suit the class.
     convenience init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
         do throws(Realm.Error) {
             self.init(instance, access, try PredicateBinder.bind(predicate, instance, access))
@@ -34,13 +34,13 @@ final class PredicateEvaluator {
         self.node = node
     }
 
-    /// - Complexity: O(log rows) per link on the way.
+    /// - Complexity: O(log rows) per link of the path.
     func matches(_ key: RowKey, _ view: ReadView) throws(StorageError) -> Bool {
         start(key.rawValue)
         return try matches(node, view)
     }
 
-    /// The same for a row of a batch; `columns` tells where the batch has which column.
+    /// The same for a row of a batch; `columns` maps columns to their place in the batch.
     func matches(_ rows: RowBatch, _ columns: [Int: Int], _ row: Int, _ view: ReadView) throws(StorageError) -> Bool {
         start(rows.keys[row])
         batch = (rows, columns, row)
@@ -89,7 +89,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Whether the one value of a path holds; nil when it has none.
+    /// Whether the one value of a path satisfies the comparison; nil if it has none.
     private func holds(
         _ comparison: BoundComparison, _ path: BoundPath, _ view: ReadView
     ) throws(StorageError) -> Bool? {
@@ -135,13 +135,13 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Every value that the path leads to.
+    /// All values of the path.
     func values(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
         start(key)
         return try values(path, view)
     }
 
-    /// The one value of a path; nil when a link on the way is missing, and that does not count as null.
+    /// The one value of a path; nil if a link is missing that does not count as null.
     func single(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> _StoredValue? {
         start(key)
         return try single(path, view)
@@ -154,7 +154,7 @@ final class PredicateEvaluator {
         return values
     }
 
-    /// - Parameter shown: whether it makes a difference that a link in a value of any type is none without its object.
+    /// - Parameter shown: whether a link in a value of any type must read as null if its object is deleted.
     private func single(
         _ path: BoundPath, _ view: ReadView, shown: Bool = true
     ) throws(StorageError) -> _StoredValue? {
@@ -186,7 +186,7 @@ final class PredicateEvaluator {
         return try view.value(location, property.column, property.tag)
     }
 
-    /// The row that the query looks at, located once.
+    /// The location of the queried row, found once.
     private func rootPlace(_ view: ReadView) throws(StorageError) -> RowLocation? {
         switch place {
         case .missing: return nil
@@ -201,7 +201,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Appends what the path leads to from its step `index` on; a link that is not there leads to nothing.
+    /// Appends the values that the path has from step `index` on; a missing link has none.
     private func gather(
         _ path: BoundPath, _ index: Int, _ key: Int64, _ view: ReadView, _ values: inout [_StoredValue]
     ) throws(StorageError) {
@@ -254,8 +254,8 @@ extension RowBatch {
 }
 
 extension Predicate.Aggregate {
-    /// Nulls are skipped, but for the count; NaN is skipped by minimum and maximum, where it has no place. The sum of
-    /// integers is one, and wraps around at 64 bits.
+    /// Nulls are skipped, except by the count; minimum and maximum skip NaN, which has no order. The sum of integers is
+    /// an integer, and wraps around at 64 bits.
     func of(_ values: [_StoredValue]) -> _StoredValue {
         if self == .count { return .integer(Int64(values.count)) }
         let present = values.filter { !$0.isNull }
@@ -281,7 +281,7 @@ extension Predicate.Aggregate {
         }
     }
 
-    /// The numbers as decimals, where one of them is: nothing is rounded.
+    /// The numbers as decimals, if one of them is: these do not round.
     private static func decimals(_ values: [_StoredValue]) -> [Decimal128]? {
         guard values.contains(where: { if case .decimal = $0 { true } else { false } }) else { return nil }
         return values.compactMap { Decimal128._from($0) }

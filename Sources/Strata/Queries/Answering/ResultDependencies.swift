@@ -1,17 +1,16 @@
-/// What the keys of a collection follow from: columns and sets of rows.
+/// The columns and sets of rows that the keys of a collection depend on.
 struct ResultDependencies {
     private(set) var columns: Set<WriteMarks.Place> = []
-    /// Classes whose new and deleted rows make a difference.
+    /// Classes whose inserted and deleted rows may change the collection.
     private var rows: Set<Int> = []
-    /// Whether a deletion anywhere does: values of any type may lead to any class.
+    /// Whether any deletion may change it: values of any type may link to any class.
     private var dependsOnDeletions = false
-    /// Whether each row is or is not in the collection, and has its place there, by nothing but its own columns and, in
-    /// a list, the place that it has in the list itself.
+    /// Whether only a row's own columns, and in a list its own place there, decide its membership and its order.
     private(set) var isRowLocal = true
     /// The column of a list.
     private var list: WriteMarks.Place?
 
-    /// Nil when the steps do not suit the class any more.
+    /// Nil if the steps no longer suit the class.
     init?(_ source: ObjectSource) {
         let access = source.access
         rows.insert(access.table)
@@ -19,7 +18,7 @@ struct ResultDependencies {
         case .table: break
         case .keys: isRowLocal = false
         case .list(let owner, let property):
-            // The keys of a map stay where what they led to is deleted.
+            // A map keeps its keys when the linked objects are deleted.
             isRowLocal = !owner._access.properties[property].isMap
             rows.insert(owner._access.table)
             let place = WriteMarks.Place(
@@ -48,17 +47,17 @@ struct ResultDependencies {
         }
     }
 
-    /// Whether something of it may have changed after `stamp`.
+    /// Whether the collection may have changed after `stamp`.
     func changed(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
         if dependsOnDeletions && marks.deletion > stamp { return true }
         return rows.contains { marks.inserted($0) > stamp || marks.deleted($0) > stamp }
             || columns.contains { marks.changed($0) > stamp }
     }
 
-    /// Whether the log of the collection's class does not tell all that changed after `stamp`.
+    /// Whether the log of the collection's class lacks some changes after `stamp`.
     func changedUnseen(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
         if dependsOnDeletions && marks.deletion > stamp { return true }
-        // Elements that were deleted are in the log of their own class.
+        // The log of their own class holds the deleted elements.
         if let list, marks.set(list) > stamp { return true }
         return columns.contains { $0 != list && marks.unlogged($0) > stamp }
     }
@@ -101,7 +100,7 @@ struct ResultDependencies {
             if step.property.isLinkingObjects {
                 isRowLocal = false
                 guard let target = step.target else { continue }
-                // A new row may lead here, and a deleted one does no more.
+                // An inserted row may link here, and a deleted one no longer does.
                 rows.insert(target.table)
                 columns.insert(WriteMarks.Place(table: target.table, column: step.originColumn))
             } else if step.property.column >= 0 {

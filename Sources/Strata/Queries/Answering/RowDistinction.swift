@@ -1,13 +1,13 @@
 import StrataStorage
 
-/// Keeps the first of the rows whose properties are the same.
+/// Keeps the first of the rows whose properties are equal.
 ///
-/// Values are the same when a query finds them equal; null is one value, and so is NaN. A row whose link leads nowhere
-/// on the way to a property has no value there, and is left out.
+/// Values are equal as a query compares them; null is one value, and so is NaN. A row with a missing link in the path
+/// has no value, and is left out.
 struct RowDistinction {
     private let readers: [ColumnReader]
 
-    /// Stops the program when a path does not suit the class.
+    /// Stops the program if a path does not suit the class.
     init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPaths: [String]) {
         do throws(Realm.Error) {
             var readers: [ColumnReader] = []
@@ -25,7 +25,7 @@ struct RowDistinction {
         guard !readers.isEmpty else { return keys }
         var keys = keys
         for reader in readers { keys = try reader.reaching(keys, view) }
-        // Each property numbers its values in order of appearance, together with the number so far.
+        // Each property numbers its values, together with the number so far, in order of appearance.
         var groups = [Int](repeating: 0, count: keys.count)
         #if Zoo
             let compared = PlantedMistake.distinctByFirst.isPlanted ? Array(readers.prefix(1)) : readers
@@ -47,8 +47,8 @@ struct RowDistinction {
         return keys.indices.filter { seen.insert(groups[$0]).inserted }.map { keys[$0] }
     }
 
-    /// As ``kept(_:_:)``, without the rows whose value cannot be read.
-    /// - Parameter failed: told of each of them.
+    /// ``kept(_:_:)`` in a damaged file: without the rows whose value is unreadable.
+    /// - Parameter failed: called for each of these rows.
     func keptPastDamage(
         _ keys: [Int64], _ view: ReadView, _ failed: (StorageError, Int64) -> Void
     ) -> [Int64] {

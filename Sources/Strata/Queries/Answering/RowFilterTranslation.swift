@@ -1,10 +1,10 @@
 import StrataStorage
 
-/// Puts a predicate into terms of columns, which storage answers over packed values.
+/// Translates a predicate to a filter over columns, which storage evaluates over packed values.
 ///
-/// It is exact or it is not there: what storage would answer differently stays with the evaluator.
+/// The filter is exact, or nil: what storage would answer differently stays with the evaluator.
 struct FilterTranslation {
-    /// For questions behind a link, which are asked of the other class first; nil when that is not worth it.
+    /// Runs the queries behind links first; nil if that is not worth it.
     let inner: InnerQueries?
 
     func filter(_ node: BoundPredicate) throws(StorageError) -> RowFilter? {
@@ -67,7 +67,7 @@ struct FilterTranslation {
 
     // MARK: Collections
 
-    /// The elements of a collection of the object itself, or the one value of a map's key.
+    /// The elements of a collection of the queried object, or the value of one key of a map.
     private func collection(
         _ comparison: BoundComparison, _ step: BoundPath.Step, _ constants: [_StoredValue]
     ) -> RowFilter? {
@@ -91,7 +91,7 @@ struct FilterTranslation {
                 }
                 return quantifier != .any
             }
-            // Of all none fails, of any one passes: whichever decides ends the walk.
+            // The walk ends at the element that decides: for ALL one that fails, for ANY and NONE one that matches.
             var isDecided = false
             try CollectionValues.forEach(reader, tag, part, shownBy: version) { value in
                 isDecided = test.holds(value, constants) != (quantifier == .all)
@@ -101,7 +101,7 @@ struct FilterTranslation {
         }
     }
 
-    /// Integers that are asked for one by one: storage finds them in packed values.
+    /// Tests for single integers: storage finds them in packed values.
     private static func integers(
         _ comparison: BoundComparison, _ tag: ColumnTag, _ part: Predicate.MapPart, _ constants: [_StoredValue]
     ) -> [Int64]? {
@@ -116,7 +116,7 @@ struct FilterTranslation {
         return wanted
     }
 
-    /// The objects that an equality or a membership asks for.
+    /// The objects that an equality or a membership test is for.
     private static func linkSet(_ comparison: BoundComparison, _ constants: [_StoredValue]) -> LinkSetTest? {
         guard comparison.comparator == .equal || comparison.comparator == .isIn else { return nil }
         let keys = constants.compactMap { value -> Int64? in
@@ -167,8 +167,8 @@ struct LinkSetTest {
 
     /// The filter for a collection of links.
     /// - Parameters:
-    ///   - quantifier: what is asked of the links.
-    ///   - skipsNull: whether an entry without an object is not asked.
+    ///   - quantifier: how many of the links must match.
+    ///   - skipsNull: whether entries without an object are left out.
     func filter(_ property: BoundProperty, _ quantifier: Predicate.Quantifier, skipsNull: Bool) -> RowFilter? {
         let keys = keys
         let isAll = quantifier == .all
@@ -202,7 +202,7 @@ struct ScalarFilter {
     }
 
     func filter(_ constants: [_StoredValue]) -> RowFilter? {
-        // Storage compares bytes, and values of some types have an order and an equality of their own.
+        // Storage compares bytes; values of some types have their own order and equality.
         guard property.column >= Int(ColumnSlot.key), !property.tag.comparesByItself else { return nil }
         switch comparison.comparator {
         case .isIn: return oneOf(constants)
@@ -216,7 +216,7 @@ struct ScalarFilter {
         }
     }
 
-    /// Many values are one set, which each row's is looked for in once.
+    /// Many values become one set, with one look-up for each row.
     private func oneOf(_ constants: [_StoredValue]) -> RowFilter? {
         guard let members = Members(constants, property) else { return nil }
         var parts: [RowFilter] = []
@@ -257,14 +257,14 @@ struct ScalarFilter {
         return .bytes(property.column, .matches(matcher))
     }
 
-    /// The constants of one comparison, each as the column has it.
+    /// The constants of one comparison, each in the form of the column.
     private struct Members {
         var integers: [Int64] = []
         var doubles: [Double] = []
         var bytes: [[UInt8]] = []
         var hasNull = false
 
-        /// Nil where storage cannot tell.
+        /// Nil if storage cannot decide the comparison.
         init?(_ constants: [_StoredValue], _ property: BoundProperty) {
             let isText = property.tag.type == .string
             for constant in constants {
@@ -324,15 +324,15 @@ struct ScalarFilter {
         }
     }
 
-    /// The comparison of an integer with a number, as one with an integer. The outer nil: storage cannot tell; the
-    /// inner: nothing compares so.
+    /// The comparison of an integer with a number, as one with an integer. The outer nil: storage cannot decide it. The
+    /// inner nil: no integer satisfies it.
     private static func integer(
         _ comparison: RowFilter.Comparison, _ constant: _StoredValue
     ) -> (RowFilter.Comparison, Int64)?? {
         if case .integer(let value) = constant { return (comparison, value) }
         guard case .double(let value) = constant else { return nil }
         if value.isNaN { return .some(nil) }
-        // Beyond, integers are compared as the doubles nearest to them.
+        // Integers beyond are compared as their nearest doubles.
         guard value.magnitude < 9e15 else { return nil }
         if value == value.rounded() { return (comparison, Int64(value)) }
         switch comparison {

@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// Puts rows in the order of some properties. Equal rows keep their order.
+/// Sorts rows by some properties. The sort is stable.
 ///
 /// The order: null first, then values; numbers by value with NaN before all others and both zeros equal; text by its
 /// Unicode scalars unless the descriptor says otherwise; data byte by byte; booleans false first; objects by key. It is
@@ -11,7 +11,7 @@ struct RowSort {
     private let access: ClassAccess
     private let columns: [(reader: ColumnReader, descriptor: SortDescriptor)]
 
-    /// Stops the program when a descriptor does not suit the class.
+    /// Stops the program if a descriptor does not suit the class.
     init(_ instance: RealmInstance, _ access: ClassAccess, _ descriptors: [SortDescriptor]) {
         self.instance = instance
         self.access = access
@@ -36,7 +36,7 @@ struct RowSort {
         #if Zoo
             let columns = PlantedMistake.sortByFirst.isPlanted ? Array(columns.prefix(1)) : columns
         #endif
-        // From the last descriptor to the first: each sort leaves equal rows as they are.
+        // From the last descriptor to the first: each sort is stable.
         for (reader, descriptor) in columns.reversed() {
             var column = SortColumn(count: keys.count, descriptor.order)
             try reader.forEach(keys, view) { column.append($0) }
@@ -47,8 +47,8 @@ struct RowSort {
 }
 
 extension RowSort {
-    /// As ``sorted(_:_:)``, with rows whose value cannot be read where null stands.
-    /// - Parameter failed: told of each of them.
+    /// ``sorted(_:_:)`` in a damaged file: an unreadable value counts as null.
+    /// - Parameter failed: called for each such row.
     func sortedPastDamage(
         _ keys: [Int64], _ view: ReadView, _ failed: (StorageError, Int64) -> Void
     ) -> [Int64] {
@@ -71,17 +71,17 @@ extension RowSort {
 
 /// The values of one property, in a form that sorts fast.
 struct SortColumn {
-    /// An integer that orders like the value; for text and data its first eight bytes. Zero for null.
+    /// Integers that order as the values; for text and data, their first eight bytes. Zero for null.
     private var words: [UInt64] = []
     private var isNull: [Bool] = []
     private var hasNulls = false
-    /// For text and data: all bytes one after the other, and where each value ends.
+    /// For text and data: all bytes one after another, and the end of each value.
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private let order: TextOrder
     /// For orders that compare strings.
     private var texts: [String] = []
-    /// Values that are neither words nor bytes.
+    /// Values that fit neither words nor bytes.
     private var others: [_StoredValue] = []
 
     init(count: Int, _ order: TextOrder) {
@@ -127,7 +127,7 @@ struct SortColumn {
         ends.append(bytes.count)
     }
 
-    /// Puts places in order.
+    /// Sorts places.
     mutating func sort(_ places: inout [UInt32], ascending: Bool) {
         if !others.isEmpty {
             sortOthers(&places, ascending)
@@ -143,7 +143,7 @@ struct SortColumn {
         places = ascending ? nulls + others : others + nulls
     }
 
-    /// Values of several types: booleans, numbers, text, and each of the others by its type and its own order.
+    /// Values of several types: booleans, numbers, text, then each other type in its own order.
     private func sortOthers(_ places: inout [UInt32], _ ascending: Bool) {
         let notANumber = 1
         func rank(_ value: _StoredValue) -> Int {
@@ -171,7 +171,7 @@ struct SortColumn {
     private func sortTexts(_ places: inout [UInt32], _ ascending: Bool) {
         guard case .custom(let comparison) = order.kind else { return }
         let texts = texts + Array(repeating: "", count: max(0, words.count - texts.count))
-        // The sort of the standard library is not promised to be stable, so places decide between equals.
+        // The sort of the standard library is not guaranteed to be stable, so places decide between equals.
         let ranks = Dictionary(uniqueKeysWithValues: places.enumerated().map { ($1, $0) })
         places.sort { a, b in
             let first = texts[Int(a)]
@@ -182,7 +182,7 @@ struct SortColumn {
         }
     }
 
-    /// Sorts what the first eight bytes leave open.
+    /// Sorts the places whose first eight bytes are equal.
     private mutating func sortTies(_ places: inout [UInt32], _ ascending: Bool) {
         while ends.count < words.count { ends.append(bytes.count) }
         let words = words
@@ -200,7 +200,7 @@ struct SortColumn {
         (place == 0 ? 0 : ends[Int(place) - 1])..<ends[Int(place)]
     }
 
-    /// Sorts places whose values have the same first bytes: `offset` of them, or all that they have.
+    /// Sorts places whose values share their first `offset` bytes, or all that they have.
     private func sortTie(_ places: inout [UInt32], _ tied: Range<Int>, behind offset: Int, _ ascending: Bool) {
         let length = range(places[tied.lowerBound]).count
         let isDecided = length <= offset && places[tied].allSatisfy { range($0).count == length }
@@ -221,7 +221,7 @@ struct SortColumn {
         }
     }
 
-    /// Eight bytes of a value as a word, zeros behind its end.
+    /// Eight bytes of a value as a word, filled up with zeros.
     private func chunk(_ place: UInt32, _ offset: Int) -> UInt64 {
         let range = range(place)
         var word: UInt64 = 0
@@ -248,7 +248,7 @@ struct SortColumn {
 
 /// Sorts by unsigned words without comparing them: a pass per byte in which they differ.
 enum RadixSort {
-    /// Puts `places`, which name words, in the order of these. Equal ones keep their order.
+    /// Sorts `places`, which index `words`, by these words. The sort is stable.
     /// - Complexity: O(n) per byte that differs; O(n log n) for few.
     static func sort(_ places: inout [UInt32], by words: [UInt64], ascending: Bool) {
         let flip: UInt64 = ascending ? 0 : .max

@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// Finds the rows of a whole class that match: by an index, a key or backlinks where those leave few rows, else by
-/// storage over packed columns, and row by row for what is left.
+/// Finds the matching rows of a whole class: by an index, a key or backlinks if these leave few candidates, else by
+/// storage over packed columns. The rest of the predicate is evaluated row by row.
 struct TableQuery {
     let access: ClassAccess
     private let instance: RealmInstance
-    /// What must all hold, each with the words it came from.
+    /// The conjunction's parts, each with the predicate it came from.
     private let parts: [(node: BoundPredicate, predicate: Predicate?)]
 
-    /// Stops the program when the predicate does not suit the class.
-    /// - Parameter bound: what a predicate that is one comparison was bound to already.
+    /// Stops the program if the predicate does not suit the class.
+    /// - Parameter bound: the binding of a predicate that is one comparison, if already made.
     init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate, bound: BoundPredicate? = nil) {
         self.instance = instance
         self.access = access
@@ -36,11 +36,11 @@ struct TableQuery {
 
     /// How the rows are found.
     struct Plan {
-        /// Where to look, and how many rows are there; nil for all rows of the class.
+        /// The access path and its estimate of rows; nil for all rows of the class.
         var way: (path: AccessPath, estimate: Int)?
-        /// What storage answers over columns.
+        /// The filter that storage evaluates over columns.
         var filter = RowFilter.everything
-        /// Places of the parts that the filter answers, and of those that are asked row by row.
+        /// Places of the parts that the filter covers, and of those that are evaluated row by row.
         var columnParts: [Int] = []
         var rowParts: [Int] = []
     }
@@ -62,7 +62,7 @@ struct TableQuery {
         var filters: [RowFilter] = []
         for (place, part) in parts.enumerated() {
             let filter = try translation.filter(part.node)
-            // What the running write has changed is asked row by row.
+            // Collections changed by the running write are evaluated row by row.
             if let filter, !(view.hasOpenCollections && filter.asksCollections) {
                 filters.append(filter)
                 #if Zoo
@@ -79,14 +79,14 @@ struct TableQuery {
         return plan
     }
 
-    /// The way of a question to one property alone, which leads to the rows that match and to no others: there is
-    /// nothing to choose from, and nothing to ask of the rows.
+    /// The access path for a condition on one property alone, if it leads to the matching rows and no others. Then
+    /// there is no choice of access paths, and no row to test.
     private func direct(_ view: ReadView) throws(StorageError) -> (path: AccessPath, estimate: Int)? {
         guard let (filter, _) = try ownQuestion() else { return nil }
         return try AccessPath.best(filter, access, view)
     }
 
-    /// The question, where it is one to one property alone.
+    /// The filter, if the predicate is a condition on one property alone.
     private func ownQuestion() throws(StorageError) -> (filter: RowFilter, property: BoundProperty)? {
         guard parts.count == 1, case .comparison(let comparison) = parts[0].node, comparison.quantifier == .any,
             case .path(let path) = comparison.left, let step = path.ownStep, !step.isMany, !step.isEntry,
@@ -95,8 +95,8 @@ struct TableQuery {
         return (filter, step.property)
     }
 
-    /// The rows with one value in an indexed property, or with one key, without asking first how many there are: what a
-    /// program looks up has few. Nil for every other question, and where there are many.
+    /// The rows with one value in an indexed property, or with one key, without an estimate first: few rows match a
+    /// look-up. Nil for every other condition, and if many rows match.
     private func lookUp(_ view: ReadView) throws(StorageError) -> [Int64]? {
         guard let (filter, property) = try ownQuestion() else { return nil }
         let value: _StoredValue
@@ -113,16 +113,16 @@ struct TableQuery {
         }
     }
 
-    /// So many rows that an index names are always faster by it.
+    /// Up to this number of rows, an index is always faster.
     private static let fewRows = 64
 
-    /// A row that an index names costs as much as some tens of rows that storage looks at in a column.
+    /// A row read through an index costs as much as some tens of rows that storage scans in a column.
     private static func pays(_ way: (path: AccessPath, estimate: Int), _ rows: Int) -> Bool {
         if case .keyRange = way.path { return way.estimate <= fewRows }
         return way.estimate <= fewRows || way.estimate <= rows / 64
     }
 
-    /// Keys in ascending order.
+    /// The keys in ascending order.
     func run(_ view: ReadView) throws(StorageError) -> [Int64] {
         if let found = try lookUp(view) { return found }
         #if Zoo
@@ -146,7 +146,7 @@ struct TableQuery {
         return keys
     }
 
-    /// Asks row by row, with the columns of many rows decoded at once.
+    /// Evaluates row by row, with the columns of many rows decoded at once.
     private func scan(
         _ candidates: [Int64], _ evaluator: PredicateEvaluator, _ view: ReadView
     ) throws(StorageError) -> [Int64] {
@@ -175,13 +175,13 @@ struct TableQuery {
         }
     #endif
 
-    /// What storage can answer alone: the whole predicate, when no key or index leads to the rows at once.
+    /// The filter, if storage can evaluate the whole predicate and no key or index is faster.
     func rowFilter(_ view: ReadView) throws(StorageError) -> RowFilter? {
         let plan = try plan(view)
         return plan.way == nil && plan.rowParts.isEmpty ? plan.filter : nil
     }
 
-    /// The plan in words, a line per step.
+    /// The plan as text, a line per step.
     func explained(_ view: ReadView) throws(StorageError) -> [String] {
         let plan = try plan(view)
         var lines: [String] = []
@@ -200,7 +200,7 @@ struct TableQuery {
 }
 
 extension BoundPredicate {
-    /// Columns with one value each that the predicate reads of the object itself.
+    /// Columns with one value each that the predicate reads from the queried object itself.
     fileprivate var ownColumns: [Int] {
         switch self {
         case .constant: return []

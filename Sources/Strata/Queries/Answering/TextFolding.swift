@@ -1,6 +1,6 @@
 @_spi(_Unicode) import Swift
 
-/// What does not count when text is compared.
+/// Differences that a comparison of text ignores.
 struct TextOptions: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
     /// Upper and lower case, by the full case mappings of Unicode: `ß` is `SS`, and `ς` is `Σ`.
@@ -9,15 +9,15 @@ struct TextOptions: OptionSet, Hashable, Sendable {
     static let ignoringDiacritics = TextOptions(rawValue: 2)
 }
 
-/// Text in the form in which it is compared when something does not count.
+/// Folding: text in the form in which it is compared if some differences are ignored.
 ///
-/// The form is: canonical decomposition, marks removed if they do not count, each scalar's lower, upper and again lower
-/// case if case does not count, canonical composition. So text that only differs in how accents are encoded is equal
-/// under either option, as it is to a reader; without options bytes are compared. It is the same in every locale:
-/// `I` is `i` in Turkish too. Folding folded text changes nothing.
+/// The form is: canonical decomposition, marks removed if accents are ignored, each scalar's lower, upper and again
+/// lower case if case is ignored, canonical composition. So text that differs only in the encoding of accents is equal
+/// under either option; without options bytes are compared. The form is the same in every locale: `I` is `i` in Turkish
+/// too. Folding folded text changes nothing.
 enum TextFolding {
-    /// The form as UTF-8.
-    /// - Complexity: O(text); a pass over the bytes when they are ASCII.
+    /// The folded text as UTF-8.
+    /// - Complexity: O(text); a pass over the bytes if they are ASCII.
     static func fold(_ text: UnsafeRawBufferPointer, _ options: TextOptions) -> [UInt8] {
         if isASCII(text) {
             return options.contains(.ignoringCase) ? text.map(lowercased) : Array(text)
@@ -42,7 +42,7 @@ enum TextFolding {
         return Array(String(composed).utf8)
     }
 
-    /// Eight bytes at a time.
+    /// Tests eight bytes at a time.
     static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
         var at = 0
         while at + 8 <= text.count {
@@ -63,8 +63,8 @@ enum TextFolding {
         scalar.value >= 0x300 && scalar.properties.generalCategory == .nonspacingMark && scalar.properties.isDiacritic
     }
 
-    /// Lower, upper, lower: what Unicode's case folding gives, up to the choice of one form. Only the dotless i, which
-    /// has no partner in any folding, would be led astray.
+    /// Lower, upper, lower: Unicode's case folding, up to the choice of one form. The dotless i is kept: no folding
+    /// maps it, and it would become `i`.
     private static func appendFolded(_ scalar: Unicode.Scalar, to scalars: inout String.UnicodeScalarView) {
         if scalar.value < 0x80 {
             return scalars.append(Unicode.Scalar(lowercased(UInt8(scalar.value))))

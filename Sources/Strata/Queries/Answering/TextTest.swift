@@ -1,8 +1,8 @@
-/// A comparison of text or data with one part that is the same for every row: made ready once, asked for each.
+/// A comparison of text or data with one operand that is the same for every row: prepared once, evaluated for each.
 struct TextTest: Sendable {
     let comparator: Predicate.Comparator
     let options: TextOptions
-    /// Folded already.
+    /// Already folded.
     private let part: [UInt8]
     private let isPartASCII: Bool
     /// For LIKE: the pattern in characters.
@@ -63,7 +63,7 @@ struct TextTest: Sendable {
     }
 }
 
-/// Searching in text.
+/// Search in text.
 enum TextSearch {
     static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count else { return false }
@@ -83,13 +83,13 @@ enum TextSearch {
         return true
     }
 
-    /// Negative, zero or positive, as `a` stands before, at or behind `b` by its bytes.
+    /// Negative, zero or positive if `a` is less than, equal to or greater than `b` by its bytes.
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         for place in 0..<min(a.count, b.count) where a[place] != b[place] { return a[place] < b[place] ? -1 : 1 }
         return a.count - b.count
     }
 
-    /// Whether `part` stands somewhere in `text`. An empty part is everywhere.
+    /// Whether `text` contains `part`. Every text contains an empty part.
     /// - Complexity: O(text x part) at worst, O(text) as a rule.
     static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
         guard let first = part.first else { return true }
@@ -100,7 +100,7 @@ enum TextSearch {
         return false
     }
 
-    /// `one` stands for one element, `star` for any number.
+    /// `one` matches one element, `star` any number.
     /// - Complexity: O(text x pattern), without recursion.
     static func like<Text: RandomAccessCollection>(
         _ text: Text, _ pattern: Text, _ areEqual: (Text.Element, Text.Element) -> Bool, star: Text.Element,

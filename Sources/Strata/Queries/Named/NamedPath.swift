@@ -4,14 +4,13 @@
     import Foundation
 #endif
 
-/// A path of names with dots between them, in which operators may stand that ask a whole collection:
-/// `"dogs.@sum.age"`.
+/// A key path: names joined by dots, with operators that aggregate a whole collection: `"dogs.@sum.age"`.
 ///
-/// A name is asked of an object, of every element of a collection, or as a key of a map; what it gives is asked for the
-/// next one. An operator takes what is behind it as the path from each element.
+/// A name is a property of an object, or of every element of a collection, or a key of a map; the next name applies to
+/// its value. The names behind an operator are a key path that starts at each element.
 struct NamedPath {
     private let names: ArraySlice<String>
-    /// Told of what cannot be answered; the answer is nil then.
+    /// Reports a path that cannot be evaluated; its value is nil then.
     private let refuse: (String) -> Void
 
     init(_ keyPath: String, refuse: @escaping (String) -> Void) {
@@ -31,7 +30,7 @@ struct NamedPath {
         return rest.value(of: named(name, start))
     }
 
-    /// What one name gives.
+    /// The value of one name.
     func named(_ name: String, _ start: Any?) -> Any? {
         guard let start = _flatten(start) else { return nil }
         if let object = start as? ObjectBase { return object.value(forKey: name) }
@@ -51,10 +50,10 @@ struct NamedPath {
         "@distinctUnionOfArrays", "@distinctUnionOfSets",
     ]
 
-    /// What an operator makes of a collection; the names of the path lead on from each element.
+    /// The value of an operator on a collection; the rest of the path starts at each element.
     private func operated(_ name: String, _ start: Any) -> Any? {
         guard let elements = NamedElements(of: start) else {
-            refuse("'\(name)' asks a collection, and a value of the type \(type(of: start)) is none")
+            refuse("'\(name)' needs a collection; a value of the type \(type(of: start)) is not one")
             return nil
         }
         if name == "@count" { return elements.count }
@@ -79,12 +78,12 @@ struct NamedPath {
         }
     }
 
-    /// The elements of collections, one behind the other.
+    /// The concatenated elements of collections.
     private func joined(_ name: String, _ values: [Any?]) -> [Any?]? {
         var joined: [Any?] = []
         for case let value? in values.map(_flatten) {
             guard let parts = NamedElements(of: value) else {
-                refuse("'\(name)' joins collections, and a value of the type \(type(of: value)) is none")
+                refuse("'\(name)' joins collections; a value of the type \(type(of: value)) is not one")
                 return nil
             }
             joined += parts.all
@@ -92,7 +91,7 @@ struct NamedPath {
         return joined
     }
 
-    /// The first of equal values; what cannot be compared stays.
+    /// The first of equal values; values without equality all stay.
     private static func distinct(_ values: [Any?]) -> [Any?] {
         var known: Set<AnyHashable?> = []
         return values.filter { value in
@@ -102,7 +101,7 @@ struct NamedPath {
         }
     }
 
-    /// Nulls are passed over, and NaN by extremes.
+    /// Nulls are skipped, and extremes skip NaN.
     private func total(_ name: String, _ values: [Any?]) -> Any? {
         var known: [(value: Any, stored: _StoredValue)] = []
         for case let value? in values.map({ _flatten(($0 as? AnyRealmValue)?.content ?? $0) }) {
@@ -133,14 +132,14 @@ struct NamedPath {
     }
 }
 
-/// The elements of a collection whose type is not known.
+/// The elements of a collection of unknown type.
 struct NamedElements {
     let count: Int
     private let walk: () -> [Any?]
-    /// Whether they are a set's, of which equal ones are one.
+    /// Whether they are a set's, without duplicates.
     private let isSet: Bool
 
-    /// Nil for what is no collection.
+    /// Nil if the value is not a collection.
     init?(of value: Any) {
         switch value {
         case let map as any NamedEntries: self.init(count: map.anyKeys.count, isSet: false) { map.anyElements }
@@ -164,13 +163,13 @@ struct NamedElements {
 
     var all: [Any?] { walk() }
 
-    /// What something is of each element: a set of it, or an array in their order.
+    /// Applies `transform` to each element: a set for a set, else an array in the order of the elements.
     func mapped(_ transform: (Any?) -> Any?) -> Any {
         let values = all.map { _flatten(transform($0)) }
         return isSet ? Self.set(values) : values
     }
 
-    /// Different values once; an array where they cannot be compared.
+    /// The different values; an array if they have no equality.
     static func set(_ values: [Any?]) -> Any {
         var set: Set<AnyHashable> = []
         for value in values {
@@ -185,7 +184,7 @@ struct NamedElements {
     }
 }
 
-/// A map whose type is not known.
+/// A map of unknown type.
 protocol NamedEntries: UntypedCollection {
     func value(forKey key: String) -> Any?
 }

@@ -1,9 +1,8 @@
-// One property of every element of a collection, by name; and the entries of a map, whatever type they are given in.
+// One property of every element of a collection, by name; and the entries of a map, as values of any type.
 
 extension RealmCollection {
-    /// The property of each element: an array, of a set a set. `self` stands for the elements themselves, and plain
-    /// values have no other name. Nil stands for a null, and where a class has no property of that name, which is
-    /// reported.
+    /// The property of each element: an array, for a set a set. `self` is the element itself, and the only name of
+    /// plain values. Nil for a null, and if a class has no property of that name, which is reported.
     ///
     ///     let names = people.value(forKey: "name") as? [String]
     ///     let tags = article.tags.value(forKey: "self") as? Set<String>     // of a MutableSet
@@ -13,26 +12,26 @@ extension RealmCollection {
         return NamedElements(of: self)?.mapped { path.named(key, $0) }
     }
 
-    /// The value that a path of names leads to from each element, `"owner.name"`, or what an operator makes of them:
+    /// The value at the end of a key path from each element, `"owner.name"`, or the value of an operator:
     ///
     /// - `@count`, `@sum.age`, `@avg.age`, `@min.age`, `@max.age`: one value. Sums are `Int`, `Double` or
-    ///   `Decimal128`, 0 of none; means are `Double` or `Decimal128`; extremes are what the property holds. Means and
-    ///   extremes of none are nil.
+    ///   `Decimal128`, 0 without values; means are `Double` or `Decimal128`; extremes are of the property's type. Means
+    ///   and extremes are nil without values.
     /// - `@unionOfObjects.name`, `@distinctUnionOfObjects.name`: an array of the values, or of different ones, in the
     ///   order of the collection.
     /// - `@unionOfArrays.dogs`, `@distinctUnionOfArrays.dogs`, `@distinctUnionOfSets.tags`: the elements of
     ///   collections, joined.
     ///
-    /// An operator that there is not, or that suits no value of the property, fails the write; outside of a write it
-    /// follows `Configuration.invalidAccess`, and the answer is nil. Of a collection that nothing manages it ends the
-    /// program, with a message.
-    /// - Complexity: each element is read; `@count` alone asks for the count.
+    /// An unknown operator, and one that suits no value of the property, fail the write; outside of a write they follow
+    /// `Configuration.invalidAccess`, and the value is nil. On an unmanaged collection they end the program, with a
+    /// message.
+    /// - Complexity: reads each element; `@count` alone reads only the count.
     public func value(forKeyPath keyPath: String) -> Any? { NamedPath(keyPath, refuse: refuse).value(of: self) }
 
-    /// Gives the property of each element the same value; of plain values, `self` is the value.
+    /// Sets the property of each element to the same value; for plain values, `self` is the value.
     ///
-    /// A name that the elements do not have, and a value of another type, fail the write.
-    /// - Complexity: a write of one property for each object that is there now.
+    /// An unknown name and a value of another type fail the write.
+    /// - Complexity: a write of one property for each object in the collection at the call.
     public func setValue(_ value: Any?, forKey key: String) {
         if ColumnTag(Element._elementShape, isPrimary: false).type == .object {
             for element in self { element._elementObject?._setDynamicValue(key, value) }
@@ -45,7 +44,7 @@ extension RealmCollection {
         switch self {
         case let list as List<Element>: list._assign(List(repeatElement(element, count: count)))
         case let set as MutableSet<Element>: if !isEmpty { set._assign(MutableSet([element])) }
-        default: refuseChange("only a list or a set gives all of its values another one")
+        default: refuseChange("only the values of a list or a set can all be set")
         }
     }
 
@@ -55,7 +54,7 @@ extension RealmCollection {
         refuse(reason)
     }
 
-    /// Names that cannot be followed: an access to what is not there.
+    /// Reports a name that cannot be followed, as an invalid access.
     private func refuse(_ reason: String) {
         let error = Realm.Error(.invalidInput, reason)
         switch managedSource {
@@ -69,26 +68,26 @@ extension RealmCollection {
 }
 
 extension Map {
-    /// The value of a key as whatever it is; nil when the map does not have the key. Operators are those of
-    /// collections: `"@count"`.
+    /// The value of a key, of any type; nil if the map does not have the key. Operators are those of collections:
+    /// `"@count"`.
     public func value(forKey key: String) -> Any? {
         if key.hasPrefix("@") { return value(forKeyPath: key) }
         return Key._from(mapKey: key).flatMap { self[$0] }.flatMap { _flatten($0) }
     }
 
-    /// The value that a path leads to whose first name is a key, or what an operator makes of the values:
+    /// The value at the end of a path whose first name is a key, or the value of an operator on the map's values:
     /// `"@sum.self"`, `"@allKeys"`, and those of collections.
     public func value(forKeyPath keyPath: String) -> Any? { NamedPath(keyPath, refuse: refuse).value(of: self) }
 
-    /// The value of a key; nil when the map does not have it.
+    /// The value of a key; nil if the map does not have it.
     public func object(forKey key: Key) -> Any? { self[key].flatMap { _flatten($0) } }
 
-    /// Gives a key a value of any type that fits; nil takes the key out. A null that is a value itself, such as an
-    /// optional that generic code hands on, is kept where the values may be null.
+    /// Sets the value of a key to a value of any type that fits; nil removes the key. A null that is itself a value,
+    /// such as an optional passed on by generic code, is stored if the map's values are optional.
     ///
-    /// A value that does not fit fails the write, or ends the program where nothing manages the map.
+    /// A value that does not fit fails the write, or ends the program if the map is unmanaged.
     public func setValue(_ value: Any?, forKey key: String) {
-        guard let key = Key._from(mapKey: key) else { return refuseChange("'\(key)' is no key of the map") }
+        guard let key = Key._from(mapKey: key) else { return refuseChange("'\(key)' is not a key of the map") }
         guard let value else { return removeObject(for: key) }
         guard let element = ElementConversion.element(Value.self, value) else {
             if _flatten(value) == nil { return removeObject(for: key) }

@@ -1,4 +1,4 @@
-/// A shape on the earth that a query looks for points in: ``GeoBox``, ``GeoCircle``, ``GeoPolygon``.
+/// A shape on the earth that a query searches for points: ``GeoBox``, ``GeoCircle``, ``GeoPolygon``.
 public protocol RLMGeospatial: Sendable {
     /// For the library's own use.
     var _shape: _GeoShape { get }
@@ -6,8 +6,8 @@ public protocol RLMGeospatial: Sendable {
 
 /// A place on the earth, in degrees.
 ///
-/// It makes shapes; what a Realm stores is an embedded object that looks like a GeoJSON point: a text `type`, which is
-/// `Point`, and a list `coordinates` of longitude and latitude, in this order.
+/// Shapes are made of it. A Realm stores a place as an embedded object in the form of a GeoJSON point: a text `type`,
+/// which is `Point`, and a list `coordinates` of longitude and latitude, in this order.
 ///
 ///     final class Location: EmbeddedObject {
 ///         @Persisted var type = "Point"
@@ -16,13 +16,13 @@ public protocol RLMGeospatial: Sendable {
 public struct GeoPoint: Hashable, Sendable {
     public let latitude: Double
     public let longitude: Double
-    /// In metres. Queries do not look at it.
+    /// In metres. Queries ignore it.
     public let altitude: Double
 
     /// - Parameters:
     ///   - latitude: from -90 to 90.
     ///   - longitude: from -180 to 180.
-    /// - Returns: nil for numbers outside of these, and for a negative altitude.
+    /// - Returns: nil for numbers out of range, and for a negative altitude.
     public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude), altitude >= 0 else { return nil }
         self.latitude = latitude
@@ -56,18 +56,18 @@ public struct Distance: Hashable, Sendable {
     public func asMiles() -> Double { radians * Self.earthRadius / Self.metersOfMile }
 }
 
-/// What lies between two latitudes and two longitudes, its edges included.
+/// The area between two latitudes and two longitudes, its edges included.
 public struct GeoBox: RLMGeospatial, Hashable {
     public let bottomLeft: GeoPoint
     public let topRight: GeoPoint
 
-    /// A box whose left side is east of its right one goes over the 180th meridian.
+    /// A box whose left side is east of its right side crosses the 180th meridian.
     public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
         self.bottomLeft = bottomLeft
         self.topRight = topRight
     }
 
-    /// - Returns: nil for corners, of latitude and longitude each, that are no ``GeoPoint``.
+    /// - Returns: nil for corners, latitude and longitude each, that are not a valid ``GeoPoint``.
     public init?(bottomLeft: (Double, Double), topRight: (Double, Double)) {
         guard let bottomLeft = GeoPoint(latitude: bottomLeft.0, longitude: bottomLeft.1),
             let topRight = GeoPoint(latitude: topRight.0, longitude: topRight.1)
@@ -78,7 +78,7 @@ public struct GeoBox: RLMGeospatial, Hashable {
     public var _shape: _GeoShape { _GeoShape(.box(self)) }
 }
 
-/// What lies within a distance of a point, its edge included.
+/// The area within a distance of a point, its edge included.
 public struct GeoCircle: RLMGeospatial, Hashable {
     public let center: GeoPoint
     public let radiusInRadians: Double
@@ -95,7 +95,7 @@ public struct GeoCircle: RLMGeospatial, Hashable {
         radiusInRadians = radius.radians
     }
 
-    /// - Returns: nil for a negative radius, and for a latitude and longitude that are no ``GeoPoint``.
+    /// - Returns: nil for a negative radius, and for a latitude and longitude that are not a valid ``GeoPoint``.
     public init?(center: (Double, Double), radiusInRadians: Double) {
         guard let center = GeoPoint(latitude: center.0, longitude: center.1) else { return nil }
         self.init(center: center, radiusInRadians: radiusInRadians)
@@ -109,11 +109,11 @@ public struct GeoCircle: RLMGeospatial, Hashable {
     public var _shape: _GeoShape { _GeoShape(.circle(self)) }
 }
 
-/// What lies inside of a ring of shortest lines between points, and in none of its holes.
+/// The inside of a ring of shortest lines between points, without its holes.
 ///
-/// A ring has at least four points, the last of which is the first. Of the two parts of the earth that it divides, the
-/// smaller one is its inside, whichever way round the points are given. Lines do not cross, and no hole is outside of
-/// the ring, or in another hole: a query with such a polygon is an error.
+/// A ring has at least four points, and its last point is its first. A ring divides the earth into two parts; its
+/// inside is the smaller one, whatever the direction of the points. Lines must not cross, and no hole may be outside of
+/// the ring or in another hole: a query with such a polygon is an error.
 public struct GeoPolygon: RLMGeospatial, Hashable {
     public let outerRing: [GeoPoint]
     public let holes: [[GeoPoint]]
@@ -147,7 +147,7 @@ public struct GeoPolygon: RLMGeospatial, Hashable {
 
 // MARK: Looking for points
 
-/// A shape made ready to look for points in. For the library's own use.
+/// A shape prepared for the search. For the library's own use.
 public struct _GeoShape: Sendable {
     enum Kind {
         case box(GeoBox)
@@ -158,12 +158,12 @@ public struct _GeoShape: Sendable {
     private enum Region {
         case box(GeoBox)
         case circle(center: SpherePoint, radius: Double)
-        /// The inside of the first ring without those of the others.
+        /// The inside of the first ring without the insides of the others.
         case rings([SphereRing])
     }
 
     private let region: Region
-    /// What is wrong with a polygon, which no query can be asked then.
+    /// Why a polygon is invalid; a query with it is refused.
     let fault: RingFault?
 
     init(_ kind: Kind) {
@@ -182,8 +182,8 @@ public struct _GeoShape: Sendable {
         self.fault = fault
     }
 
-    /// - Parameter coordinates: longitude and latitude, and whatever stands behind them.
-    /// - Returns: false for what is no place on the earth.
+    /// - Parameter coordinates: longitude and latitude; further numbers are ignored.
+    /// - Returns: false for coordinates that are not a place on the earth.
     func contains(_ coordinates: [Double]) -> Bool {
         guard coordinates.count >= 2,
             let place = GeoPoint(latitude: coordinates[1], longitude: coordinates[0])

@@ -1,5 +1,5 @@
-/// Why the rings of a polygon have no inside in common: lines that cross, that two rings share, and holes that are not
-/// inside of the outer ring, or in another hole.
+/// Why the rings of a polygon do not bound an area: lines that cross or that two rings share, and holes that are not
+/// inside the outer ring, or in another hole.
 ///
 /// - Complexity: O(points²), once per query.
 struct RingFault: Sendable {
@@ -16,7 +16,7 @@ struct RingFault: Sendable {
 
         func isSame(as other: Edge) -> Bool { shares(other.from) && shares(other.to) }
 
-        /// Whether two shortest ways have a point in common that is the end of neither.
+        /// Whether two arcs meet in a point that is the end of neither.
         func crosses(_ other: Edge) -> Bool {
             let normal = from.cross(to)
             let before = -normal.dot(other.from)
@@ -29,7 +29,8 @@ struct RingFault: Sendable {
         var name: String { ring == 0 ? "the outer ring" : "hole \(ring)" }
     }
 
-    /// - Parameter rings: the outer one first. Nil where nothing is wrong with them.
+    /// - Parameter rings: the outer one first.
+    /// - Returns: nil if the rings are valid.
     init?(_ rings: [SphereRing]) {
         guard let reason = Self.fault(of: rings) else { return nil }
         self.reason = reason

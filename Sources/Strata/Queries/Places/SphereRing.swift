@@ -38,28 +38,28 @@ struct SpherePoint: Equatable {
             x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
     }
 
-    /// The point half way to another one.
+    /// The middle of the arc to another point.
     func middle(to other: SpherePoint) -> SpherePoint {
         let sum = SpherePoint(x: x + other.x, y: y + other.y, z: z + other.z)
         let length = sum.dot(sum).squareRoot()
         return SpherePoint(x: sum.x / length, y: sum.y / length, z: sum.z / length)
     }
 
-    /// The angle between two, which the arc sine and cosine would round where it is small or near a half turn.
+    /// The angle between two, by the arc tangent: arc sine and cosine are inexact for angles near zero or a half turn.
     func distance(to other: SpherePoint) -> Double {
         let normal = cross(other)
         return atan2(normal.dot(normal).squareRoot(), dot(other))
     }
 
-    /// By how much the way to `b` is turned to the left of that to `a`, seen from here.
+    /// The angle from the direction of `a` to that of `b`, seen from this point, positive to the left.
     func turn(from a: SpherePoint, to b: SpherePoint) -> Double {
-        // Both ways as directions on the plane that touches the sphere here.
+        // Both directions in the tangent plane at this point.
         let (first, second) = (cross(a), cross(b))
         return atan2(dot(first.cross(second)), first.dot(second))
     }
 }
 
-/// A closed line of shortest ways on the sphere, with its inside on the left.
+/// A closed line of arcs on the sphere, with its inside on the left.
 struct SphereRing {
     let points: [SpherePoint]
 
@@ -69,9 +69,9 @@ struct SphereRing {
         self.points = Self.area(points) < 0 ? points.reversed() : points
     }
 
-    /// The area on the left of the ring; negative when that on the right is the smaller one.
+    /// The area on the left of the ring; negative if the area on the right is smaller.
     ///
-    /// The signed triangles that all edges make with the first point.
+    /// It is the sum of the signed triangles of all edges with the first point.
     private static func area(_ points: [SpherePoint]) -> Double {
         var area = 0.0
         for place in 1..<max(points.count - 1, 1) {
@@ -83,13 +83,13 @@ struct SphereRing {
         return remainder(area, 4 * .pi)
     }
 
-    /// Whether the ring goes once around the point, to the left.
+    /// Whether the ring winds once around the point, to the left.
     /// - Complexity: O(points).
     func contains(_ point: SpherePoint) -> Bool {
         var turned = 0.0
         var before = points[points.count - 1]
         for next in points {
-            // A corner is inside; seen from there, the way to it has no direction.
+            // A corner is inside; it has no direction as seen from itself.
             if next == point { return true }
             turned += point.turn(from: before, to: next)
             before = next
@@ -97,10 +97,10 @@ struct SphereRing {
         return turned > .pi
     }
 
-    /// Whether another ring, whose lines cross none of this one, is inside and has no part of a line in common with it.
+    /// Whether another ring, whose lines cross none of this one, is inside and shares no part of a line with it.
     ///
-    /// Its corners may lie on this ring. Where they do, lines may leave the ring without crossing one, so that the
-    /// middles of the lines are looked at as well.
+    /// Its corners may lie on this ring. Between two such corners a line may run outside without crossing this ring, so
+    /// the middles of the lines are tested too.
     /// - Complexity: O(points of this ring times points of the other).
     func surrounds(_ other: SphereRing) -> Bool {
         let corners = other.points
@@ -110,7 +110,7 @@ struct SphereRing {
         }
     }
 
-    /// Whether a point lies on the line of the ring, to some micrometres on the earth.
+    /// Whether a point lies on the line of the ring, with a tolerance of some micrometres on the earth.
     private func hasOnLine(_ point: SpherePoint) -> Bool {
         points.indices.contains { place in
             let (from, to) = (points[place], points[(place + 1) % points.count])

@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension Predicate {
-    /// The same with keys in the place of objects, so that any thread may use it.
+    /// The predicate with keys in place of objects, so that any thread may use it.
     var detached: Predicate {
         switch self {
         case .not(let inner): return .not(inner.detached)

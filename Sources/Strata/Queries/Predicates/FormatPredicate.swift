@@ -1,7 +1,7 @@
-/// A condition in a format, kept as a value: what stands for `NSPredicate`, whose formats Foundation reads on Apple's
-/// systems alone.
+/// A condition parsed from a format: the replacement for `NSPredicate`, whose formats Foundation parses only on Apple's
+/// systems.
 ///
-/// An application that was written for RealmSwift goes on with the names that it has, once per module:
+/// An application written for RealmSwift keeps its names by aliases, once per module:
 ///
 ///     typealias NSPredicate = FormatPredicate
 ///     typealias NSCompoundPredicate = CompoundFormatPredicate
@@ -9,8 +9,8 @@
 ///     let grown = NSPredicate(format: "age >= %@ AND name BEGINSWITH[c] %@", 18, "ta")
 ///     people.filter(grown)
 ///
-/// A format that cannot be read ends the program, as with `NSPredicate`; ``RealmCollection/tryFilter(_:_:)`` is for
-/// formats that a user of the program writes. Objects among the arguments are remembered by their rows.
+/// An invalid format ends the program, as with `NSPredicate`; ``RealmCollection/tryFilter(_:_:)`` is for formats that a
+/// user of the program writes. Objects among the arguments are stored as their rows.
 open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendable {  // immutable, and holds no object
     let condition: Predicate
 
@@ -20,24 +20,24 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
         self.init(format: format, argumentArray: arguments)
     }
 
-    /// The arguments in an array, as code has them that hands on those of its caller.
+    /// With the arguments in an array, for code that passes on those of its caller.
     public init(format: String, argumentArray: [Any?]?) {
         do throws(Realm.Error) { condition = try PredicateParser.parse(format, argumentArray ?? []).detached } catch {
             fatalError(error.description)
         }
     }
 
-    /// What holds of everything, or of nothing.
+    /// The condition that always holds, or never.
     public init(value: Bool) { condition = .constant(value) }
 
-    /// The format that stands for the condition, with its arguments in their places. Those that a format cannot spell
-    /// are shown in angle brackets.
+    /// The format of the condition, with its arguments inserted. Arguments without a spelling in a format are shown in
+    /// angle brackets.
     public var predicateFormat: String { "\(condition)" }
     public var description: String { predicateFormat }
 
     /// Whether an object matches, or a plain value, which the format calls `SELF`.
     ///
-    /// Stops the program where the condition cannot be asked of it.
+    /// Stops the program if the condition does not suit it.
     /// - Complexity: that of the properties that the condition names.
     public func evaluate(with object: Any?) -> Bool {
         do throws(Realm.Error) {
@@ -46,7 +46,7 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
                 return try FieldEvaluator.matches(condition, object)
             }
             guard let scalar = value as? any _Scalar else {
-                fatalError("\(self) cannot be asked of a value of the type \(type(of: value))")
+                fatalError("\(self) cannot be evaluated on a value of the type \(type(of: value))")
             }
             return try Self.holds(condition, of: scalar._stored, type(of: scalar)._scalarType)
         } catch {
@@ -61,19 +61,19 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
         return try ValueCondition.make(condition, tag, "SELF")(CollectionValues.comparable(value, tag))
     }
 
-    /// Whether both are written as the same format.
+    /// Whether both have the same format.
     public static func == (a: FormatPredicate, b: FormatPredicate) -> Bool { a.predicateFormat == b.predicateFormat }
     public func hash(into hasher: inout Hasher) { hasher.combine(predicateFormat) }
 }
 
-/// Conditions that are joined by and, or or not: what stands for `NSCompoundPredicate`.
+/// Conditions joined by and, or or not: the replacement for `NSCompoundPredicate`.
 public final class CompoundFormatPredicate: FormatPredicate, @unchecked Sendable {  // as its superclass
     public enum LogicalType: UInt, Sendable { case not, and, or }
 
     public let compoundPredicateType: LogicalType
     public let subpredicates: [FormatPredicate]
 
-    /// - Parameter subpredicates: of `not` the first one counts. All of none hold, and none of none does.
+    /// - Parameter subpredicates: for `not` the first one is used. An empty `and` holds, an empty `or` does not.
     public init(type: LogicalType, subpredicates: [FormatPredicate]) {
         compoundPredicateType = type
         self.subpredicates = subpredicates
@@ -82,7 +82,7 @@ public final class CompoundFormatPredicate: FormatPredicate, @unchecked Sendable
         case .and: super.init(parts.isEmpty ? .constant(true) : .and(PredicateParts(parts)))
         case .or: super.init(parts.isEmpty ? .constant(false) : .or(PredicateParts(parts)))
         case .not:
-            guard let first = parts.first else { fatalError("a condition with not has a condition to deny") }
+            guard let first = parts.first else { fatalError("not needs a condition") }
             super.init(.not(first))
         }
     }
@@ -101,25 +101,25 @@ public final class CompoundFormatPredicate: FormatPredicate, @unchecked Sendable
 }
 
 extension RealmCollection {
-    /// The elements that match a condition that was made before. Stops the program where it cannot be asked of them.
+    /// The elements that match a prepared condition. Stops the program if it does not suit them.
     public func filter(_ predicate: FormatPredicate) -> Results<Element> {
         do throws(Realm.Error) { return try tryFilter(predicate) } catch { fatalError(error.description) }
     }
 
-    /// The elements that match a condition that was made before, or why they cannot be asked.
-    /// - Throws: ``Realm/Error`` with `invalidInput`.
+    /// The elements that match a prepared condition.
+    /// - Throws: ``Realm/Error`` with `invalidInput` if it does not suit them.
     public func tryFilter(_ predicate: FormatPredicate) throws(Realm.Error) -> Results<Element> {
         try matching(predicate.condition)
     }
 
-    /// The place of the first match of a condition that was made before.
+    /// The index of the first match of a prepared condition.
     public func index(matching predicate: FormatPredicate) -> Int? {
         place { () throws(Realm.Error) in predicate.condition }
     }
 }
 
 extension Map {
-    /// The values that match a condition that was made before. Stops the program where it cannot be asked of them.
+    /// The values that match a prepared condition. Stops the program if it does not suit them.
     public func filter(_ predicate: FormatPredicate) -> Results<Value> {
         matching { () throws(Realm.Error) in predicate.condition }
     }

@@ -1,9 +1,9 @@
-/// What the values of an operand are, as far as comparisons care.
+/// The type of an operand's values, as far as comparisons distinguish it.
 enum OperandType: CustomStringConvertible {
     /// Of an aggregate.
     case number
     case scalar(PropertyType)
-    /// Objects of a class; nil where the class is not known.
+    /// Objects of a class; nil if the class is unknown.
     case link(ClassAccess?)
 
     init(_ path: BoundPath) {
@@ -42,7 +42,7 @@ enum OperandType: CustomStringConvertible {
         return false
     }
 
-    /// Whether properties of the type compare with values of any type as they are.
+    /// Whether properties of the type compare with values of any type without conversion.
     var comparesAsAny: Bool {
         switch self {
         case .number: return true
@@ -65,7 +65,7 @@ enum OperandType: CustomStringConvertible {
         }
     }
 
-    /// - Parameter shown: what messages call the operand.
+    /// - Parameter shown: the operand as messages show it.
     static func check(
         _ comparator: Predicate.Comparator, _ type: OperandType, _ shown: @autoclosure () -> String
     ) throws(Realm.Error) {
@@ -130,9 +130,9 @@ extension Predicate.Constant {
     }
 }
 
-/// Names that somebody may have meant.
+/// Similar names, for suggestions in messages.
 enum NearMatches {
-    /// At most three, the nearest first: two edits apart at most, one in short names, or different in case alone.
+    /// At most three, the nearest first: at most two edits apart, one in short names, or different only in case.
     static func of(_ name: String, among known: [String]) -> [String] {
         let limit = name.count <= 3 ? 1 : 2
         let lowered = name.lowercased()
@@ -142,7 +142,7 @@ enum NearMatches {
             .prefix(3).map(\.name)
     }
 
-    /// Edits between two words: letters added, left out, changed or exchanged with the next.
+    /// Edits between two words: letters inserted, deleted, changed or exchanged with the next.
     /// - Complexity: O(a x b), for names, which are short.
     private static func distance(_ a: String, _ b: String, _ limit: Int) -> Int {
         let a = Array(a.prefix(80))
@@ -167,12 +167,12 @@ enum NearMatches {
 }
 
 extension ColumnTag {
-    /// Whether equality and order of the values are not those of their bytes.
+    /// Whether equality and order of the values differ from those of their bytes.
     var comparesByItself: Bool { type == .any || type == .decimal128 }
 }
 
 extension BoundProperty {
-    /// The objects of a class that lead here by a property, where no property of this class says so.
+    /// The objects of a class that link here by a property, without a property of linking objects in this class.
     static func inverse(of name: String, in className: String) -> BoundProperty {
         BoundProperty(
             name: "@links.\(className).\(name)", tag: ColumnTag(_PropertyShape(.linkingObjects), isPrimary: false),
@@ -182,7 +182,7 @@ extension BoundProperty {
 }
 
 extension Predicate {
-    /// The predicate as one about the objects that a variable stands for; nil when it looks at anything else.
+    /// The predicate as one about the objects that a variable stands for; nil if it refers to other objects.
     func standing(for variable: String) -> Predicate? {
         switch self {
         case .constant, .tooDeep: return self
@@ -218,7 +218,7 @@ extension Predicate.Expression {
         case .values(let parts):
             let made = parts.compactMap { $0.standing(for: variable) }
             return made.count == parts.count ? .values(made) : nil
-        // Variables of an inner subquery would have to be told apart from this one: not worth it.
+        // Variables of an inner subquery would need renaming, which is not worth it.
         case .subquery: return nil
         }
     }

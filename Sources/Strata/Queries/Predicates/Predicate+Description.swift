@@ -1,4 +1,4 @@
-/// The format string that stands for a predicate. Constants that a format cannot spell are shown in angle brackets.
+/// The format string of a predicate. Constants without a spelling in a format are shown in angle brackets.
 extension Predicate: CustomStringConvertible {
     var description: String {
         switch self {

@@ -1,27 +1,27 @@
-/// Which objects a query wants. Made by ``Query`` or by the parser; knows names, not columns.
+/// The condition of a query. Made by ``Query`` or by the parser; it holds names, not columns.
 indirect enum Predicate {
     case constant(Bool)
     case comparison(Comparison)
     case not(Predicate)
-    /// Holds when all do; also when there are none.
+    /// Holds if all do; also if there are none.
     case and(PredicateParts)
-    /// Holds when one does.
+    /// Holds if one does.
     case or(PredicateParts)
-    /// A condition that was made of more parts inside one another than any is answered for. Its parts are let go of, so
-    /// that none is deeper than a stack; binding it says so.
+    /// A condition nested deeper than ``deepest``. Its parts are dropped, so that no release recurses deep enough to
+    /// overflow the stack; binding it throws the error.
     case tooDeep
 
-    /// Deeper conditions are refused: answering one takes stack for each level.
+    /// Deeper conditions are refused: evaluating one takes stack for each level.
     static let deepest = 200
 
     struct Comparison {
         var left: Expression
         var comparator: Comparator
         var right: Expression
-        /// What is asked of the values of `left`, where there are several.
+        /// How many of the values of `left` must match.
         var quantifier = Quantifier.any
-        /// Whether the quantifier was written down. Without it, `tags CONTAINS 'x'` asks for a member, with it for a
-        /// part of one.
+        /// Whether the quantifier was written. Without it, `tags CONTAINS 'x'` means membership, with it a part of a
+        /// member.
         var isQuantified = false
         var options = TextOptions()
     }
@@ -36,7 +36,7 @@ indirect enum Predicate {
         case isIn
         /// At least the first, at most the second.
         case between
-        /// At least the first, less than the second. Formats have no word for it.
+        /// At least the first, less than the second. Formats cannot express it.
         case within
     }
 
@@ -44,34 +44,36 @@ indirect enum Predicate {
     indirect enum Expression {
         case path(Path)
         case aggregate(Path, Aggregate)
-        /// How many objects at the end of the path match. The predicate calls each of them by the variable.
+        /// How many objects at the end of the path match. The predicate refers to each of them by the variable.
         case subquery(Path, variable: String, Predicate)
         case value(Constant)
         case object(ObjectBase)
-        /// What is stored of a value of a custom type.
+        /// The stored form of a value of a custom type.
         case members(ObjectMembers)
         case values([Expression])
-        /// Of places on the earth.
+        /// An area on the earth.
         case shape(_GeoShape)
     }
 
-    /// Property names from an object on. A collection on the way makes several values; no name at all is the object.
+    /// Property names, starting at an object. A collection in the path makes several values; an empty path is the
+    /// object.
     struct Path: Hashable {
         var names: [String] = []
-        /// The variable of a subquery that the path starts at; nil for the object that the query looks at.
+        /// The variable of a subquery that the path starts at; nil for the queried object.
         var variable: String?
-        /// How many of the names lead to the first collection. Known to typed queries alone.
+        /// How many of the names lead to the first collection. Set only by typed queries.
         var collectionLength: Int?
     }
 
-    /// What a path asks of a map, or of the lists and maps in a value of any type, as a name behind the property's own.
+    /// The part of a map, or of the nested lists and maps of a value of any type, written as a name behind the
+    /// property's.
     enum MapPart: Hashable {
-        /// Any of its values, as of other collections.
+        /// Any of its values, as for other collections.
         case values
         case keys
-        /// The value of one key; null when the map does not have it.
+        /// The value of one key; null if the map does not have it.
         case entry(String)
-        /// The element at a place of a list in a value of any type; null when the list does not have it.
+        /// The element at an index of a list in a value of any type; null if the list does not have it.
         case index(Int)
         /// Each element of a list, or value of a map, in a value of any type.
         case each
@@ -86,7 +88,7 @@ indirect enum Predicate {
             return false
         }
 
-        /// `@allKeys`, `@allValues`, a bracket and a key, or a closing one and a place, or nothing.
+        /// `@allKeys`, `@allValues`, `[` and a key, or `]` and an index or nothing.
         init?(_ name: String) {
             switch name.first {
             case "[": self = .entry(String(name.dropFirst()))
@@ -111,10 +113,10 @@ indirect enum Predicate {
     /// A value that is the same for every object.
     struct Constant: Equatable {
         var stored: _StoredValue
-        /// What the program gave, where a stored value does not tell: a date is a double. Nil when the compiler checked
-        /// the type.
+        /// The type of the argument, if a stored value does not tell: a date is stored as a double. Nil if the compiler
+        /// checked the type.
         var type: PropertyType?
-        /// Of an object whose class only its own Realm knows: where it is.
+        /// Identity of an object whose class only its own Realm knows.
         var link: AnyEncoding.Link?
 
         init(_ stored: _StoredValue, _ type: PropertyType? = nil) {
@@ -123,10 +125,10 @@ indirect enum Predicate {
         }
     }
 
-    /// The names that the predicate looks at, one path per operand, from the object that the query looks at.
+    /// The names that the predicate refers to, one path per operand, from the queried object.
     var paths: [[String]] { paths([:]) }
 
-    /// - Parameter prefixes: what leads to the objects that variables stand for.
+    /// - Parameter prefixes: the paths to the objects that variables stand for.
     fileprivate func paths(_ prefixes: [String: [String]]) -> [[String]] {
         switch self {
         case .constant, .tooDeep: return []
@@ -159,7 +161,7 @@ indirect enum Predicate {
         return Self.not(a).orTooDeep
     }
 
-    /// The parts of an AND or of an OR; itself, where it is none.
+    /// The parts of an AND or of an OR; the predicate itself if it is neither.
     private func parts(ofAnd: Bool) -> PredicateParts {
         switch self {
         case .and(let parts) where ofAnd: return parts
@@ -170,7 +172,7 @@ indirect enum Predicate {
 
     private var orTooDeep: Predicate { depth > Self.deepest ? .tooDeep : self }
 
-    /// - Throws: `invalidInput` where more conditions stand inside one another than are answered for.
+    /// - Throws: `invalidInput` if conditions are nested deeper than allowed.
     func checkDepth() throws(Realm.Error) {
         guard depth > Self.deepest else { return }
         throw Realm.Error(
@@ -179,8 +181,8 @@ indirect enum Predicate {
                 + "one level, however long")
     }
 
-    /// How many parts stand inside one another.
-    /// - Complexity: O(1) for what was made of parts by AND and OR.
+    /// Nesting depth.
+    /// - Complexity: O(1) if made of parts by AND and OR.
     var depth: Int {
         switch self {
         case .constant: return 1
@@ -226,7 +228,7 @@ extension Predicate.Expression {
 }
 
 extension Predicate.Comparator {
-    /// The same with the sides exchanged; nil where there is none.
+    /// The comparator for exchanged sides; nil if there is none.
     var mirrored: Self? {
         switch self {
         case .less: return .greater
@@ -238,7 +240,7 @@ extension Predicate.Comparator {
         }
     }
 
-    /// As format strings spell it.
+    /// In the spelling of format strings.
     var symbol: String {
         switch self {
         case .equal: return "=="

@@ -33,7 +33,7 @@ extension PredicateParser {
             return .value(.init(.null))
         case "SUBQUERY": return try subquery()
         default:
-            // In capitals they are the language's; else a property may be called so.
+            // Words of the language in capitals; in other spellings they may be names of properties.
             let reserved = [
                 "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "ANY", "SOME", "ALL",
                 "NONE", "TRUEPREDICATE", "FALSEPREDICATE",
@@ -44,7 +44,7 @@ extension PredicateParser {
         }
     }
 
-    /// Behind a path: `['key']`, `[0]`, `[*]` or `[%@]`, any number of times, each with a path behind it or not.
+    /// Behind a path: `['key']`, `[0]`, `[*]` or `[%@]`, repeatedly, each with or without a path behind it.
     private mutating func entries(of operand: Predicate.Expression) throws(Realm.Error) -> Predicate.Expression {
         guard case .path(let path) = operand, token.isSymbol("[") else { return operand }
         advance()
@@ -60,7 +60,7 @@ extension PredicateParser {
         return try entries(of: try self.path(rest, behind.column + 1, behind: names, path.variable))
     }
 
-    /// Between brackets: the key of a map, or what is asked of a list or a map in a value of any type.
+    /// Between brackets: the key of a map, or the part of a list or a map in a value of any type.
     private mutating func entry() throws(Realm.Error) -> Predicate.MapPart {
         let token = token
         switch token.kind {
@@ -201,7 +201,7 @@ extension PredicateParser {
         }
     }
 
-    /// Nil for what no property can be compared with.
+    /// Nil for a value that no property compares with.
     static func value(_ argument: Any?) -> Predicate.Expression? {
         guard let argument = _flatten(argument) else { return .value(.init(.null)) }
         if let object = argument as? ObjectBase { return .object(object) }
@@ -226,7 +226,7 @@ extension PredicateParser {
 }
 
 extension Predicate.Constant {
-    /// A value whose own type says how it is stored.
+    /// A value whose own type determines its storage.
     init?(argument: Any?) {
         guard let argument = _flatten(argument) else {
             self.init(.null)

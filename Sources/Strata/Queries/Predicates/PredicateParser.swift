@@ -1,4 +1,4 @@
-/// Reads the format strings that `filter` takes.
+/// Parses the format strings of `filter`.
 ///
 ///     condition  := all ("OR" all)*           all := not ("AND" not)*           not := ("NOT" | "!")* primary
 ///     primary    := "(" condition ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
@@ -12,9 +12,9 @@
 ///                   in brackets, as in scores['math']
 ///     value      := number | 'text' | "text" | TRUE | FALSE | YES | NO | NIL | NULL
 ///
-/// Words are read in any case; `&&`, `||` are AND, OR. A property that is called like a word is written `#name`.
+/// Words are case-insensitive; `&&`, `||` are AND, OR. A property with the name of a word is written `#name`.
 struct PredicateParser {
-    /// Deeper formats are refused: reading one takes stack for each level.
+    /// Deeper formats are refused: parsing one takes stack for each level.
     static let maximumDepth = 64
 
     let format: [Character]
@@ -24,7 +24,7 @@ struct PredicateParser {
     private let arguments: [Any?]
     private var nextArgument = 0
 
-    /// - Throws: `invalidInput`, with the place in the format and what was expected there.
+    /// - Throws: `invalidInput`, with the position in the format and what was expected there.
     static func parse(_ format: String, _ arguments: [Any?]) throws(Realm.Error) -> Predicate {
         var parser = try PredicateParser(format, arguments)
         let predicate = try parser.condition()
@@ -38,7 +38,7 @@ struct PredicateParser {
     }
 
     private init(_ format: String, _ arguments: [Any?]) throws(Realm.Error) {
-        // Scalar by scalar: an accent behind a quotation mark belongs to the text and hides no mark.
+        // Scalar by scalar: an accent behind a quotation mark belongs to the text, and must not combine with the mark.
         self.format = format.unicodeScalars.map { Character($0) }
         self.arguments = arguments
         var lexer = PredicateLexer(self.format)
@@ -47,7 +47,7 @@ struct PredicateParser {
 
     // MARK: Tokens
 
-    /// The next token; the end is never passed.
+    /// The next token; the end token stays current.
     var token: PredicateToken { tokens[place] }
 
     mutating func advance() { if place + 1 < tokens.count { place += 1 } }
@@ -69,7 +69,7 @@ struct PredicateParser {
         return PredicateSyntax.error(format, token.column, expected, found)
     }
 
-    /// The argument for a place in the format.
+    /// The argument for a placeholder of the format.
     mutating func argument() throws(Realm.Error) -> Any? {
         guard nextArgument < arguments.count else {
             throw error("no more than \(arguments.count) arguments")
@@ -78,10 +78,10 @@ struct PredicateParser {
         return arguments[nextArgument]
     }
 
-    /// How many arguments were taken.
+    /// The number of arguments used.
     var takenArguments: Int { nextArgument }
 
-    /// Runs `body` a level deeper.
+    /// Runs `body` one level deeper.
     mutating func deeper<Value>(
         _ body: (inout PredicateParser) throws(Realm.Error) -> Value
     ) throws(Realm.Error) -> Value {
@@ -148,7 +148,7 @@ struct PredicateParser {
         return isNegated ? .not(.comparison(made)) : .comparison(made)
     }
 
-    /// The operands of IN and BETWEEN.
+    /// Checks the operands of IN and BETWEEN.
     private func check(_ comparison: Predicate.Comparison, _ second: PredicateToken) throws(Realm.Error) {
         switch (comparison.comparator, comparison.right) {
         case (.isIn, .value), (.isIn, .object):
@@ -161,7 +161,7 @@ struct PredicateParser {
         }
     }
 
-    /// `ANY`, where an operand follows; else it is a property of that name.
+    /// `ANY` if an operand follows; else it is a property of that name.
     private mutating func quantifier() -> Predicate.Quantifier? {
         guard token.isWord("ANY", "SOME", "ALL", "NONE"), place + 1 < tokens.count else { return nil }
         switch tokens[place + 1].kind {
@@ -212,7 +212,8 @@ struct PredicateParser {
 }
 
 extension Predicate.Comparison {
-    /// Puts the property on the left and the value on the right: `3 < age` is `age > 3`, `%@ IN dogs` is `ANY dogs ==`.
+    /// Moves the property to the left and the value to the right: `3 < age` is `age > 3`, `%@ IN dogs` is `ANY dogs
+    /// ==`.
     mutating func putValueRight() {
         guard left.isConstant, !right.isConstant, quantifier != .all else { return }
         if comparator == .isIn {

@@ -1,11 +1,11 @@
 /// The parts of an AND or an OR, in their order.
 ///
-/// A program that makes a condition of 100 000 parts in a loop adds one at a time to a value that it still holds, so
-/// nothing can be changed in place: the parts are the leaves of a balanced tree, and what is joined shares its branches
-/// with what it was made of.
+/// A program that builds a condition of 100 000 parts in a loop adds one part at a time to a value that it still holds.
+/// So no value can be changed in place: the parts are the leaves of a balanced tree, and a joined tree shares the
+/// branches of its operands.
 ///
-/// Invariant: the heights of two branches of a node differ by one at most, so that walking and releasing take the stack
-/// of some tens of levels.
+/// Invariant: the heights of the two branches of a node differ by at most one, so that iteration and release need the
+/// stack of some tens of levels.
 struct PredicateParts: Sequence, ExpressibleByArrayLiteral {
     private final class Node {
         let left: Node?
@@ -13,7 +13,7 @@ struct PredicateParts: Sequence, ExpressibleByArrayLiteral {
         let part: Predicate?
         let count: Int
         let height: Int
-        /// How many conditions stand inside one another in the deepest part.
+        /// The nesting depth of the deepest part.
         let depth: Int
 
         init(_ part: Predicate) {

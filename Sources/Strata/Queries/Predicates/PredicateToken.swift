@@ -1,12 +1,12 @@
-/// A piece of a format string, with its place.
+/// A token of a format string, with its position.
 struct PredicateToken: Equatable {
     enum Kind: Equatable {
         /// A property path, a variable or a word of the language.
         case word
-        /// A name that was written as `#name`, so that it is none of the language's words.
+        /// A name written as `#name`, which is never a word of the language.
         case name
         case number
-        /// What stands between quotes, without escapes.
+        /// The text between quotes, unescaped.
         case text(String)
         /// `%@`, `%K`, `%d` and others: the last letter.
         case argument(Character)
@@ -15,7 +15,7 @@ struct PredicateToken: Equatable {
     }
 
     var kind: Kind
-    /// As it is written.
+    /// As written.
     var text: String
     /// In characters from the start of the format.
     var column: Int
@@ -24,15 +24,15 @@ struct PredicateToken: Equatable {
     func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
 }
 
-/// Cuts a format string into tokens.
+/// Splits a format string into tokens.
 struct PredicateLexer {
     private let format: [Character]
     private var place = 0
 
     init(_ format: [Character]) { self.format = format }
 
-    /// All tokens, the last of them the end.
-    /// - Throws: `invalidInput` at the first character that begins none.
+    /// All tokens; the last one is the end.
+    /// - Throws: `invalidInput` at the first character that starts no token.
     mutating func tokens() throws(Realm.Error) -> [PredicateToken] {
         var tokens: [PredicateToken] = []
         while place < format.count {
@@ -89,7 +89,7 @@ struct PredicateLexer {
         character.isLetter || character.isNumber || "_.@$".contains(character) || isMark(character)
     }
 
-    /// Accents and vowel signs that stand behind a letter.
+    /// Accents and vowel signs behind a letter.
     private func isMark(_ character: Character) -> Bool {
         switch character.unicodeScalars.first?.properties.generalCategory {
         case .nonspacingMark, .spacingMark: true
@@ -163,9 +163,9 @@ struct PredicateLexer {
     }
 }
 
-/// What is said of a format that cannot be read.
+/// Messages about an invalid format.
 enum PredicateSyntax {
-    /// Characters shown around the place.
+    /// Characters shown around the position.
     private static let reach = 100
 
     static func error(_ format: [Character], _ column: Int, _ expected: String, _ found: String) -> Realm.Error {

@@ -1,51 +1,51 @@
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 
-    /// What the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
+    /// The type that the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
     public typealias _MacroPredicate<Element> = FoundationEssentials.Predicate<Element>
 #else
     import Foundation
 
-    /// What the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
+    /// The type that the macro `#Predicate` makes, which the module's own ``Predicate`` hides.
     public typealias _MacroPredicate<Element> = Foundation.Predicate<Element>
 #endif
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RealmCollection where Element: ObjectBase {
-    /// The objects that match a predicate of Foundation's.
+    /// The objects that match a Foundation predicate.
     ///
     ///     let name = "Ta"
     ///     try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(name) })
     ///
-    /// It means what the same question means as a typed condition: text is compared by its bytes, and null is less than
-    /// nothing. Objects cannot be captured by the macro; compare their keys.
-    /// - Throws: ``Realm/Error`` with `invalidInput` for what the database cannot answer, such as a method of the
-    ///   program's own or arithmetic with a property; the message shows the part.
+    /// It means the same as the typed condition: text is compared by its bytes, and null is less than no value. The
+    /// macro cannot capture objects; compare their keys.
+    /// - Throws: ``Realm/Error`` with `invalidInput` for a part that the database cannot evaluate, such as a method of
+    ///   the program's own or arithmetic with a property; the message shows the part.
     public func `where`(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
         try matching(PredicateTranslation().predicate(predicate))
     }
 
-    /// The same under the name that Foundation's own method for sequences has.
+    /// The same with the name of Foundation's own method for sequences.
     public func filter(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
         try `where`(predicate)
     }
 }
 
-/// Turns the tree of a `#Predicate` into a ``Predicate``.
+/// Translates the tree of a `#Predicate` to a ``Predicate``.
 ///
-/// Each kind of node says for itself what it is here, see ``TranslatableExpression``; a node that does not, and has no
-/// variable in it, is worked out at once.
+/// Each kind of node defines its translation, see ``TranslatableExpression``; any other node without a variable is
+/// evaluated at once.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 final class PredicateTranslation {
-    /// What a node is.
+    /// The translation of a node.
     indirect enum Operand {
         case expression(Predicate.Expression, Predicate.Quantifier?)
         case condition(Predicate)
         /// `value ?? other`
         case coalesced(Predicate.Expression, Predicate.Expression)
-        /// A condition on an optional value, and the value: nil without it.
+        /// A condition on an optional value, and the value: nil if that is missing.
         case optionalCondition(Predicate.Expression, Predicate)
-        /// The objects of a collection that match.
+        /// The matching objects of a collection.
         case filtered(Predicate.Path, variable: String, Predicate)
         /// A lower bound, an upper bound, or both.
         case range(Predicate.Expression?, Predicate.Expression?, includesUpper: Bool)
@@ -67,11 +67,11 @@ final class PredicateTranslation {
         return try known.operand(in: self)
     }
 
-    /// A node without variables, worked out.
+    /// The value of a node without variables.
     private func constant(_ node: some PredicateExpression) -> Predicate.Expression? {
         do {
             let value = try node.evaluate(PredicateBindings())
-            // A range is a sequence too, and may have no end.
+            // A range is a sequence too, and may be infinite.
             return value is any TranslatableRange ? nil : PredicateParser.value(value)
         } catch {
             return nil
@@ -115,7 +115,7 @@ final class PredicateTranslation {
 
     func bound(_ variable: PredicateExpressions.VariableID) -> Operand? { bindings[variable] }
 
-    /// Reads `body` with a variable that stands for a value.
+    /// Runs `body` with a variable bound to a value.
     func binding<Value>(
         _ variable: PredicateExpressions.VariableID, to operand: Operand,
         _ body: () throws(Realm.Error) -> Value
@@ -125,7 +125,7 @@ final class PredicateTranslation {
         return try body()
     }
 
-    /// Reads a condition on the objects of a collection.
+    /// Translates a condition on the objects of a collection.
     func subquery(
         _ variable: PredicateExpressions.VariableID, _ test: some PredicateExpression
     ) throws(Realm.Error) -> (variable: String, predicate: Predicate) {
@@ -137,7 +137,7 @@ final class PredicateTranslation {
         return (name, predicate)
     }
 
-    /// Reads a condition on plain values: one comparison, which is asked of the collection itself.
+    /// Translates a condition on plain values: one comparison, which applies to the collection itself.
     func quantified(
         _ quantifier: Predicate.Quantifier, _ path: Predicate.Path, _ variable: PredicateExpressions.VariableID,
         _ test: some PredicateExpression
@@ -179,7 +179,7 @@ final class PredicateTranslation {
             }
             return comparison(a, comparator, b, quantifier)
         case (.coalesced(let value, .value(let fallback)), .expression(.value(let constant), _)):
-            // Without a value, the other stands for it.
+            // For a missing value, the fallback is compared.
             let holds = ValueTest(comparator: comparator, options: [], isAny: false).holds(
                 fallback.stored, [constant.stored])
             let compared = comparison(value, comparator, .value(constant), nil)
@@ -202,7 +202,7 @@ final class PredicateTranslation {
         }
     }
 
-    /// A condition that is compared with true or false.
+    /// A condition compared with true or false.
     private func compare(
         _ predicate: Predicate, _ comparator: Predicate.Comparator, _ constant: Predicate.Constant,
         _ node: some PredicateExpression
@@ -212,7 +212,7 @@ final class PredicateTranslation {
         return wanted ? predicate : .not(predicate)
     }
 
-    /// `a ?? b` where the first is a condition on an optional value.
+    /// `a ?? b` if `a` is a condition on an optional value.
     func coalesce(_ value: Predicate.Expression, _ predicate: Predicate, _ otherwise: Predicate) -> Predicate {
         let isNull = comparison(value, .equal, .value(.init(.null)), nil)
         return .or([.and([.not(isNull), predicate]), .and([isNull, otherwise])])

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-// Nodes of a `#Predicate` that are about texts and collections.
+// Nodes of a `#Predicate` for texts and collections.
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
@@ -99,13 +99,13 @@ extension PredicateExpressions.SequenceMaximum: TranslatableExpression {
 }
 
 extension Predicate {
-    /// Whether a number of objects is none.
+    /// Whether a number of objects is zero.
     static func isZero(_ count: Expression) -> Predicate {
         .comparison(Comparison(left: count, comparator: .equal, right: .value(.init(.integer(0), .int))))
     }
 }
 
-/// Collections whose count a `#Predicate` may ask for. Foundation tells these key paths for its own collections alone.
+/// Collections whose count a `#Predicate` may use. Foundation exposes these key paths only for its own collections.
 protocol CountedCollection {
     static var _countKeyPath: AnyKeyPath { get }
     static var _isEmptyKeyPath: AnyKeyPath { get }

@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// A node of a `#Predicate` that the database has words for.
+/// A node of a `#Predicate` that the database can evaluate.
 ///
-/// The nodes' own types say of what they are made, so each is looked at by itself, whatever stands in it.
+/// A node's own type holds the types of its children, so each node is translated by itself, whatever its children are.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 protocol TranslatableExpression {
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand
@@ -63,7 +63,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-    /// Without a value, there is nothing that a comparison could hold for.
+    /// A missing value satisfies no comparison.
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         try translation.operand(inner)
     }
@@ -179,7 +179,7 @@ extension PredicateExpressions.Range: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Value: TranslatableExpression {
-    /// Values that a property can have were worked out before; what is left are ranges.
+    /// Values that a property can have were evaluated before; only ranges get here.
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         guard let range = value as? any TranslatableRange, let bounds = range.bounds else {
             throw translation.refusal(self, "a value of type \(Output.self)")

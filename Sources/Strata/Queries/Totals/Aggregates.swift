@@ -23,22 +23,22 @@ extension UUID: SortableType {}
 extension ObjectId: SortableType {}
 
 extension RealmCollection {
-    /// The smallest value that is neither null nor NaN; nil when there is none. The property of plain values is `self`.
+    /// The smallest value that is neither null nor NaN; nil if there is none. The property of plain values is `self`.
     public func min<Value: _HasPersistedType>(ofProperty property: String) -> Value?
     where Value.PersistedType: MinMaxType { Aggregates(self, property).least().flatMap { Value._number($0) } }
 
-    /// The largest value that is neither null nor NaN; nil when there is none.
+    /// The largest value that is neither null nor NaN; nil if there is none.
     public func max<Value: _HasPersistedType>(ofProperty property: String) -> Value?
     where Value.PersistedType: MinMaxType { Aggregates(self, property).most().flatMap { Value._number($0) } }
 
-    /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
+    /// The sum of the values that are not null; 0 if there is none. Integers wrap around at 64 bits.
     public func sum<Value: _HasPersistedType>(ofProperty property: String) -> Value
     where Value.PersistedType: AddableType {
         if let sum = Value._number(Aggregates(self, property).sum().sum) ?? Value._number(.integer(0)) { return sum }
         fatalError("\(Value.self) has no value for a sum")
     }
 
-    /// The mean of the values that are not null; nil when there is none. A type without fractions gets it rounded
+    /// The mean of the values that are not null; nil if there is none. For a type without fractions it is rounded
     /// towards zero.
     public func average<Value: _HasPersistedType>(ofProperty property: String) -> Value?
     where Value.PersistedType: AddableType {
@@ -65,7 +65,7 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Double?
     where Value.PersistedType: AddableType { Aggregates(self, _name(for: keyPath)).mean() }
 
-    /// The mean as the property's own type; one that has no fractions gets it rounded towards zero.
+    /// The mean as the property's own type; without fractions it is rounded towards zero.
     @_disfavoredOverload
     public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
     where Value.PersistedType: AddableType { average(ofProperty: _name(for: keyPath)) }
@@ -82,7 +82,7 @@ extension RealmCollection where Element: ObjectBase {
         Aggregates(self, _name(for: keyPath)).most().flatMap { Value._from($0) }
     }
 
-    /// The mean of decimals, which nothing but their 34 digits rounds.
+    /// The mean of decimals, rounded only to their 34 digits.
     public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
         average(ofProperty: _name(for: keyPath))
     }
@@ -105,21 +105,21 @@ extension RealmCollection where Element: ObjectBase {
 extension RealmCollection {
     fileprivate var holdsObjects: Bool { ColumnTag(Element._elementShape, isPrimary: false).type == .object }
 
-    /// What a property of the elements holds, or what plain values are, as columns would keep it.
+    /// The values of a property of the elements, or plain values, in the form of columns.
     fileprivate func constants(_ name: String) -> [_StoredValue] {
         guard holdsObjects else { return compactMap { _StoredValue(constant: $0) } }
         return compactMap { _StoredValue(constant: $0._elementObject?.value(forKeyPath: name)) }
     }
 }
 
-/// One property of the objects of a collection, or one that links lead to.
+/// One property of the objects of a collection, or one at the end of links.
 private struct Aggregates {
     private let source: ObjectSource?
     private let reader: ColumnReader?
-    /// The values where nothing manages the collection.
+    /// The values of an unmanaged collection.
     private let unmanaged: () -> [_StoredValue]
 
-    /// Stops the program when the property does not suit the class, or is not `self` of plain values.
+    /// Stops the program if the property does not suit the class, or is not `self` for plain values.
     init(_ collection: some RealmCollection, _ name: String) {
         let source = collection._source
         self.source = source
@@ -147,8 +147,7 @@ private struct Aggregates {
         return extreme { _StoredValue.precedes($1, $0) }
     }
 
-    /// Storage finds extremes of rows that it finds by itself: it compares values where they stand. The outer nil: it
-    /// does not.
+    /// The extremes, computed by storage in place, without copying the values. The outer nil: storage cannot.
     private func storedRange() -> (_StoredValue?, _StoredValue?)? {
         guard let source, let (view, column, filter) = stored, let type = reader?.tag?.columnType else { return nil }
         let table = source.access.table
@@ -162,7 +161,7 @@ private struct Aggregates {
         }
     }
 
-    /// The question to storage, where the property is a number of the row itself.
+    /// The filter for storage, if the property is a number of the row itself.
     private var stored: (view: ReadView, column: Int, filter: RowFilter)? {
         guard let source, let step = reader?.path.ownStep, step.property.column >= 0,
             step.property.tag.columnType == .integer || step.property.tag.columnType == .double,
@@ -180,7 +179,7 @@ private struct Aggregates {
         return best
     }
 
-    /// Doubles are added in the order of the collection, here, so that a sum does not depend on how rows are stored.
+    /// Doubles are added here in the order of the collection, so that the sum does not depend on the order of storage.
     func sum() -> (sum: _StoredValue, count: Int) {
         if let sum = storedSum() { return sum }
         var total = Total()
@@ -188,7 +187,7 @@ private struct Aggregates {
         return (total.value(reader?.tag), total.count)
     }
 
-    /// The sum of integers, where storage finds the rows by itself and can read them.
+    /// The sum of integers, if storage can evaluate the filter and the rows are readable.
     private func storedSum() -> (sum: _StoredValue, count: Int)? {
         if let source, let reader, reader.tag?.columnType == .integer, let (view, column, filter) = stored {
             return source.attempt { () throws(StorageError) in
@@ -203,7 +202,7 @@ private struct Aggregates {
         return nil
     }
 
-    /// Numbers of one type, or of several where a property has any.
+    /// The total of numbers of one type, or of several if the property is of any type.
     private struct Total {
         private var integers: Int64 = 0
         private var doubles = 0.0
@@ -234,7 +233,7 @@ private struct Aggregates {
         }
     }
 
-    /// Unlike the sum it does not wrap: integers whose sum may not fit are added as doubles.
+    /// Unlike the sum it does not wrap: integers whose sum may overflow are added as doubles.
     func mean() -> Double? {
         let (sum, count) = sum()
         guard count > 0 else { return nil }
@@ -251,7 +250,7 @@ private struct Aggregates {
         return total / Double(count)
     }
 
-    /// Whether so many integers, each as large as the largest, have a sum of 64 bits.
+    /// Whether a sum of `count` integers between the extremes fits 64 bits.
     private func fits(_ count: Int) -> Bool {
         let (low, high) = storedRange() ?? (least(), most())
         guard case .integer(let low)? = low, case .integer(let high)? = high else { return true }
@@ -259,8 +258,8 @@ private struct Aggregates {
         return !overflow && sum <= Int64.max.magnitude
     }
 
-    /// Calls `body` with every value that is not null. Where a page on the way cannot be read, `restart` is called, and
-    /// then `body` with every value that can.
+    /// Calls `body` with every value that is not null. On an unreadable page it calls `restart`, and then `body` with
+    /// every readable value.
     private func forEach(restart: () -> Void, _ body: (_StoredValue) -> Void) {
         guard let source, let reader else { return unmanaged().filter { !$0.isNull }.forEach(body) }
         guard let view = source.instance.currentView else { return }

@@ -1,13 +1,13 @@
-// What the numbers among values of any type come to. Other values are passed over.
+// Aggregates of the numbers among values of any type. Other values are skipped.
 
-/// The numbers of a collection of values of any type, and its dates where these have an order.
+/// The numbers of a collection of values of any type, and its dates for extremes.
 struct AnyNumbers {
     private let values: [AnyRealmValue]
 
     init(_ values: some Sequence<AnyRealmValue>) { self.values = Array(values) }
 
     private var numbers: [Decimal128] { values.compactMap(\.decimal).filter { !$0.isNaN } }
-    /// Zero where there is no number.
+    /// Zero if there is no number.
     var sum: Decimal128 { numbers.reduce(0, +) }
 
     var mean: Decimal128? {
@@ -27,7 +27,7 @@ struct AnyNumbers {
 
     private var ordered: [AnyRealmValue] { values.filter { $0.dateValue != nil || $0.decimal?.isNaN == false } }
 
-    /// Dates stand behind all numbers.
+    /// Dates are greater than all numbers.
     private static func precedes(_ one: AnyRealmValue, _ other: AnyRealmValue) -> Bool {
         if let one = one.decimal, let other = other.decimal { return one < other }
         guard let later = other.dateValue else { return false }
@@ -36,12 +36,12 @@ struct AnyNumbers {
 }
 
 extension RealmCollection where Element == AnyRealmValue {
-    /// The mean of the numbers, as a decimal; nil when there is none.
+    /// The mean of the numbers, as a decimal; nil if there is none.
     public func average() -> AnyRealmValue? { AnyNumbers(self).total(.avg) }
 }
 
 extension AnyRealmValue: MinMaxType, AddableType, SortableType {
-    /// A number as a column holds it.
+    /// A number in the form of a column.
     init?(number: _StoredValue) {
         switch number {
         case .integer(let value): self = .int(Int(value))
@@ -51,7 +51,7 @@ extension AnyRealmValue: MinMaxType, AddableType, SortableType {
         }
     }
 
-    /// A number of whichever type; nil for what is none.
+    /// A number of any type; nil for other values.
     fileprivate var decimal: Decimal128? {
         switch self {
         case .int(let value): Decimal128(value)

@@ -1,7 +1,7 @@
-// What the elements of a collection come to, whatever they are stored as: nulls are passed over.
+// Aggregates of the elements of a collection of any stored type: nulls are skipped.
 
 extension RealmCollectionValue {
-    /// The least or the greatest of some, or their sum; nil when there is none.
+    /// The smallest or largest of some, or their sum; nil if there is none.
     fileprivate static func total(_ aggregate: Predicate.Aggregate, _ elements: some Sequence<Self>) -> Self? {
         if Self.self == AnyRealmValue.self {
             return AnyNumbers(elements.lazy.compactMap { $0 as? AnyRealmValue }).total(aggregate) as? Self
@@ -10,8 +10,8 @@ extension RealmCollectionValue {
         return value.isNull ? nil : _decodeElement(value, .unmanaged)
     }
 
-    /// Of values of any type a sum is a decimal, but of none at all the integer 0, as RealmSwift has it of maps, and of
-    /// what nothing manages.
+    /// For values of any type a sum is a decimal. The empty sum of a map or of an unmanaged collection is the integer
+    /// 0, as in RealmSwift.
     fileprivate static func sum(_ elements: some Collection<Self>, isManagedElements: Bool) -> Self {
         if Self.self == AnyRealmValue.self, !isManagedElements, elements.isEmpty,
             let zero = AnyRealmValue.int(0) as? Self
@@ -22,7 +22,7 @@ extension RealmCollectionValue {
         fatalError("\(Self.self) has no value for a sum")
     }
 
-    /// The mean as whatever number is wanted.
+    /// The mean as a number of the wanted type.
     fileprivate static func mean<Number: _HasPersistedType>(_ elements: some Sequence<Self>) -> Number? {
         if Self.self == AnyRealmValue.self {
             let mean = AnyNumbers(elements.lazy.compactMap { $0 as? AnyRealmValue }).mean
@@ -33,14 +33,14 @@ extension RealmCollectionValue {
 }
 
 extension _HasPersistedType {
-    /// What a column of this type would make of a number; nil when it is no type of values, or refuses the number.
+    /// The number as a value of this type; nil if it is not a value type, or refuses the number.
     static func _number(_ value: _StoredValue) -> Self? {
         if self == AnyRealmValue.self { return AnyRealmValue(number: value) as? Self }
         func made<Known: _Persistable>(_ type: Known.Type) -> Self? { Known._fromPlain(value) as? Self }
         return (self as? any _Persistable.Type).flatMap { made($0) }
     }
 
-    /// The same of a mean; a number that has no fractions gets it rounded towards zero.
+    /// The same for a mean; without fractions it is rounded towards zero.
     static func _mean(_ value: _StoredValue) -> Self? {
         if value.isNull { return nil }
         return _number(value)
@@ -49,22 +49,22 @@ extension _HasPersistedType {
 }
 
 extension RealmCollection where Element.PersistedType: MinMaxType {
-    /// The smallest value that is neither null nor NaN, by what the values are stored as; nil when there is none.
+    /// The smallest stored value that is neither null nor NaN; nil if there is none.
     @_disfavoredOverload
     public func min() -> Element? { Element.total(.min, self) }
-    /// The largest value that is neither null nor NaN, by what the values are stored as; nil when there is none.
+    /// The largest stored value that is neither null nor NaN; nil if there is none.
     @_disfavoredOverload
     public func max() -> Element? { Element.total(.max, self) }
 }
 
 extension RealmCollection where Element.PersistedType: AddableType {
-    /// The sum of what the values that are not null are stored as; 0 when there is none. Integers wrap around at 64
-    /// bits. Stops the program where a custom type refuses it.
+    /// The sum of the stored values that are not null; 0 if there is none. Integers wrap around at 64 bits. Stops the
+    /// program if a custom type refuses it.
     @_disfavoredOverload
     public func sum() -> Element { Element.sum(self, isManagedElements: realm != nil) }
 
-    /// The mean of the values that are not null, as a number of the wanted type; nil when there is none. A type without
-    /// fractions gets it rounded towards zero.
+    /// The mean of the values that are not null, as a number of the wanted type; nil if there is none. For a type
+    /// without fractions it is rounded towards zero.
     ///
     ///     let mean: Double? = article.marks.average()
     @_disfavoredOverload
@@ -74,28 +74,28 @@ extension RealmCollection where Element.PersistedType: AddableType {
 }
 
 extension Map where Value.PersistedType: MinMaxType {
-    /// The smallest value that is neither null nor NaN; nil when there is none.
+    /// The smallest value that is neither null nor NaN; nil if there is none.
     public func min() -> Value? { Value.total(.min, values) }
-    /// The largest value that is neither null nor NaN; nil when there is none.
+    /// The largest value that is neither null nor NaN; nil if there is none.
     public func max() -> Value? { Value.total(.max, values) }
 }
 
 extension Map where Value.PersistedType: AddableType {
-    /// The sum of the values that are not null; 0 when there is none. Integers wrap around at 64 bits.
+    /// The sum of the values that are not null; 0 if there is none. Integers wrap around at 64 bits.
     public func sum() -> Value { Value.sum(values, isManagedElements: false) }
 
-    /// The mean of the values that are not null, as a number of the wanted type; nil when there is none.
+    /// The mean of the values that are not null, as a number of the wanted type; nil if there is none.
     @_disfavoredOverload
     public func average<Number: _HasPersistedType>() -> Number? where Number.PersistedType: AddableType {
         Value.mean(values)
     }
 
-    /// The mean of the values that are not null; nil when there is none. The mean of integers is rounded towards zero.
+    /// The mean of the values that are not null; nil if there is none. The mean of integers is rounded towards zero.
     public func average() -> Value? { Value.mean(values) }
 }
 
 extension Map where Value.PersistedType: SortableType {
-    /// The values in their order, null first, without their keys. Live, as other results.
+    /// The values sorted, null first, without their keys. Live, as other results.
     public func sorted(ascending: Bool = true) -> Results<Value> {
         requiredSource.sorted([SortDescriptor(keyPath: "self", ascending: ascending)]).results()
     }

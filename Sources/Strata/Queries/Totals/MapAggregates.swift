@@ -1,8 +1,8 @@
-// What the values of a map come to, and their order.
+// Aggregates of the values of a map, and their order.
 
 extension Map {
-    /// The smallest value of a property of the objects, or of `self` of plain values; nil when there is none. An object
-    /// counts as often as it has keys.
+    /// The smallest value of a property of the objects, or of `self` for plain values; nil if there is none. An object
+    /// counts once for each of its keys.
     public func min<Number: _HasPersistedType>(ofProperty property: String) -> Number?
     where Number.PersistedType: MinMaxType { List(values).min(ofProperty: property) }
 
@@ -15,8 +15,7 @@ extension Map {
     public func average<Number: _HasPersistedType>(ofProperty property: String) -> Number?
     where Number.PersistedType: AddableType { List(values).average(ofProperty: property) }
 
-    /// The objects in the order of a property, or plain values in that of `self`, without their keys. Live, as other
-    /// results.
+    /// The objects sorted by a property, or plain values by `self`, without their keys. Live, as other results.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
@@ -27,7 +26,7 @@ extension Map {
 }
 
 extension Map {
-    /// The objects in it, each as often as it has keys.
+    /// The objects in it, each once for each of its keys.
     private func objects<Target: ObjectBase>() -> List<Target> where Value == Target? {
         List(values.compactMap { $0 })
     }
@@ -44,7 +43,7 @@ extension Map {
     public func average<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Double?
     where Value == Target?, Number.PersistedType: AddableType { objects().average(of: keyPath) }
 
-    /// The mean as the property's own type; one that has no fractions gets it rounded towards zero.
+    /// The mean as the property's own type; without fractions it is rounded towards zero.
     @_disfavoredOverload
     public func average<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Number?
     where Value == Target?, Number.PersistedType: AddableType { objects().average(of: keyPath) }

@@ -1,9 +1,9 @@
-/// A condition on the elements of one collection, as typed queries write it:
+/// A condition on the elements of one collection, as written in typed queries:
 /// `($0.dogs.age > 3 && $0.dogs.isFast).count`.
 enum CountedCondition {
-    /// How many elements of the collection match.
+    /// The number of elements of the collection that match.
     ///
-    /// Stops the program for a condition that is not about one collection.
+    /// Stops the program for a condition that is not about exactly one collection.
     static func expression(_ predicate: Predicate) -> Predicate.Expression {
         let collections = predicate.collections
         guard collections.count == 1, let collection = collections.first else {
@@ -17,7 +17,7 @@ enum CountedCondition {
 }
 
 extension Predicate {
-    /// The first collections on the way of its paths. What is counted inside belongs to the elements.
+    /// The first collections of its paths. Inner counts belong to the elements.
     fileprivate var collections: Set<Path> {
         switch self {
         case .constant, .tooDeep: return []
@@ -50,7 +50,7 @@ extension Predicate.Expression {
         }
     }
 
-    /// The same of an element: without the way to the collection, which an inner collection does not have.
+    /// The same for an element: without the path to the collection, which an inner collection does not have.
     fileprivate func counted(_ collection: Predicate.Path, _ variable: String) -> Self {
         func moved(_ path: Predicate.Path) -> Predicate.Path {
             guard path.variable == nil else { return path }
@@ -70,12 +70,12 @@ extension Predicate.Expression {
 }
 
 extension Predicate.Path {
-    /// The path as far as its first collection of objects, when something stands behind it.
+    /// The path up to its first collection of objects, if the path goes on behind it.
     fileprivate var firstCollection: Predicate.Path? {
         collectionLength.map { Predicate.Path(names: Array(names.prefix($0)), variable: variable) }
     }
 
-    /// The same, of elements of the collection that it leads to.
+    /// The path as one of elements of the collection at its end.
     var behindCollection: Predicate.Path {
         var copy = self
         if copy.collectionLength == nil { copy.collectionLength = names.count }

@@ -16,8 +16,7 @@ extension Map {
         matching { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
-    /// The values that match a format; of plain values `SELF` is the value. Stops the program when it cannot be read
-    /// or answered.
+    /// The values that match a format; for plain values `SELF` is the value. Stops the program if it is invalid.
     public func filter(_ format: String, _ arguments: Any?...) -> Results<Value> {
         filter(format, argumentArray: arguments)
     }

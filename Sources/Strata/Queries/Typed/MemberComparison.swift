@@ -1,13 +1,13 @@
-/// A comparison with an object that is no row: by its persisted properties, as comparisons of each of them.
+/// A comparison with an object that is not a row, as comparisons of each of its persisted properties.
 ///
-/// What custom types are stored as is embedded objects, which have no identity that a program could give.
+/// Custom types may be stored as embedded objects, which have no identity that a program could refer to.
 struct MemberComparison {
     private let left: Predicate.Expression
     private let objects: [Predicate.Expression]
     private let isNegated: Bool
     private let quantifier: Predicate.Quantifier
 
-    /// Nil for a comparison that is about no such object.
+    /// Nil for a comparison without such an object.
     /// - Throws: `invalidInput` for operators other than `==`, `!=` and `IN`.
     init?(_ comparison: Predicate.Comparison) throws(Realm.Error) {
         switch comparison.right {
@@ -28,7 +28,7 @@ struct MemberComparison {
         quantifier = comparison.quantifier
     }
 
-    /// - Parameter isSingle: whether the path leads to one object at most; of several, each is asked by itself.
+    /// - Parameter isSingle: whether the path leads to at most one object; of several, each is tested by itself.
     /// - Throws: `invalidInput` for objects with links or collections.
     func predicate(isSingle: Bool) throws(Realm.Error) -> Predicate {
         guard case .path(let path) = left else { return .constant(false) }
@@ -41,7 +41,7 @@ struct MemberComparison {
         return .comparison(.counting(isNegated ? .not(holds) : holds, of: path, variable, quantifier))
     }
 
-    /// Whether one object is like one of those that were given.
+    /// Whether one object equals one of the given ones.
     private func matches(_ path: Predicate.Path) throws(Realm.Error) -> Predicate {
         var parts: [Predicate] = []
         for object in objects {
@@ -57,7 +57,7 @@ struct MemberComparison {
     private func members(_ members: ObjectMembers, _ path: Predicate.Path) throws(Realm.Error) -> [Predicate] {
         if let refusal = members.refusal { throw Realm.Error(.invalidInput, refusal) }
         var parts: [Predicate] = []
-        // An object without any value is still another thing than none.
+        // An object whose values are all null still differs from a missing object.
         if !path.names.isEmpty {
             parts.append(
                 .comparison(
@@ -73,7 +73,7 @@ struct MemberComparison {
 }
 
 extension Predicate.Comparison {
-    /// Whether a condition on each object of a path holds of any, of all or of none.
+    /// Whether a condition on each object of a path holds for any, for all or for none.
     static func counting(
         _ condition: Predicate, of path: Predicate.Path, _ variable: String, _ quantifier: Predicate.Quantifier
     ) -> Predicate.Comparison {
@@ -87,7 +87,7 @@ extension Predicate.Comparison {
 struct ObjectMembers {
     let className: String
     private(set) var values: [(names: [String], value: Predicate.Expression)] = []
-    /// Why objects of the class cannot be compared so.
+    /// Why objects of the class cannot be compared this way.
     private(set) var refusal: String?
 
     init(_ object: ObjectBase) {

@@ -1,11 +1,11 @@
-// Collections: what is asked of their elements, together or one by one.
+// Conditions on the elements of collections, together or one by one.
 
 extension Query where Value: RealmCollection {
-    /// How many elements there are.
+    /// The number of elements.
     public var count: Query<Int> { aggregate(.count) }
-    /// Any of the elements; what a collection means by itself: `$0.tags.any.starts(with: "x")`.
+    /// Any of the elements; the default for a collection: `$0.tags.any.starts(with: "x")`.
     public var any: Query<Value.Element> { element(.any) }
-    /// All of the elements; holds when there are none.
+    /// All of the elements; holds for an empty collection.
     public var all: Query<Value.Element> { element(.all) }
     /// None of the elements.
     public var none: Query<Value.Element> { element(.none) }
@@ -32,7 +32,7 @@ extension Query where Value: RealmCollection {
 }
 
 extension Query where Value: RealmCollection, Value.Element.PersistedType: RealmCollectionValue {
-    /// The values that custom types, or enumerations, are stored as.
+    /// The stored values of custom types or enumerations.
     public var persistableValue: Query<List<Value.Element.PersistedType>> { retyped() }
 }
 
@@ -73,17 +73,17 @@ extension Query where Value: RealmCollection, Value.Element: OptionalProtocol, V
 }
 
 extension Query where Value: RealmCollection, Value.Element: PersistableEnum {
-    /// What is stored of the elements.
+    /// The stored values of the elements.
     public var rawValue: Query<List<Value.Element.RawValue>> { retyped() }
 }
 
 extension Query where Value: RealmCollection, Value.Element: OptionalProtocol, Value.Element.Wrapped: PersistableEnum {
-    /// What is stored of the elements.
+    /// The stored values of the elements.
     public var rawValue: Query<List<Value.Element.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query {
-    /// The least and the greatest value lie within the range: all values do.
+    /// The smallest and the largest value lie within the range: all values do.
     func lies<Bound>(within range: ClosedRange<Bound>) -> Query<Bool> {
         least(.greaterOrEqual, range.lowerBound) && greatest(.lessOrEqual, range.upperBound)
     }
@@ -104,7 +104,7 @@ extension Query {
 // MARK: Values behind a collection
 
 extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryNumeric {
-    /// The least of the values that stand behind a collection, nulls left out: `$0.dogs.age.min >= 2`.
+    /// The smallest of the values behind a collection, without nulls: `$0.dogs.age.min >= 2`.
     public var min: Query { aggregate(.min) }
     public var max: Query { aggregate(.max) }
     public var sum: Query { aggregate(.sum) }
@@ -134,7 +134,7 @@ extension Query where Value: _KeyedCollection {
         return Query<String>(path, Predicate.Quantifier.any)
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     public var count: Query<Int> { aggregate(.count) }
 
     /// The value of a key; null for a map that does not have it: `$0.scores["math"] > 3`.
@@ -150,7 +150,7 @@ extension Query where Value: _KeyedCollection {
 }
 
 extension Query where Value: _KeyedCollection, Value.Value.PersistedType: RealmCollectionValue {
-    /// The values that custom types, or enumerations, are stored as.
+    /// The stored values of custom types or enumerations.
     public var persistableValue: Query<Map<Value.Key, Value.Value.PersistedType>> { retyped() }
 }
 
@@ -180,22 +180,22 @@ extension Query where Value: _KeyedCollection, Value.Value: OptionalProtocol, Va
 }
 
 extension Query where Value: _KeyedCollection, Value.Value: PersistableEnum {
-    /// What is stored of the values.
+    /// The stored values.
     public var rawValue: Query<Map<Value.Key, Value.Value.RawValue>> { retyped() }
 }
 
 extension Query where Value: _KeyedCollection, Value.Value: OptionalProtocol, Value.Value.Wrapped: PersistableEnum {
-    /// What is stored of the values.
+    /// The stored values.
     public var rawValue: Query<Map<Value.Key, Value.Value.Wrapped.RawValue?>> { retyped() }
 }
 
 // MARK: Lists and dictionaries in values of any type
 
 extension Query where Value == AnyRealmValue {
-    /// The element at a place of a list; null where there is none: `$0.content[0] == .int(1)`.
+    /// The element at an index of a list; null if there is none: `$0.content[0] == .int(1)`.
     public subscript(position: Int) -> Query { member([Predicate.MapPart.index(position).name]) }
 
-    /// The value of a key of a dictionary; null where there is none: `$0.content["size"] > .int(3)`.
+    /// The value of a key of a dictionary; null if there is none: `$0.content["size"] > .int(3)`.
     public subscript(key: String) -> Query { member([Predicate.MapPart.entry(key).name]) }
 
     /// Any of the elements of a list, or of the values of a dictionary: `$0.content["sizes"].any == .int(4)`.

@@ -1,5 +1,5 @@
-// Comparisons. Operators are written out one by one: the compiler finds them faster than generic ones, and a query is
-// full of them.
+// Comparisons. Operators are written out one by one: the compiler resolves them faster than generic ones, and queries
+// consist mostly of them.
 
 extension Query where Value: _HasPersistedType {
     public static func == (query: Query, value: Value) -> Query<Bool> { query.compare(.equal, value._queryConstant) }
@@ -13,7 +13,7 @@ extension Query where Value: _HasPersistedType {
     }
 }
 
-/// Values of enumerations and custom types are compared as what they are stored as.
+/// Values of enumerations and custom types are compared as their stored values.
 extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryOrdered {
     public static func < (query: Query, value: Value) -> Query<Bool> { query.compare(.less, value._queryConstant) }
     public static func <= (query: Query, value: Value) -> Query<Bool> {
@@ -33,14 +33,14 @@ extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryOrder
 }
 
 extension Query where Value: _Scalar {
-    /// A minimum, a maximum and an average are nil when there is no value, and so is what a map does not have.
+    /// A minimum, a maximum and an average are nil if there is no value, and so is the value of a missing key of a map.
     public static func == (query: Query, _: _OptionalNilComparisonType) -> Query<Bool> { query.compare(.equal, .null) }
     public static func != (query: Query, _: _OptionalNilComparisonType) -> Query<Bool> {
         query.compare(.notEqual, .null)
     }
 }
 
-/// A property against one that may be null.
+/// A property compared with one that may be null.
 extension Query where Value: OptionalProtocol {
     public static func == (query: Query, other: Query<Value.Wrapped>) -> Query<Bool> {
         query.compare(.equal, other.expression)
@@ -119,17 +119,17 @@ extension Query {
 // MARK: Stored values
 
 extension Query where Value: PersistableEnum {
-    /// What is stored: `$0.mood.rawValue.starts(with: "c")`.
+    /// The stored value: `$0.mood.rawValue.starts(with: "c")`.
     public var rawValue: Query<Value.RawValue> { retyped() }
 }
 
 extension Query where Value: OptionalProtocol, Value.Wrapped: PersistableEnum {
-    /// What is stored.
+    /// The stored value.
     public var rawValue: Query<Value.Wrapped.RawValue?> { retyped() }
 }
 
 extension Query where Value: _HasPersistedType {
-    /// What a custom type, or an enumeration, is stored as: `$0.temperature.persistableValue.contains(20.0..<30.0)`.
+    /// The stored value of a custom type or an enumeration: `$0.temperature.persistableValue.contains(20.0..<30.0)`.
     @_disfavoredOverload
     public var persistableValue: Query<Value.PersistedType> { retyped() }
 }
@@ -139,7 +139,7 @@ extension Query where Value: _HasPersistedType {
 extension Query where Value: OptionalProtocol, Value.Wrapped: EmbeddedObject {
     /// Whether the place lies in a ``GeoBox``, a ``GeoCircle`` or a ``GeoPolygon``: `$0.location.geoWithin(circle)`.
     ///
-    /// ``GeoPoint`` says what an object is like that stands for a place; for others, the query is an error.
+    /// ``GeoPoint`` describes the object that represents a place; for others, the query is an error.
     public func geoWithin<Shape: RLMGeospatial>(_ shape: Shape) -> Query<Bool> { compare(.isIn, .shape(shape._shape)) }
 }
 

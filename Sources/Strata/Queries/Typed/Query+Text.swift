@@ -8,9 +8,9 @@
 public struct StringOptions: OptionSet, Sendable {
     public let rawValue: Int8
     public init(rawValue: Int8) { self.rawValue = rawValue }
-    /// Upper and lower case are the same, by the full case mappings of Unicode, in every locale.
+    /// Ignores case, by the full case mappings of Unicode, in every locale.
     public static let caseInsensitive = StringOptions(rawValue: 1)
-    /// Accents do not count: `e` is `é`.
+    /// Ignores accents: `e` is `é`.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
     var textOptions: TextOptions {
@@ -21,7 +21,7 @@ public struct StringOptions: OptionSet, Sendable {
     }
 }
 
-/// Text and data, optional or not, and what is stored as such. Options are for text; of data bytes are compared.
+/// Text and data, optional or not, and types stored as such. Options apply to text; data is compared by its bytes.
 extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryBinary {
     public func contains(_ value: Value, options: StringOptions = []) -> Query<Bool> {
         compare(.contains, value._queryConstant, options)
@@ -58,7 +58,7 @@ extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryBinar
 }
 
 extension Query where Value: _HasPersistedType, Value.PersistedType: _QueryString {
-    /// `?` stands for one character, `*` for any number of them; neither can be escaped.
+    /// `?` matches one character, `*` any number of them; neither can be escaped.
     public func like(_ value: Value, caseInsensitive: Bool = false) -> Query<Bool> {
         compare(.like, value._queryConstant, caseInsensitive ? .caseInsensitive : [])
     }

@@ -1,9 +1,9 @@
-/// An expression over the properties of the objects that a query looks at.
+/// An expression over the properties of the queried objects.
 ///
 ///     results.where { $0.age >= 3 && ($0.name.starts(with: "T") || $0.owners.name == "Alice") }
 ///
-/// A collection on the way means any of its values; `.all` and `.none` say otherwise, `.count`, `.min`, `.max`, `.sum`
-/// and `.avg` make one value of them, and a condition on the elements of one collection can be counted:
+/// A collection in a path means any of its values; `.all` and `.none` are the other quantifiers, `.count`, `.min`,
+/// `.max`, `.sum` and `.avg` aggregate them, and a condition on the elements of one collection can be counted:
 ///
 ///     results.where { ($0.dogs.age > 3 && $0.dogs.name == "Taro").count >= 2 }
 @dynamicMemberLookup
@@ -23,7 +23,7 @@ public struct Query<Value> {
 
     static func path(_ names: [String]) -> Query { Query(Predicate.Path(names: names)) }
 
-    /// The path that the expression is; stops the program for one that was counted or compared already.
+    /// The path of the expression; stops the program if it is already counted or compared.
     var path: Predicate.Path {
         if case .expression(.path(let path), _) = node { return path }
         fatalError("a condition or a count has no properties of its own")
@@ -76,7 +76,7 @@ public struct Query<Value> {
         Query<Result>(.expression(.aggregate(path, aggregate), nil))
     }
 
-    /// The property behind this one.
+    /// A property of this one's value.
     func member<Member>(_ names: [String]) -> Query<Member> {
         var path = path
         path.names += names
@@ -110,7 +110,7 @@ extension Query where Value: RealmCollection, Value.Element: ObjectBase {
 // MARK: Logic
 
 extension Query where Value == Bool {
-    /// Of a boolean property by itself it asks for false, which a link that leads nowhere does not give.
+    /// For a boolean property by itself it requires false, which a missing link does not satisfy.
     public static prefix func ! (query: Query) -> Query {
         if case .expression(.path(let path), nil) = query.node, path.collectionLength == nil {
             return query.compare(.equal, .value(.init(.integer(0), .bool)))
@@ -120,11 +120,11 @@ extension Query where Value == Bool {
     public static func && (a: Query, b: Query) -> Query { Query(.predicate(.both(a.predicate, b.predicate))) }
     public static func || (a: Query, b: Query) -> Query { Query(.predicate(.either(a.predicate, b.predicate))) }
 
-    /// How many elements of a collection the condition holds for.
+    /// The number of elements of a collection that satisfy the condition.
     ///
     ///     results.where { ($0.dogs.age > 3 && $0.dogs.name == "Taro").count >= 2 }
     ///
-    /// Every property is one of the element, also where no collection stands in front of it; the collection must be
-    /// the same one throughout.
+    /// Every property is one of the element, even if no collection precedes it; the collection must be the same one
+    /// throughout.
     public var count: Query<Int> { Query<Int>(.expression(CountedCondition.expression(predicate), nil)) }
 }

@@ -21,7 +21,7 @@ extension _Scalar {
 extension AnyRealmValue {
     public var _queryConstant: _QueryConstant {
         if case .object(let object) = self { return _QueryConstant(.object(object)) }
-        // Of any type, which no value is: whoever compares with it is told.
+        // Of any type, which no value has: a comparison with it is refused with a message.
         if listValue != nil || dictionaryValue != nil { return _QueryConstant(.bytes([]), .any) }
         let type = AnyEncoding.encode(self)?.first.flatMap(PropertyType.init(rawValue:))
         return _QueryConstant(AnyEncoding.plain(self), type)
@@ -29,7 +29,7 @@ extension AnyRealmValue {
 }
 
 extension FailableCustomPersistable {
-    /// One that is stored as an embedded object is compared by the properties of that object.
+    /// One stored as an embedded object is compared by the properties of that object.
     public var _queryConstant: _QueryConstant {
         let stored = persistableValue
         if let object = stored as? ObjectBase { return _QueryConstant(.members(object)) }
@@ -54,13 +54,13 @@ extension LinkingObjects { public typealias PersistedType = LinkingObjects }
 
 // MARK: What can be asked
 
-/// Types whose values queries put in order.
+/// Types whose values have an order in queries.
 public protocol _QueryOrdered {}
 
-/// Types that queries take minimum, maximum, sum and average of.
+/// Types that queries aggregate by minimum, maximum, sum and average.
 public protocol _QueryNumeric: _QueryOrdered {}
 
-/// Types that text operators work on, by their bytes.
+/// Types that text operators apply to, by their bytes.
 public protocol _QueryBinary: _QueryOrdered {}
 
 /// Text.

@@ -5,9 +5,9 @@ extension Group {
     ///
     /// Bytes are borrowed from this group's nodes, which must outlive the row set's use.
     /// - Parameters:
-    /// - layout: the table's current one. A column that was added after the group was written is filled with null or
-    ///   its default.
-    /// - wanted: the layout's columns to fill; nil for all. Others stay empty; the key is always filled.
+    ///   - layout: the table's current one. A column that was added after the group was written is filled with null or
+    ///     its default.
+    ///   - wanted: the layout's columns to fill; nil for all. Others stay empty; the key is always filled.
     /// - Complexity: O(rows x columns).
     func decode(
         into target: RowSet, _ layout: TableLayout, wanted: [Int]? = nil, _ pages: PageReader

@@ -98,8 +98,8 @@ struct GroupEditor {
 
     /// Whether deletions are noted beside the main rows; if not, the group is rebuilt without the rows.
     /// - Parameters:
-    /// - slots: number of main rows to delete.
-    /// - rows: number of all rows to delete.
+    ///   - slots: number of main rows to delete.
+    ///   - rows: number of all rows to delete.
     static func keeps(_ group: Group, _ slots: Int, _ rows: Int, _ limits: StoreLimits) -> Bool {
         !group.isSmall && group.deleted + slots <= limits.deletedSlots && group.liveRows - rows >= group.rows / 4
     }
@@ -221,7 +221,7 @@ struct GroupEditor {
     /// Sets other values of one column in many rows: the segments with changes are cut anew.
     /// - Parameters:
     ///   - keys: ascending.
-    /// - change: sets the value at an index of the column buffer, for the key at an index.
+    ///   - change: sets the value at an index of the column buffer, for the key at an index.
     mutating func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) -> [BranchEntry] {

@@ -182,8 +182,8 @@ final class TableEditor {
 
     /// Sets other values of one column in rows of one group.
     /// - Parameters:
-    /// - keys: ascending, of existing rows.
-    /// - change: may set the value at an index of the column buffer, for the key at an index.
+    ///   - keys: ascending, of existing rows.
+    ///   - change: may set the value at an index of the column buffer, for the key at an index.
     func rewrite(
         _ keys: ArraySlice<Int64>, _ column: Int, _ change: (ColumnBuffer, Int, Int) throws(StorageError) -> Void
     ) throws(StorageError) {

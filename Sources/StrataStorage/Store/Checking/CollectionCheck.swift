@@ -44,9 +44,9 @@ struct CollectionCheck {
     }
 
     /// - Parameters:
-    /// - holds: type of its elements.
-    /// - note: called for each node.
-    /// - stop: makes the error for a violation at a node.
+    ///   - holds: type of its elements.
+    ///   - note: called for each node.
+    ///   - stop: makes the error for a violation at a node.
     private func check(
         _ root: LongValue, _ shape: CollectionShape, _ holds: CollectionColumn, _ row: Int64,
         _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError

@@ -128,7 +128,7 @@ struct EntryComparison {
                 }
                 for (high, count) in highs {
                     let found = try EntryTree.count(at: (high, key), in: root.root, reading: view.reader)
-                    if found != count { missing = "row \(key) is there \(found) times instead of \(count)" }
+                    if found != count { missing = "row \(key) occurs \(found) times instead of \(count)" }
                 }
                 if missing != nil || failure != nil { return false }
             }

@@ -70,10 +70,10 @@ struct RowTreeCheck {
 
     private func checkBounds(_ first: Int64?, _ last: Int64?, _ bounds: Bounds) throws {
         if let first, let low = bounds.low, first < low {
-            throw InvariantViolation("key \(first) of \(name) stands behind separator \(low)")
+            throw InvariantViolation("key \(first) of \(name) is below the separator on its left, \(low)")
         }
         if let last, let end = bounds.end, last >= end {
-            throw InvariantViolation("key \(last) of \(name) stands before separator \(end)")
+            throw InvariantViolation("key \(last) of \(name) is not below the separator on its right, \(end)")
         }
     }
 }

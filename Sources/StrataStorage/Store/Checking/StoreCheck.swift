@@ -118,7 +118,7 @@ struct StoreWalker {
         let definition = view.state.schema.tables[table]
         return try view.state.tables[table].entries.map { root in
             guard let column = definition.position(of: root.column) else {
-                throw InvariantViolation("\(definition.name) has a tree of a column that is not there")
+                throw InvariantViolation("\(definition.name) has a tree of an unknown column")
             }
             return EntryComparison(root, definition, column, keys)
         }

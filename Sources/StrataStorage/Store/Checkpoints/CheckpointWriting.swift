@@ -39,7 +39,7 @@ final class CheckpointWriting: Sendable {
     /// Writes a checkpoint in the background; in the caller's thread if no thread can be made.
     /// - Parameters:
     ///   - mayFinish: as for ``write(_:paced:mayFinish:)``.
-    /// - ending: called with whether the checkpoint is durable, before it counts as over; `monitor` is held.
+    ///   - ending: called with whether the checkpoint is durable, before it counts as over; `monitor` is held.
     func start(
         _ plan: CheckpointPlan, mayFinish: @escaping @Sendable () -> Bool,
         ending: @escaping @Sendable (_ isDone: Bool) -> Void

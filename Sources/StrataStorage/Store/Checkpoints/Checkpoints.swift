@@ -344,8 +344,8 @@ final class Checkpoints: Sendable {
     /// Truncates the file behind the last durable checkpoint and all versions, if much is unused there. No checkpoint
     /// is running.
     /// - Parameters:
-    /// - slack: unused pages to leave; nil for what a checkpoint leaves to the next commits.
-    /// - most: pages to cut at most: truncation takes half a millisecond per MiB, and blocks readers, too.
+    ///   - slack: unused pages to leave; nil for what a checkpoint leaves to the next commits.
+    ///   - most: pages to cut at most: truncation takes half a millisecond per MiB, and blocks readers, too.
     /// - Returns: the file's size in pages.
     @discardableResult
     func giveTailBack(slack: Int? = nil, atMost most: Int = 4096) throws(StorageError) -> Int {

@@ -62,8 +62,8 @@ struct CommitQueue {
 
     /// Adds a version that follows the last committed one.
     /// - Parameters:
-    /// - record: for the log; nil if the version is made durable without it.
-    /// - isHeldBack: the record belongs to a commit batch, and waits for ``endBatch()``.
+    ///   - record: for the log; nil if the version is made durable without it.
+    ///   - isHeldBack: the record belongs to a commit batch, and waits for ``endBatch()``.
     mutating func append(
         _ version: VersionState, record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
     ) {
@@ -155,8 +155,8 @@ struct CommitQueue {
     }
 
     /// - Parameters:
-    /// - isDone: the records are in the log. If not, ``fail()`` was called before.
-    /// - keeping: excludes other writers of the log until the lead ends.
+    ///   - isDone: the records are in the log. If not, ``fail()`` was called before.
+    ///   - keeping: excludes other writers of the log until the lead ends.
     mutating func endWriting(_ writing: Writing?, isDone: Bool, keeping: Bool) {
         if isDone, let writing { appended = max(appended, writing.last) }
         if !keeping || hasFailed { isWriting = false }
@@ -164,9 +164,9 @@ struct CommitQueue {
 
     /// Ends a lead. If it failed, ``fail()`` is called first.
     /// - Parameters:
-    /// - version: ``appended`` as it was when the sync began.
-    /// - isSynced: the log was synced; false if the durability class asks for no sync.
-    /// - wasKept: the records were written with ``keeping``.
+    ///   - version: ``appended`` as it was when the sync began.
+    ///   - isSynced: the log was synced; false if the durability class asks for no sync.
+    ///   - wasKept: the records were written with ``keeping``.
     /// - Returns: versions that are not visible any more.
     mutating func endLead(through version: UInt64, isSynced: Bool, wasKept: Bool) -> SupersededVersions? {
         isLeading = false

@@ -112,9 +112,9 @@ final class Commits: Sendable {
 
     /// Commits the version of a transaction. The write gate is held.
     /// - Parameters:
-    /// - isDurable: the durability class asks for nothing more.
-    /// - record: for the log; nil if the version is made durable without it.
-    /// - isHeldBack: the record belongs to an open commit batch.
+    ///   - isDurable: the durability class asks for nothing more.
+    ///   - record: for the log; nil if the version is made durable without it.
+    ///   - isHeldBack: the record belongs to an open commit batch.
     func append(
         _ transaction: WriteTransaction, _ version: VersionState, isDurable: Bool,
         record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false

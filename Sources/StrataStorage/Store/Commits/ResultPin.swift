@@ -35,7 +35,7 @@ package struct ResultPin: ~Copyable {
         let wasKept = isKept
         isKept = false
         let newest = try store.snapshot(reserved: wasKept)
-        // A process that does not own writing may have followed to other versions, which observers are told of.
+        // A process that does not own writing may have followed to other versions: notify its observers.
         store.commits.deliverNotices()
         return newest
     }

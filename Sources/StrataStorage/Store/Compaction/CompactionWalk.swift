@@ -303,7 +303,7 @@ struct CompactionWalk {
     /// Reads leaves only if their elements may be long values.
     /// - Parameters:
     ///   - first: the place of the first element below.
-    /// - from: elements before this place were visited.
+    ///   - from: elements before this place were visited.
     private mutating func elements(
         _ reference: NodeReference, level: Int, first: Int, from: Int = 0, mayHaveLong: Bool, _ shape: CollectionShape
     ) throws(StorageError) -> NodeReference? {

@@ -89,9 +89,9 @@ struct OnlineCompaction {
     private var nextBegin = 0
 
     /// - Parameters:
-    /// - share: of free pages, above which a pass begins; nil for never.
-    /// - minimum: free pages below which no pass begins.
-    /// - interval: commits between the starts of two passes.
+    ///   - share: of free pages, above which a pass begins; nil for never.
+    ///   - minimum: free pages below which no pass begins.
+    ///   - interval: commits between the starts of two passes.
     init(share: Double?, minimum: Int, interval: Int) {
         self.share = share
         self.minimum = minimum

@@ -32,11 +32,11 @@ package struct StoreCopy {
     private var fileSystem: any FileSystem { options.fileSystem }
 
     /// - Parameters:
-    /// - source: kept by the caller while the copy is made.
-    /// - version: of the copy: the source's, or that of the copied transaction.
-    /// - original: path of the source.
-    /// - unfinished: path of the unfinished copy, beside its final place.
-    /// - options: of the copy.
+    ///   - source: kept by the caller while the copy is made.
+    ///   - version: of the copy: the source's, or that of the copied transaction.
+    ///   - original: path of the source.
+    ///   - unfinished: path of the unfinished copy, beside its final place.
+    ///   - options: of the copy.
     init(
         of source: ReadView, as version: UInt64, _ original: String, beside unfinished: String, _ options: StoreOptions
     ) {

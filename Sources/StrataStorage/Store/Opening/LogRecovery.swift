@@ -37,9 +37,9 @@ struct LogRecovery {
 
     /// Makes the newest version in the files durable, while other processes read.
     /// - Parameters:
-    /// - base: the last checkpoint.
-    /// - isClean: both slots name the checkpoint and no log.
-    /// - visible: the newest version that other processes have seen.
+    ///   - base: the last checkpoint.
+    ///   - isClean: both slots name the checkpoint and no log.
+    ///   - visible: the newest version that other processes have seen.
     func run(on base: VersionState, isClean: Bool, visible: UInt64) throws(StorageError) -> VersionState {
         if slot.logRequired {
             try checkpoints.secureInheritance()
@@ -112,8 +112,8 @@ struct LogRecovery {
     /// Replays the log on top of the last checkpoint and makes the result durable. In a read-only store the result
     /// stays in memory.
     /// - Parameters:
-    /// - base: the last checkpoint.
-    /// - visible: the newest version that other processes have seen, if there are any.
+    ///   - base: the last checkpoint.
+    ///   - visible: the newest version that other processes have seen, if there are any.
     /// - Returns: the newest version.
     private func run(on base: VersionState, visible: UInt64? = nil) throws(StorageError) -> VersionState {
         let slot = slot
