@@ -180,6 +180,8 @@
 
         /// Everything is sealed under one nonce.
         case nonceConstant = "strata-nonce-constant"
+        /// Nonces are counted, from one in each process.
+        case nonceCounted = "strata-nonce-counted"
         /// Records of an encrypted store's log are plain, behind zeros in place of nonce and tag.
         case logUnsealed = "strata-log-unsealed"
 
@@ -270,6 +272,9 @@
 
         /// For a mistake that is made every third time: whether it is planted, and this is such a time.
         package var isDue: Bool { isPlanted && Self.asked.add(1, ordering: .relaxed).newValue % 3 == 0 }
+
+        /// One more each time, from one in each process.
+        package static func next() -> UInt64 { asked.add(1, ordering: .relaxed).newValue }
 
         package static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 

@@ -13,27 +13,24 @@ package struct DamageTrial: Sendable {
 /// Copies of files, one damage each, read by a command of the user's whose output is compared with what it prints of
 /// the undamaged files.
 package struct DamageTrials: Sendable {
-    package let files: DamagedFiles
+    package let subject: DamageSubject
     package let command: CheckCommand
-    /// What stands for `{}`, below a copy's directory: the first file, or nothing where a directory was given.
-    package let subject: String
     /// For the copies.
     package let directory: String
     package var older: DamagedFiles?
-    /// Directories of a copy, those without files among them.
-    package var directories: [String] = []
     package var pageSize = 4_096
     package var ignored: [String] = []
     /// Bytes that the command and what it starts may keep in memory.
     package var memoryLimit = 1 << 30
     package var lanes = TrialLanes.processors
 
-    package init(_ files: DamagedFiles, command: CheckCommand, subject: String, directory: String) {
-        self.files = files
-        self.command = command
+    package init(_ subject: DamageSubject, command: CheckCommand, directory: String) {
         self.subject = subject
+        self.command = command
         self.directory = directory
     }
+
+    package var files: DamagedFiles { subject.files }
 
     // MARK: The undamaged copy
 
@@ -104,8 +101,8 @@ package struct DamageTrials: Sendable {
 
     /// Makes the files anew, and reads them.
     private func read(_ change: FileChange?, in directory: String) throws -> Reading {
-        try write(change, to: directory)
-        let path = subject.isEmpty ? directory : directory + "/" + subject
+        try subject.write(change, to: directory)
+        let path = subject.name.isEmpty ? directory : directory + "/" + subject.name
         let (end, isTooLarge) = try follow(command.program(path))
         try FileTree.remove(directory)
         let lines = PrintedLines(end.output, directory: directory, ignoring: ignored)
@@ -122,20 +119,6 @@ package struct DamageTrials: Sendable {
                 isTooLarge = true
                 running.killAll()
             }
-        }
-    }
-
-    /// Leaves the files, damaged in one place or in none, in a directory that was not there.
-    package func write(_ change: FileChange?, to directory: String) throws {
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        for name in directories { try FileTree.createDirectory(directory + "/" + name) }
-        for (index, file) in files.files.enumerated() {
-            if let slash = file.name.lastIndex(of: "/") {
-                try FileTree.createDirectory(directory + "/" + file.name[..<slash])
-            }
-            let bytes = change.flatMap { $0.file == index ? $0.applied(to: file.bytes) : nil } ?? file.bytes
-            try FileTree.writeBytes(directory + "/" + file.name, bytes)
         }
     }
 
