@@ -176,6 +176,13 @@
         /// A compaction leaves the last row of each row group out.
         case compactionLosesRows = "strata-compaction-loses-rows"
 
+        /// Pages of a version that another process has pinned are used again.
+        case foreignPinIgnored = "strata-foreign-pin-ignored"
+        /// Of the writers that wait, the one that came last is the next.
+        case lastWriterFirst = "strata-last-writer-first"
+        /// A write that the system did in part is taken for a whole one.
+        case shortWriteBelieved = "strata-short-write-believed"
+
         // Sealed storage.
 
         /// Everything is sealed under one nonce.
@@ -191,6 +198,8 @@
         case checkForgives = "strata-check-forgives"
         /// A salvage counts its first row as saved, and does not write it.
         case salvageLosesRow = "strata-salvage-loses-row"
+        /// A salvage does not look for a log.
+        case salvageLogForgotten = "strata-salvage-log-forgotten"
         /// A salvage says of no row that it is lost.
         case salvageLossUntold = "strata-salvage-loss-untold"
 
@@ -242,6 +251,11 @@
         /// A rule that denies a deletion is not asked.
         case denyIgnored = "strata-deny-ignored"
 
+        // Realms and threads.
+
+        /// What is frozen is the newest version, and not the one that is shown.
+        case freezeTakesNewest = "strata-freeze-takes-newest"
+
         // Notifications.
 
         /// A change set leaves its insertions out.
@@ -260,6 +274,10 @@
 
         /// Every third bell by which a commit wakes other processes is not rung.
         case bellLost = "strata-bell-lost"
+        /// A process looks every millisecond whether another one has rung.
+        case attendantPolls = "strata-attendant-polls"
+        /// The owner of writing leaves changes of values out of what other processes hand in.
+        case guestUpdateLost = "strata-guest-update-lost"
 
         package static let variable = "ASSAY_ZOO_MISTAKE"
 

@@ -90,12 +90,12 @@ struct DamageTrialsTests {
         // A file with two names is one file.
         let rows = try #require(trials.files.files.first { $0.name == "caf\\xE9" })
         #expect(trials.files.files.count == 3)
-        let trial = try trials.run(
-            FileDamage(.cut, rows.start + 5), against: reference, in: directory.path + "/cut")
+        let damage = FileDamage(.cut, rows.start + 5)
+        let trial = try trials.run(damage, against: reference, in: directory.path + "/cut")
         #expect(trial?.outcome == .silentlyWrong)
         let report = DamageReport([try #require(trial)], files: trials.files, pageSize: 64)
         #expect(report.rows[0][2] == "caf\\xE9" && report.heat().contains { $0.contains("caf\\xE9 ") })
-        #expect(report.place(of: rows.start).hasPrefix("file caf\\xE9, "))
+        #expect(report.place(of: damage).hasPrefix("file caf\\xE9, "))
     }
 
     @Test("files that are named one by one keep permissions, and what cannot be damaged is refused")

@@ -101,6 +101,9 @@ struct VersionPins {
     /// Other processes read these versions now.
     /// - Returns: versions to protect, and versions that lose the protection that they had for this.
     mutating func follow(foreign pins: Set<UInt64>) -> (protect: Set<UInt64>, unprotect: Set<UInt64>) {
+        #if Zoo
+            if PlantedMistake.foreignPinIgnored.isPlanted { return ([], []) }
+        #endif
         defer { foreign = pins }
         if pins == foreign { return ([], []) }
         return (pins.subtracting(foreign), foreign.subtracting(pins))
@@ -109,6 +112,9 @@ struct VersionPins {
     /// This process gives out pages from now on.
     /// - Returns: versions to protect for their pins, each as often as it is named.
     mutating func becomeOwner(foreign pins: Set<UInt64>) -> [UInt64] {
+        #if Zoo
+            let pins = PlantedMistake.foreignPinIgnored.isPlanted ? [] : pins
+        #endif
         foreign = pins
         for index in pinned.values.indices { pinned.values[index].isProtected = true }
         return pinned.versions + pins
