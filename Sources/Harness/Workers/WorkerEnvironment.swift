@@ -42,8 +42,8 @@ package enum WorkerEnvironment {
         var variables: [EnvironmentVariable] = []
         var place = list
         while let variable = place.pointee {
-            variables.append(
-                EnvironmentVariable(UnsafeBufferPointer(start: variable, count: strlen(variable)).map { UInt8(bitPattern: $0) }))
+            let text = UnsafeBufferPointer(start: variable, count: strlen(variable))
+            variables.append(EnvironmentVariable(text.map { UInt8(bitPattern: $0) }))
             place += 1
         }
         return variables
