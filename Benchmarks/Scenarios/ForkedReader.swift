@@ -24,7 +24,12 @@ enum ForkedReader {
     ///
     /// Throws: `HarnessError` where the child ended without an answer; whatever broke in the body beside the engine.
     static func finding(seconds: Double = 20, _ body: () throws -> ContentFinding) throws -> ContentFinding {
-        let child = try ForkedChild.start { output in
+        try finding(of: try start(body), seconds: seconds)
+    }
+
+    /// A child that looks for itself, and says what it found at its end.
+    static func start(_ body: () throws -> ContentFinding) throws -> ForkedChild {
+        try ForkedChild.start { output in
             let bytes: [UInt8]
             do {
                 bytes = encoded(try body())
@@ -36,8 +41,16 @@ enum ForkedReader {
             do { try FileTree.writeAll(output, bytes, path: "the pipe of a reader") } catch { return 2 }
             return 0
         }
+    }
+
+    /// What a child found that may take so long from now on.
+    ///
+    /// - Parameter said: what was received of it already.
+    static func finding(
+        of child: ForkedChild, seconds: Double = 20, said: [UInt8] = []
+    ) throws -> ContentFinding {
         let patience = Patience(for: child.processID)
-        var answer: [UInt8] = []
+        var answer = said
         while child.receive(into: &answer, milliseconds: 50) {
             guard patience.isOver(seconds: seconds) else { continue }
             child.kill()

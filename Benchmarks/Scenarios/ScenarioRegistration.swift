@@ -70,6 +70,7 @@ package enum ScenarioRegistration {
         registry.register(DeadWriter())
         registry.register(StoppedWriter())
         registry.register(FirstOpenRace())
+        registry.register(ForeignPin())
         registry.register(LockFileTampered())
         registry.register(FileReplaced())
         registry.register(CopyWhileOpen())

@@ -29,9 +29,10 @@ package enum Preload {
 
     /// What the variable is to say. What is there is kept and stands first; ours stands last, so that it is the nearest
     /// to libc and sees what the others let through.
-    package static func environment(adding library: String, to existing: String?) -> String {
-        let kept = (existing ?? "").utf8.split(whereSeparator: isSeparator).compactMap { String($0) }
-        return (kept.filter { $0 != library } + [library]).joined(separator: ":")
+    package static func environment(adding library: String, to existing: [UInt8]) -> [UInt8] {
+        let own = Array(library.utf8)
+        let kept = existing.split(whereSeparator: isSeparator).filter { !$0.elementsEqual(own) }
+        return Array((kept + [own[...]]).joined(separator: [UInt8(ascii: ":")]))
     }
 
     private static func isSeparator(_ byte: UInt8) -> Bool {

@@ -49,7 +49,8 @@ package struct RecordedStep {
         program.passed = [(own: output, number: Worker.reportDescriptor)]
         program.limitSeconds = seconds
         // A mistake planted by a self-test is in all processes of the case.
-        program.variables = WorkerEnvironment.inherited().filter { $0.hasPrefix(SelfTest.variable + "=") }
+        program.variables = WorkerEnvironment.inherited().map(\.text)
+            .filter { $0.hasPrefix(SelfTest.variable + "=") }
         let volatile = try VolatileNames(adding: context.engine.coordinationPatterns, to: [])
         let run = try Recorder(program, directory: location.directory, volatile: volatile, in: place).run()
         let report = try report(place + "/report")

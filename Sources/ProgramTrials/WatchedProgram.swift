@@ -83,7 +83,7 @@ package struct WatchedProgram: Sendable {
         let isSession = output == .terminal
         var started = StartedProcesses()
         // Has the PATH that posix_spawnp searches, that of this process, unless `variables` replaces it.
-        let environment = variables(tiedTo: getpid()) + [started.setting]
+        let environment = variables(tiedTo: getpid()) + [EnvironmentVariable(started.setting)]
         var hasDirectory = true
         let processID = try started.start {
             try ProcessStart.run(
@@ -111,12 +111,9 @@ package struct WatchedProgram: Sendable {
         return running
     }
 
-    private func variables(tiedTo parent: pid_t) -> [String] {
-        let given = variables + (library == nil ? [] : ["ASSAY_PARENT=\(parent)"])
-        let names = given.compactMap { variable in variable.firstIndex(of: "=").map { variable[...$0] } }
-        let kept = WorkerEnvironment.inherited().filter { variable in
-            !variable.hasPrefix("ASSAY_") && !names.contains { variable.hasPrefix($0) }
-        }
+    private func variables(tiedTo parent: pid_t) -> [EnvironmentVariable] {
+        let given = (variables + (library == nil ? [] : ["ASSAY_PARENT=\(parent)"])).map { EnvironmentVariable($0) }
+        let kept = WorkerEnvironment.inherited(without: given).filter { !$0.hasPrefix("ASSAY_") }
         return WorkerEnvironment.variables(kept, library: library) + given
     }
 }

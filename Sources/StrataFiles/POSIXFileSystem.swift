@@ -201,11 +201,11 @@ final class POSIXFile: File {
         var done = 0
         while done < bytes.count {
             let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw FileError(.write, path: path, errno: errno)
-            }
-            if count == 0 { throw FileError(.write, path: path, errno: 0) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw FileError(.write, path: path, errno: count < 0 ? errno : 0) }
+            #if Zoo
+                if PlantedMistake.shortWriteBelieved.isPlanted { return }
+            #endif
             done += count
         }
     }

@@ -176,10 +176,19 @@
         /// A compaction drops the last row of each row group.
         case compactionLosesRows = "strata-compaction-loses-rows"
 
+        /// Pages of a version that another process has pinned are used again.
+        case foreignPinIgnored = "strata-foreign-pin-ignored"
+        /// Of the writers that wait, the one that came last is the next.
+        case lastWriterFirst = "strata-last-writer-first"
+        /// A write that the system did in part is taken for a whole one.
+        case shortWriteBelieved = "strata-short-write-believed"
+
         // Sealed storage.
 
         /// All pages and batches are sealed under one nonce.
         case nonceConstant = "strata-nonce-constant"
+        /// Nonces are counted, from one in each process.
+        case nonceCounted = "strata-nonce-counted"
         /// Records of an encrypted store's log are plain, behind zeros in place of nonce and tag.
         case logUnsealed = "strata-log-unsealed"
 
@@ -189,6 +198,8 @@
         case checkForgives = "strata-check-forgives"
         /// A salvage counts its first row as saved without writing it.
         case salvageLosesRow = "strata-salvage-loses-row"
+        /// A salvage does not look for a log.
+        case salvageLogForgotten = "strata-salvage-log-forgotten"
         /// A salvage reports no lost rows.
         case salvageLossUntold = "strata-salvage-loss-untold"
 
@@ -240,6 +251,11 @@
         /// A rule that denies a deletion is ignored.
         case denyIgnored = "strata-deny-ignored"
 
+        // Realms and threads.
+
+        /// What is frozen is the newest version, and not the one that is shown.
+        case freezeTakesNewest = "strata-freeze-takes-newest"
+
         // Notifications.
 
         /// A change set leaves its insertions out.
@@ -258,6 +274,10 @@
 
         /// Every third commit does not ring the bells of other processes.
         case bellLost = "strata-bell-lost"
+        /// A process looks every millisecond whether another one has rung.
+        case attendantPolls = "strata-attendant-polls"
+        /// The owner of writing leaves changes of values out of what other processes hand in.
+        case guestUpdateLost = "strata-guest-update-lost"
 
         package static let variable = "ASSAY_ZOO_MISTAKE"
 
@@ -270,6 +290,9 @@
 
         /// For a mistake that is made every third time: whether it is planted and due.
         package var isDue: Bool { isPlanted && Self.asked.add(1, ordering: .relaxed).newValue % 3 == 0 }
+
+        /// One more each time, from one in each process.
+        package static func next() -> UInt64 { asked.add(1, ordering: .relaxed).newValue }
 
         package static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 

@@ -12,6 +12,8 @@ struct CrashTrialTests {
     private static let careless = "echo one >{}/new; mv {}/new {}/rows; echo done"
     private static let careful = "echo one >{}/new; sync {}/new; mv {}/new {}/rows; sync {}; echo done"
     private static let notLost = "! grep -q done \"$ASSAY_ACKNOWLEDGED\" || grep -qx one {}/rows"
+    private static let whole = "test $(wc -l <{}/rows) = 40"
+    private static let wholeOrEmpty = "! test -s {}/rows || \(whole)"
     private static let notTorn = "! test -e {}/rows || grep -qx one {}/rows"
 
     private func trial(
@@ -95,20 +97,28 @@ struct CrashTrialTests {
         }
     }
 
-    @Test("ext4 keeps a file that a rename replaces, and the names beside it in order")
-    func replaced() throws {
-        let whole = "test $(wc -l <{}/rows) = 40"
-        for (profile, fails) in [(CrashProfile.ext4Ordered, false), (.strict, true)] {
-            let scratch = try TrialDirectory()
-            let directory = scratch.path + "/watched"
-            try FileTree.createDirectory(directory)
-            let lines = (1...40).map { "line \($0)\n" }.joined()
-            try FileTree.writeText(directory + "/rows", lines)
-            let program = "tr l L <{}/rows >{}/new; mv {}/new {}/rows"
-            let trial = try trial(program, check: whole, profile, in: scratch)
-            _ = try trial.isCheckBlind()
-            #expect(try trial.sweep().findings.isEmpty == !fails, "\(profile)")
-        }
+    @Test(
+        "ext4 keeps a file that a rename replaces, and one that is cut and written anew may be empty",
+        arguments: [
+            ("tr l L <{}/rows >{}/new; mv {}/new {}/rows", CrashProfile.ext4Ordered, whole, false),
+            ("tr l L <{}/rows >{}/new; mv {}/new {}/rows", .strict, whole, true),
+            // Writes a file of another name and renames it, too.
+            ("sed -i s/l/L/ {}/rows", .ext4Ordered, whole, false),
+            ("sed -i s/l/L/ {}/rows", .strict, whole, true),
+            ("tr l L <{}/rows >{}/new; cat {}/new >{}/rows", .ext4Ordered, whole, true),
+            ("tr l L <{}/rows >{}/new; cat {}/new >{}/rows", .ext4Ordered, wholeOrEmpty, false),
+            ("tr l L <{}/rows >{}/new; cat {}/new >{}/rows", .strict, wholeOrEmpty, true),
+        ])
+    func replaced(program: String, profile: CrashProfile, check: String, fails: Bool) throws {
+        let scratch = try TrialDirectory()
+        let directory = scratch.path + "/watched"
+        try FileTree.createDirectory(directory)
+        let lines = (1...40).map { "line \($0)\n" }.joined()
+        try FileTree.writeText(directory + "/rows", lines)
+        let trial = try trial(program, check: check, profile, in: scratch)
+        _ = try trial.isCheckBlind()
+        let outcome = try trial.sweep()
+        #expect(outcome.findings.isEmpty == !fails && outcome.checked > 1)
     }
 
     @Test("a check that cannot say anything is refused")

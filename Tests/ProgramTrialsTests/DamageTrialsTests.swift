@@ -21,9 +21,9 @@ struct DamageTrialsTests {
         _ read: String, in directory: TrialDirectory, files: [(String, String)] = [("rows", rows)],
         faults: [FileDamage.Kind] = FileDamage.Kind.allCases, samples: Int = 6
     ) throws -> DamageReport {
-        let damaged = DamagedFiles(files.map { ($0.0, Array($0.1.utf8)) })
-        let trials = DamageTrials(
-            damaged, command: CheckCommand(read), subject: files[0].0, directory: directory.path)
+        let subject = DamageSubject(files.map { ($0.0, Array($0.1.utf8)) })
+        let damaged = subject.files
+        let trials = DamageTrials(subject, command: CheckCommand(read), directory: directory.path)
         let reference = try trials.reference()
         let damages = faults.flatMap { kind -> [FileDamage] in
             var random = RandomStream(Seed(7))
@@ -65,15 +65,57 @@ struct DamageTrialsTests {
         #expect(report.exitStatus == 3 && report.trials.allSatisfy { $0.outcome == .correct })
     }
 
-    @Test("directories without files are in each copy, too")
-    func emptyDirectories() throws {
+    @Test("a copy has the empty directories, permissions, links and names of the original, and damage in every name")
+    func surroundings() throws {
         let directory = try TrialDirectory()
-        var trials = DamageTrials(
-            DamagedFiles([("a/rows", Array("some rows".utf8))]),
-            command: CheckCommand("test -d {}/empty/deep && cat {}/a/rows"), subject: "", directory: directory.path)
-        #expect(throws: TrialRefusal.self) { try trials.reference() }
-        trials.directories = ["a", "empty", "empty/deep"]
-        #expect(try trials.reference().lines.count == 1)
+        let store = directory.path + "/store"
+        let odd = BytePath([0x63, 0x61, 0x66, 0xE9])
+        try FileTree.createDirectory(store + "/empty/deep")
+        try FileTree.createDirectory(store + "/closed")
+        try FileTree.make(BytePath(store + "/run"), Array("#!/bin/sh\ncat $1/rows\n".utf8), mode: 0o755)
+        try FileTree.make(BytePath(store + "/closed/key"), Array("a key".utf8), mode: 0o400)
+        try FileTree.make(BytePath(store).appending(odd), Array("some rows\n".utf8), mode: 0o644)
+        try FileTree.addName(BytePath(store + "/rows"), to: BytePath(store).appending(odd))
+        try FileNode(.link(target: odd.bytes), mode: 0).make(at: BytePath(store + "/link"))
+        try FileNode(.fifo, mode: 0o600).make(at: BytePath(store + "/fifo"))
+        try FileTree.setMode(0o500, of: BytePath(store + "/closed"))
+        try FileTree.setMode(0o750, of: BytePath(store))
+        let listing = "cd {} && find . -printf '%P %M %n %l\\n' | LC_ALL=C sort && {}/run {} && cat link"
+        let expected = try CheckCommand(listing).run(store)
+        #expect(expected.hasSucceeded && expected.output.contains(0xE9), "\(expected.errorText)")
+        let trials = DamageTrials(
+            try DamageSubject(at: [store]), command: CheckCommand(listing), directory: directory.path)
+        let reference = try trials.reference()
+        #expect(reference == PrintedLines(expected.output, directory: store))
+        // A file with two names is one file.
+        let rows = try #require(trials.files.files.first { $0.name == "caf\\xE9" })
+        #expect(trials.files.files.count == 3)
+        let damage = FileDamage(.cut, rows.start + 5)
+        let trial = try trials.run(damage, against: reference, in: directory.path + "/cut")
+        #expect(trial?.outcome == .silentlyWrong)
+        let report = DamageReport([try #require(trial)], files: trials.files, pageSize: 64)
+        #expect(report.rows[0][2] == "caf\\xE9" && report.heat().contains { $0.contains("caf\\xE9 ") })
+        #expect(report.place(of: damage).hasPrefix("file caf\\xE9, "))
+    }
+
+    @Test("files that are named one by one keep permissions, and what cannot be damaged is refused")
+    func named() throws {
+        let directory = try TrialDirectory()
+        let path = directory.path + "/run"
+        try FileTree.make(BytePath(path), Array("#!/bin/sh\necho rows\n".utf8), mode: 0o700)
+        try FileTree.createDirectory(directory.path + "/other")
+        try FileTree.writeText(directory.path + "/other/run", "")
+        let trials = DamageTrials(
+            try DamageSubject(at: [path]), command: CheckCommand("{}"), directory: directory.path + "/copies")
+        #expect(try trials.reference().lines.first == Array("rows".utf8))
+        for (paths, word) in [
+            ([path, directory.path + "/other/run"], "same name"), ([path + "1"], "no file"),
+            ([path, directory.path], "is a directory"), ([directory.path + "/other"], "no bytes"),
+            (["/dev/null", path], "is no file"),
+        ] {
+            let refusal = #expect(throws: TrialRefusal.self) { try DamageSubject(at: paths) }
+            #expect(refusal?.description.contains(word) == true, "\(refusal?.description ?? "")")
+        }
     }
 
     @Test(
@@ -133,13 +175,12 @@ struct DamageTrialsTests {
                 + "where i < 300) insert into t select 'somebody with the number ' || i from n\""
         ).run(path)
         #expect(made.hasSucceeded, "\(made.errorText)")
-        let files = DamagedFiles([("people.db", try FileTree.readBytes(path))])
+        let subject = try DamageSubject(at: [path])
         let read = "[ \"$(sqlite3 {} 'pragma integrity_check')\" = ok ] && sqlite3 {} 'select * from t'"
-        let trials = DamageTrials(
-            files, command: CheckCommand(read), subject: "people.db", directory: directory.path)
+        let trials = DamageTrials(subject, command: CheckCommand(read), directory: directory.path + "/copies")
         let reference = try trials.reference()
         var random = RandomStream(Seed(1))
-        let damages = files.damages(.flip, count: 40, pageSize: 4_096, older: nil, random: &random)
+        let damages = subject.files.damages(.flip, count: 40, pageSize: 4_096, older: nil, random: &random)
         let tried = try trials.run(damages, against: reference).outputs
         // Not a share, which is SQLite's: that both are seen.
         #expect(tried.contains { $0.outcome == .silentlyWrong } && tried.contains { $0.outcome == .detected })

@@ -136,10 +136,9 @@ struct ProgramFaultTests {
         #expect(!ProgramFaultOutcome.completed.isViolation(mustTell: true))
         let library = try #require(PreloadFolder.library)
         var once = ProgramFaultTrials(
-            ["perl", "-e", "open(my $f, '>', $ARGV[0]); syswrite($f, 'a' x 100)", "{}/rows"],
-            check: CheckCommand("test -d {}"), library: library, directory: directory.path)
+            [try PreloadFolder.probe(), "open:a:{}/rows", "write:a:100"], check: CheckCommand("test -d {}"),
+            library: library, directory: directory.path)
         once.output = .pipe
-        guard (try? CheckCommand("command -v perl # {}").run("/"))?.hasSucceeded == true else { return }
         let trial = try once.run(fault, try once.baseline(), in: directory.path + "/one")
         #expect(trial?.outcome == .untold)
         let report = ProgramFaultReport(try #require(trial.map { [$0] }), try once.baseline(), mustTell: true)
@@ -223,6 +222,14 @@ enum PreloadFolder {
         }
         return nil
     }()
+
+    /// A program that makes the calls that its words name, each once, and asks what comes of none of them.
+    static func probe() throws -> String {
+        let library = try #require(library)
+        let path = library.dropLast(Preload.libraryName.utf8.count) + "PreloadProbe"
+        try #require(access(String(path), X_OK) == 0, "no PreloadProbe beside the library")
+        return String(path)
+    }
 
     /// Whether a program can be recorded: there is the library, and the kernel tells of calls that go past it.
     static let records: Bool = {

@@ -172,7 +172,6 @@ struct RecorderTests {
 
     @Test("every call of the probe leads to what is on the disk")
     func calls() throws {
-        let folder = try #require(PreloadFolder.library).split(separator: "/").dropLast().joined(separator: "/")
         let verbs = [
             "write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64", "pwritev2", "pwritev64v2",
             "pwritev2-dsync", "pwritev64v2-sync", "ftruncate", "ftruncate64", "fallocate", "fallocate64",
@@ -183,7 +182,7 @@ struct RecorderTests {
             ["open:a:rows", "open:b:old", "write:a:5000"] + verbs.map { "\($0):a:6000" }
             + ["open-dsync:c:synced", "write:c:700", "copy_file_range:c:a", "sendfile:c:a"]
             + ["rename:rows", "link:rows2", "truncate:rows22", "unlink:rows2", "creat:d:rows", "write:d:5"]
-        let kept = try record(["/" + folder + "/PreloadProbe"] + words)
+        let kept = try record([try PreloadFolder.probe()] + words)
         #expect(kept.run.unseen == [] && kept.run.end.hasSucceeded, "\(kept.run.unseen) \(kept.run.end.errorText)")
         #expect(kept.run.operations.count > 30)
     }

@@ -13,7 +13,7 @@ import Testing
 struct FileTreeKindsTests {
     private static let odd = BytePath([0x63, 0xE9, 0x0A])
 
-    @Test("a copy has the permissions, the links, the FIFOs, the sockets and the names of the original")
+    @Test("a copy has the permissions, the links of both kinds, the FIFOs, the sockets and the names of the original")
     func copy() throws {
         let temporary = try TemporaryDirectory()
         let source = temporary.path + "/a"
@@ -27,6 +27,7 @@ struct FileTreeKindsTests {
         try FileNode(.link(target: [0xE9]), mode: 0).make(at: BytePath(source + "/dangling"))
         try FileNode(.fifo, mode: 0o622).make(at: BytePath(source + "/fifo"))
         try FileNode(.socket, mode: 0o700).make(at: BytePath(source + "/socket"))
+        try FileTree.addName(BytePath(source + "/closed/again"), to: BytePath(source).appending(Self.odd))
         try FileTree.setMode(0o555, of: BytePath(source + "/closed"))
         let target = temporary.path + "/b"
         try FileTree.copy(from: source, to: target)
@@ -40,7 +41,10 @@ struct FileTreeKindsTests {
             }
         }
         #expect(try FileTree.readBytes(BytePath(target).appending(Self.odd)) == [4])
-        #expect(try FileTree.totalSize(target) == 4)
+        let names = [BytePath(target).appending(Self.odd), BytePath(target + "/closed/again")]
+        let identities = try names.map { FileIdentity(try FileTree.status($0)) }
+        #expect(identities[0] == identities[1], "a file with two names became two files")
+        #expect(try FileTree.totalSize(target) == 5)
         try FileTree.sync(target)
         try FileTree.remove(target)
         #expect(FileTree.kind(target) == nil && FileTree.kind(source + "/closed/read") == .file)

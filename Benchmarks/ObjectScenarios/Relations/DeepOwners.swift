@@ -53,7 +53,7 @@ extension DeepOwner {
         let realm = try place.realm([Self.self, Licence.self])
         var kept: [Int] = []
         try realm.write {
-            let gone = make(1, level: 1, realm)
+            _ = make(1, level: 1, realm)
             let other = make(1 << levels, level: 1, realm)
             kept = names(realm).filter { isBelow($0, root: other.name) }
             guard let deepest = realm.object(ofType: Self.self, forPrimaryKey: (1 << levels) - 1) else { return }
@@ -71,6 +71,9 @@ extension DeepOwner {
             deepest.shared.append(both)
             other.shared.append(both)
             kept.append(both.name)
+        }
+        guard let gone = realm.object(ofType: Self.self, forPrimaryKey: 1) else { return .wrong("no tree") }
+        try realm.write {
             if inResults {
                 realm.delete(realm.objects(Self.self).filter("name == %@", gone.name))
             } else {

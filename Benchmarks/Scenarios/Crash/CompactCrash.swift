@@ -16,8 +16,8 @@ import SimulatedDisk
 /// is cut at every operation of it.
 ///
 /// A violation: anything but all rows that were there before, an open that fails afterwards, or files of the
-/// compaction that are still there when the database was opened and closed again. A case in which no compaction was
-/// under way when it was ended says nothing.
+/// compaction that are still there when the database was opened and closed again; of an encrypted database a nonce that
+/// serves twice. A case in which no compaction was under way when it was ended says nothing.
 struct CompactCrash: Scenario {
     let slug = "compact-crash"
     let family = Family.crash
@@ -72,6 +72,7 @@ struct CompactCrash: Scenario {
         try engine.openCompacting(on: disk, Self.location, settings: context.settings).close()
         let isCompacted = disk.operations - begun > begun - idle
         context.require(isCompacted ? 1 : 0, "the disk saw no compaction: as many operations as of an open")
+        try context.judgeSeals(on: disk, secrets: CaseContext.secrets(tables))
         let names = Set(disk.image.entries.keys)
         var (tried, last) = (0, 0)
         var sweep = disk.sweep()
@@ -262,6 +263,9 @@ private struct CompactionKills {
         }
         if !words.contains(Word.done) { try hits.add() }
         try context.keepDatabase(at: location)
+        if let fault = try context.sealFault(inDirectory: location.directory) {
+            return ContentFinding(.silentlyWrong, fault)
+        }
         let finding = try ForkedReader.read(context, at: location, expected: expected, seconds: 30)
         return finding.outcome == .correct ? try leftovers(at: location) : finding
     }

@@ -1,5 +1,6 @@
 import FaultModel
 import Harness
+import RunRecords
 import SimulatedDisk
 
 extension CaseContext {
@@ -22,5 +23,16 @@ extension CaseContext {
             }
         }
         add(ledger)
+    }
+
+    /// What is wrong with the nonces in all files of a directory in which a process was ended: those that it had begun
+    /// are among them. nil where nothing is, or where the database is not encrypted.
+    func sealFault(inDirectory directory: String) throws -> String? {
+        guard var ledger = try sealLedger() else { return nil }
+        for name in try FileTree.names(in: directory) where FileRole.byName(name) != .lock {
+            let path = directory + "/" + name
+            if FileTree.kind(path) == .file { ledger.add(try FileTree.readBytes(path), of: path) }
+        }
+        return ledger.finding
     }
 }

@@ -14,7 +14,8 @@ import RunRecords
 ///
 /// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
 /// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
-/// engine's own check finds nothing.
+/// engine's own check finds nothing. Of an encrypted database no nonce serves twice, neither in what the process left
+/// nor in what the next one made of it.
 struct TroubledHistory {
     private let context: CaseContext
     private let witness: IOWitness
@@ -61,8 +62,22 @@ struct TroubledHistory {
         for case .sawNothing(let text) in history.events { return (.refused, "without any fault: \(text)") }
         let worlds = HistoryWorlds(history.events, of: operations, keepsAcknowledged: true)
         if let wrong = worlds.wrong { return wrong }
-        let finding = try read(location, worlds)
+        let finding = try look(location, worlds)
         return (finding.outcome, finding.detail)
+    }
+
+    /// Reads and goes on, and compares the nonces before and after.
+    private func look(_ location: DatabaseLocation, _ worlds: HistoryWorlds) throws -> ContentFinding {
+        guard var ledger = try context.sealLedger(secrets: []) else { return try read(location, worlds) }
+        try ledger.add(context.engine, at: location)
+        let finding = try read(location, worlds)
+        try ledger.add(context.engine, at: location)
+        // Where there may be no database, there may be nothing that is sealed.
+        guard let fault = worlds.mayLackTable ? ledger.fault : ledger.finding else { return finding }
+        var gravest = TroubleFinding()
+        gravest.take(.silentlyWrong, fault)
+        gravest.take(finding.outcome, finding.detail)
+        return ContentFinding(gravest.outcome, gravest.detail)
     }
 
     // MARK: Under one
@@ -102,7 +117,7 @@ struct TroubledHistory {
         // It may have ended before it came to that.
         try trouble.lift?()
         try context.keepDatabase(at: location)
-        let finding = try read(location, worlds)
+        let finding = try look(location, worlds)
         let told = history.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
         worst.take(finding.outcome, finding.detail + (told.first.map { " (it had said: \($0))" } ?? ""))
         return (worst.outcome, worst.detail)

@@ -47,8 +47,8 @@ struct DamageCommand: Command {
         let kept = try options.keptDirectory()
         let pageSize = try options.number("--page", default: 4_096)
         let kinds = try kinds(arguments)
-        let subject = try DamageSubject(arguments.positional, command: name)
-        let older = try arguments.value("--older").map { try subject.older(trimmed($0), command: name) }
+        let subject = try DamageSubject(at: arguments.positional.map(trimmed))
+        let older = try arguments.value("--older").map { try subject.older(trimmed($0)) }
         if kinds.contains(.age), older == nil, arguments.has("--faults") {
             throw UsageError("age needs the files as they were before: --older COPY", command: name)
         }
@@ -59,9 +59,8 @@ struct DamageCommand: Command {
         var read = try options.check("--read")
         read.limitSeconds = try arguments.seconds("--time-limit") ?? 20
         read.outputLimit = 64 << 20
-        var trials = DamageTrials(subject.files, command: read, subject: subject.name, directory: scratch.path)
+        var trials = DamageTrials(subject, command: read, directory: scratch.path)
         trials.older = older
-        trials.directories = subject.directories
         trials.pageSize = pageSize
         trials.ignored = arguments.all("--ignore")
         trials.memoryLimit = try options.number("--memory-limit", default: 1_024) << 20
@@ -127,7 +126,7 @@ struct DamageCommand: Command {
     ) throws -> Int32 {
         if let kept {
             let change = trials.files.change(damage, pageSize: trials.pageSize, older: trials.older)
-            try trials.write(change, to: kept)
+            try trials.subject.write(change, to: kept)
         }
         guard let trial = try trials.run(damage, against: reference, in: trials.directory + "/only") else { return 3 }
         let report = DamageReport([trial], files: trials.files, pageSize: trials.pageSize)
@@ -135,77 +134,5 @@ struct DamageCommand: Command {
         try Output.line("\(trial.outcome.rawValue)\(trial.detail.isEmpty ? "" : ": \(trial.detail)")")
         if let kept { try Output.line("kept: \(kept)") }
         return trial.outcome.isHonest ? 0 : 2
-    }
-}
-
-/// The files that are damaged, as the user named them.
-private struct DamageSubject {
-    let files: DamagedFiles
-    /// What {} stands for in a copy; empty for all of it.
-    let name: String
-    /// Of a directory those below it, also where no file is in them.
-    let directories: [String]
-
-    init(_ paths: [String], command: String) throws {
-        if paths.count == 1, FileTree.isDirectory(paths[0]) {
-            let (names, directories) = try Self.names(below: paths[0], "")
-            self.directories = directories
-            files = DamagedFiles(try names.map { ($0, try FileTree.readBytes(paths[0] + "/" + $0)) })
-            name = ""
-        } else {
-            for path in paths where FileTree.kind(path) == nil || FileTree.isDirectory(path) {
-                let isMissing = FileTree.kind(path) == nil
-                throw UsageError(
-                    isMissing
-                        ? "there is no file \(path)"
-                        : "\(path) is a directory: name it alone, or its files one by one", command: command)
-            }
-            let named = try paths.map { (Self.base($0), try FileTree.readBytes($0)) }
-            guard Set(named.map(\.0)).count == named.count else {
-                throw UsageError("two of the files have the same name: name their directory instead", command: command)
-            }
-            files = DamagedFiles(named)
-            name = named.first?.0 ?? ""
-            directories = []
-        }
-        guard files.byteCount > 0 else {
-            throw UsageError("\(paths[0]) holds no bytes: there is nothing to damage", command: command)
-        }
-    }
-
-    private static func base(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
-
-    private static func names(
-        below directory: String, _ prefix: String
-    ) throws -> (files: [String], directories: [String]) {
-        var found: (files: [String], directories: [String]) = ([], [])
-        for name in try FileTree.names(in: directory) {
-            let path = directory + "/" + name
-            switch FileTree.kind(path) {
-            case .directory:
-                let below = try names(below: path, prefix + name + "/")
-                found.directories += [prefix + name] + below.directories
-                found.files += below.files
-            case .file: found.files.append(prefix + name)
-            default: break
-            }
-        }
-        return found
-    }
-
-    /// The same files from another time. One that was not there then is empty.
-    func older(_ path: String, command: String) throws -> DamagedFiles {
-        guard FileTree.kind(path) != nil else {
-            throw UsageError("--older: there is nothing at \(path)", command: command)
-        }
-        let isDirectory = FileTree.isDirectory(path)
-        guard isDirectory || files.files.count == 1 else {
-            throw UsageError("--older: of several files it is a directory with their names", command: command)
-        }
-        return DamagedFiles(
-            try files.files.map { file in
-                let source = isDirectory ? path + "/" + file.name : path
-                return (file.name, FileTree.exists(source) ? try FileTree.readBytes(source) : [])
-            })
     }
 }

@@ -113,14 +113,15 @@ enum PeerLibraryOption {
         #endif
     }()
 
-    private static func environment(_ choices: [PeerLibraries.Choice], _ places: [String]) -> [String] {
+    private static func environment(_ choices: [PeerLibraries.Choice], _ places: [String]) -> [EnvironmentVariable] {
         let (search, chosen) = (searchVariable + "=", PeerLibraries.variable + "=")
         let inherited = WorkerEnvironment.inherited()
-        let before = inherited.first { $0.hasPrefix(search) }.map { String($0.dropFirst(search.count)) } ?? ""
-        let all = places + (before.isEmpty ? [] : [before])
+        let before = inherited.first { $0.hasPrefix(search) }?.value ?? []
+        let all = places.map { Array($0.utf8) } + (before.isEmpty ? [] : [before])
+        let searched = Array(search.utf8) + all.joined(separator: [UInt8(ascii: ":")])
         return inherited.filter { !$0.hasPrefix(search) && !$0.hasPrefix(chosen) }
-            + [chosen + PeerLibraries.text(choices)]
-            + (all.isEmpty ? [] : [search + all.joined(separator: ":")])
+            + [EnvironmentVariable(chosen + PeerLibraries.text(choices))]
+            + (all.isEmpty ? [] : [EnvironmentVariable(searched)])
     }
 
     /// A directory in which the loader finds the file under the name that this program was linked with, whatever its
@@ -153,7 +154,7 @@ enum PeerLibraryOption {
     }
 
     /// What a child of this program prints, and whether it ended with status 0.
-    private static func ask(_ words: [String], _ environment: [String]) throws -> (isFine: Bool, text: String) {
+    private static func ask(_ words: [String], _ environment: [EnvironmentVariable]) throws -> (isFine: Bool, text: String) {
         try ComparisonOptions.withScratch { scratch in
             let (output, errors) = (scratch + "/output", scratch + "/errors")
             var child = ChildProgram([ProgramBuild.path] + words, outputFile: output, errorFile: errors)

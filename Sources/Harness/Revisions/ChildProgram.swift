@@ -21,8 +21,8 @@ package struct ChildProgram {
     /// Gets standard error; nil where that is the same file.
     package var errorFile: String?
 
-    /// `NAME=VALUE`, all of it; nil for this process's without what git would go by.
-    package var environment: [String]?
+    /// All of it; nil for this process's without what git would go by.
+    package var environment: [EnvironmentVariable]?
 
     package init(_ words: [String], outputFile: String, errorFile: String? = nil) {
         precondition(!words.isEmpty)

@@ -34,13 +34,13 @@ package enum ProcessStart {
     /// - Parameters:
     ///   - words: the program and what it is told; never empty.
     ///   - isOnPath: whether the program is looked for on the path.
-    ///   - environment: `NAME=VALUE`, all of it.
+    ///   - environment: all of it.
     ///   - leads: what it leads.
     ///   - connect: says what the child's descriptors are.
     /// - Returns: its process id.
     /// - Throws: `HarnessError` where it cannot be started.
     package static func run(
-        _ words: [String], isOnPath: Bool = false, environment: [String], leads: Leadership = .group,
+        _ words: [String], isOnPath: Bool = false, environment: [EnvironmentVariable], leads: Leadership = .group,
         connect: (inout Actions) -> Void
     ) throws -> pid_t {
         #if canImport(Glibc)

@@ -1,34 +1,49 @@
 import Measuring
 import RunRecords
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The environment that a worker is started with: this process's, and the preloaded library where it was built beside
 /// the executable. It watches nothing until the worker says which directories.
 package enum WorkerEnvironment {
     /// `NAME=VALUE`, as posix_spawn takes them.
     ///
     /// - Parameter given: in place of those of the same name that this process has.
-    package static func variables(executable: String, given: [String] = []) -> [String] {
-        let names = given.compactMap { variable in
-            variable.firstIndex(of: "=").map { String(variable[...$0]) }
-        }
-        let kept = inherited().filter { variable in !names.contains { variable.hasPrefix($0) } }
+    package static func variables(executable: String, given: [EnvironmentVariable] = []) -> [EnvironmentVariable] {
+        let kept = inherited(without: given)
         return variables(kept, library: Preload.library(besides: executable)) + given
     }
 
-    package static func variables(_ inherited: [String], library: String?) -> [String] {
+    package static func variables(_ inherited: [EnvironmentVariable], library: String?) -> [EnvironmentVariable] {
         guard let library else { return inherited }
         let prefix = Preload.variable + "="
-        let existing = inherited.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
-        let value = Preload.environment(adding: library, to: existing)
-        return inherited.filter { !$0.hasPrefix(prefix) } + [prefix + value]
+        let existing = inherited.first { $0.hasPrefix(prefix) }?.value
+        let value = Preload.environment(adding: library, to: existing ?? [])
+        return inherited.filter { !$0.hasPrefix(prefix) } + [EnvironmentVariable(Array(prefix.utf8) + value)]
     }
 
-    /// `NAME=VALUE` of this process.
-    package static func inherited() -> [String] {
-        var variables: [String] = []
-        guard var place = KernelCalls.environment else { return variables }
+    /// Those of this process whose names are none of the given ones.
+    package static func inherited(without given: [EnvironmentVariable]) -> [EnvironmentVariable] {
+        let names = Set(given.compactMap(\.name))
+        return inherited().filter { variable in variable.name.map { !names.contains($0) } ?? true }
+    }
+
+    /// Those of this process, byte by byte.
+    package static func inherited() -> [EnvironmentVariable] {
+        KernelCalls.environment.map(variables(of:)) ?? []
+    }
+
+    /// Those of a list that ends with a null pointer.
+    static func variables(of list: UnsafePointer<UnsafeMutablePointer<CChar>?>) -> [EnvironmentVariable] {
+        var variables: [EnvironmentVariable] = []
+        var place = list
         while let variable = place.pointee {
-            variables.append(String(cString: variable))
+            let text = UnsafeBufferPointer(start: variable, count: strlen(variable))
+            variables.append(EnvironmentVariable(text.map { UInt8(bitPattern: $0) }))
             place += 1
         }
         return variables

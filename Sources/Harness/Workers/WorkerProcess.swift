@@ -73,7 +73,8 @@ package struct WorkerProcess: Sendable {
 
     private func spawn(input: Pipe, output: Pipe, errors: Pipe, _ variables: [String]) throws -> Int32 {
         let words = front + [executable, "worker"] + (namesParent ? ["--parent", String(getpid())] : [])
-        let environment = WorkerEnvironment.variables(executable: program, given: variables)
+        let environment = WorkerEnvironment.variables(
+            executable: program, given: variables.map { EnvironmentVariable($0) })
         return try ProcessStart.run(words, environment: environment) { actions in
             posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
             posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
@@ -121,13 +122,29 @@ package final class Pipe {
     }
 }
 
-/// Arguments as C wants them.
+/// Arguments and variables as C wants them.
 package enum CommandVector {
     package static func with<Output>(
         _ arguments: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
     ) -> Output {
-        var pointers = arguments.map { strdup($0) }
-        pointers.append(nil)
+        with(arguments.map { strdup($0) }, body)
+    }
+
+    package static func with<Output>(
+        _ variables: [EnvironmentVariable], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
+    ) -> Output {
+        with(variables.map { ($0.bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer(copy) }, body)
+    }
+
+    private static func copy(_ text: UnsafeBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
+        text.baseAddress.flatMap { strdup($0) }
+    }
+
+    /// Frees what it is given.
+    private static func with<Output>(
+        _ copies: [UnsafeMutablePointer<CChar>?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
+    ) -> Output {
+        let pointers = copies + [nil]
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { preconditionFailure("an empty command") }

@@ -13,27 +13,24 @@ package struct DamageTrial: Sendable {
 /// Damages copies of files in one place each, and compares the output of the user's read command with its output for
 /// the undamaged files.
 package struct DamageTrials: Sendable {
-    package let files: DamagedFiles
+    package let subject: DamageSubject
     package let command: CheckCommand
-    /// Replaces `{}`, relative to a copy's directory: the first file, or empty if a directory was given.
-    package let subject: String
     /// For the copies.
     package let directory: String
     package var older: DamagedFiles?
-    /// Directories of a copy, including those without files.
-    package var directories: [String] = []
     package var pageSize = 4_096
     package var ignored: [String] = []
     /// Bytes of memory that the command and its children may use.
     package var memoryLimit = 1 << 30
     package var lanes = TrialLanes.processors
 
-    package init(_ files: DamagedFiles, command: CheckCommand, subject: String, directory: String) {
-        self.files = files
-        self.command = command
+    package init(_ subject: DamageSubject, command: CheckCommand, directory: String) {
         self.subject = subject
+        self.command = command
         self.directory = directory
     }
+
+    package var files: DamagedFiles { subject.files }
 
     // MARK: The undamaged copy
 
@@ -104,8 +101,8 @@ package struct DamageTrials: Sendable {
 
     /// Makes the files anew, and reads them.
     private func read(_ change: FileChange?, in directory: String) throws -> Reading {
-        try write(change, to: directory)
-        let path = subject.isEmpty ? directory : directory + "/" + subject
+        try subject.write(change, to: directory)
+        let path = subject.name.isEmpty ? directory : directory + "/" + subject.name
         let (end, isTooLarge) = try follow(command.program(path))
         try FileTree.remove(directory)
         let lines = PrintedLines(end.output, directory: directory, ignoring: ignored)
@@ -122,20 +119,6 @@ package struct DamageTrials: Sendable {
                 isTooLarge = true
                 running.killAll()
             }
-        }
-    }
-
-    /// Writes the files, with at most one damage, to a new directory.
-    package func write(_ change: FileChange?, to directory: String) throws {
-        try FileTree.remove(directory)
-        try FileTree.createDirectory(directory)
-        for name in directories { try FileTree.createDirectory(directory + "/" + name) }
-        for (index, file) in files.files.enumerated() {
-            if let slash = file.name.lastIndex(of: "/") {
-                try FileTree.createDirectory(directory + "/" + file.name[..<slash])
-            }
-            let bytes = change.flatMap { $0.file == index ? $0.applied(to: file.bytes) : nil } ?? file.bytes
-            try FileTree.writeBytes(directory + "/" + file.name, bytes)
         }
     }
 

@@ -9,7 +9,7 @@ extension FileTree {
     ///
     /// A file shares its blocks with the original where the file system can (FICLONE), else the kernel copies it
     /// (copy_file_range), else it goes through a buffer. A symbolic link below the directory becomes a link with the
-    /// same text, a FIFO or a socket another one of no contents.
+    /// same text, a FIFO or a socket another one of no contents. Names of one file are names of one file in the copy.
     ///
     /// - Parameter constant: patterns of `*` and `?` for names of files that become further links to the original: only
     ///   for files that are never changed.
@@ -24,11 +24,14 @@ extension FileTree {
         {
             try createDirectory(String(target[..<slash]))
         }
-        try copy(status, from: BytePath(source), to: BytePath(target), linking: constant)
+        var copies: [FileIdentity: BytePath] = [:]
+        try copy(status, from: BytePath(source), to: BytePath(target), linking: constant, &copies)
     }
 
+    /// - Parameter copies: of files with several names, where their first copy stands.
     private static func copy(
-        _ status: stat, from source: BytePath, to target: BytePath, linking constant: [String]
+        _ status: stat, from source: BytePath, to target: BytePath, linking constant: [String],
+        _ copies: inout [FileIdentity: BytePath]
     ) throws(FileTreeError) {
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
@@ -37,13 +40,17 @@ extension FileTree {
             guard isMade || errno == EEXIST else { throw FileTreeError("create directory", target) }
             for name in try names(in: source) {
                 let child = source.appending(name)
-                try copy(try Self.status(child), from: child, to: target.appending(name), linking: constant)
+                try copy(try Self.status(child), from: child, to: target.appending(name), linking: constant, &copies)
             }
             if isMade { try setMode(UInt32(status.st_mode), of: target) }
         case S_IFREG:
             let isConstant = constant.contains { pattern in source.name.with { fnmatch(pattern, $0, 0) } == 0 }
             // Another file system, or one without links: then it is copied like the others.
             if isConstant && source.with({ one in target.with { link(one, $0) } }) == 0 { return }
+            if status.st_nlink > 1, let first = copies.updateValue(target, forKey: FileIdentity(status)) {
+                copies[FileIdentity(status)] = first
+                return try addName(target, to: first)
+            }
             try copyFile(from: source, to: target, mode: status.st_mode)
         default:
             try FileNode(status, at: source).make(at: target)

@@ -220,6 +220,11 @@ package enum FileTree {
         guard path.with({ chmod($0, permissions) }) == 0 else { throw FileTreeError("set the permissions of", path) }
     }
 
+    /// Gives a file a further name, a hard link.
+    package static func addName(_ name: BytePath, to path: BytePath) throws(FileTreeError) {
+        guard path.with({ one in name.with { link(one, $0) } }) == 0 else { throw FileTreeError("link", name) }
+    }
+
     /// What a file of this process does not get when it is made. All, where the system does not tell.
     package static let maskedBits: mode_t = {
         let lines = ((try? readText("/proc/self/status")) ?? "").split(separator: "\n")

@@ -43,6 +43,7 @@ package struct Nonce: Equatable, Sendable {
     static func make(_ randomBits: () -> UInt64) -> Nonce {
         #if Zoo
             if PlantedMistake.nonceConstant.isPlanted { return Nonce(high: 1, low: 1) }
+            if PlantedMistake.nonceCounted.isPlanted { return Nonce(high: PlantedMistake.next(), low: 0) }
         #endif
         return Nonce(high: randomBits(), low: UInt32(truncatingIfNeeded: randomBits()))
     }

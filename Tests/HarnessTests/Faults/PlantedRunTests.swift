@@ -235,6 +235,22 @@ struct PlantedRunTests {
         }
     }
 
+    @Test("a file with commas in its path is one data set, beside those that commas separate")
+    func commas() throws {
+        let file = directory.path + "/rows,of,a table.csv"
+        try FileTree.writeText(file, "id,name\n1,one\n2,two\n")
+        let end = try execute(
+            [
+                "run", "smoke", "--scenario", "iterate", "--engine", "model", "--dataset", "people,\(file),damage",
+                "--size", "10", "--dry-run",
+            ])
+        let lines = end.output.split(separator: "\n")
+        #expect(end.status == .exited(0) && lines.count == 3, "\(end.output)")
+        for name in ["people", file, "damage"] {
+            #expect(lines.count { $0.contains("  model  \(name) ") } == 1, "\(name): \(end.output)")
+        }
+    }
+
     @Test("every command tells what it is for, and the question that it answers")
     func help() throws {
         for command in ["run", "list", "report", "replay", "worker"] {

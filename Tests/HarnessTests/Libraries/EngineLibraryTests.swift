@@ -159,6 +159,6 @@ private enum Preloaded {
     /// Whether workers run under the library that sees file calls.
     static var isPossible: Bool {
         guard let executable = AssayProcess.executable else { return false }
-        return WorkerEnvironment.variables(executable: executable).contains { $0.contains("libAssayPreload.so") }
+        return WorkerEnvironment.variables(executable: executable).contains { $0.text.contains("libAssayPreload.so") }
     }
 }

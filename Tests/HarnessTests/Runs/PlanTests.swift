@@ -72,6 +72,17 @@ struct PlanTests {
         try PlanExpansion(plan: try read(text), filter: filter, registries: registries).cases()
     }
 
+    @Test("a plan with rounds measures all cases in them, or those that it marks")
+    func rounds() throws {
+        func measured(_ plan: String, _ mark: String) throws -> [String] {
+            try expand("{ \(plan) engines: 'one', cases: [{ scenario: 'alone' }, { scenario: 'on-rows'\(mark) }] }")
+                .filter(\.isHeadline).map(\.test.scenario)
+        }
+        #expect(try measured("rounds: 2,", "") == ["alone", "on-rows"])
+        #expect(try measured("rounds: 2,", ", headline: true") == ["on-rows"])
+        #expect(try measured("", "") == [])
+    }
+
     @Test("lists are multiplied out, defaults filled in, and doubles stand once")
     func expansion() throws {
         let cases = try expand(

@@ -1,12 +1,19 @@
+import RunRecords
 import Testing
 
 @testable import Harness
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 @Suite("WorkerEnvironment")
 struct WorkerEnvironmentTests {
     @Test("the preloaded library is added, and nothing else is changed")
     func added() {
-        let inherited = ["PATH=/bin", "LD_PRELOAD=/a/other.so", "TERM=xterm"]
+        let inherited: [EnvironmentVariable] = ["PATH=/bin", "LD_PRELOAD=/a/other.so", "TERM=xterm"]
         #expect(
             WorkerEnvironment.variables(inherited, library: "/b/ours.so") == [
                 "PATH=/bin", "TERM=xterm", "LD_PRELOAD=/a/other.so:/b/ours.so",
@@ -16,17 +23,42 @@ struct WorkerEnvironmentTests {
 
     @Test("the name of a planted mistake goes on to the worker, with the library and without")
     func plantedMistake() {
-        let inherited = ["ASSAY_ZOO_MISTAKE=strata-stale-count", "PATH=/bin"]
+        let inherited: [EnvironmentVariable] = ["ASSAY_ZOO_MISTAKE=strata-stale-count", "PATH=/bin"]
         for library in ["/b/ours.so", nil] {
             let variables = WorkerEnvironment.variables(inherited, library: library)
             #expect(variables.filter { $0.hasPrefix("ASSAY_ZOO_") } == ["ASSAY_ZOO_MISTAKE=strata-stale-count"])
         }
     }
 
+    @Test("what is no UTF-8 goes on to a program byte by byte, and names that Unicode holds for equal are two")
+    func bytes() throws {
+        let odd = EnvironmentVariable(Array("ODD=caf".utf8) + [0xE9, 0x0A, 0xFF])
+        let library = EnvironmentVariable(Array("LD_PRELOAD=/a/caf".utf8) + [0xE9] + Array(".so:/b/ours.so".utf8))
+        let given: [EnvironmentVariable] = [odd, library, "caf\u{E9}=1", "cafe\u{301}=2", "no sign"]
+        // As a process finds them.
+        let found = CommandVector.with(given) { WorkerEnvironment.variables(of: $0) }
+        #expect(found == given)
+        let handedOn = WorkerEnvironment.variables(found, library: "/b/ours.so")
+        #expect(Set(handedOn) == Set(given) && handedOn.last == library)
+        #expect(given.compactMap(\.name).count == 4 && Set(given.compactMap(\.name)).count == 4)
+    }
+
+    @Test("a program gets them from the system as they are")
+    func started() throws {
+        let directory = try TestDirectory()
+        let output = directory.path + "/output"
+        let odd = EnvironmentVariable(Array("ODD=caf".utf8) + [0xE9])
+        let process = try ProcessStart.run(["/usr/bin/env"], environment: [odd, "PLAIN=1"]) { actions in
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT, 0o644)
+        }
+        #expect(AssayProcess.wait(process) == .exited(0))
+        #expect(try FileTree.readBytes(output) == odd.bytes + Array("\nPLAIN=1\n".utf8))
+    }
+
     @Test("a program without the library beside it gets what this one has")
     func absent() {
         let variables = WorkerEnvironment.variables(executable: "/bin/sh")
         #expect(variables.contains { $0.hasPrefix("PATH=") })
-        #expect(!variables.contains { $0.contains("libAssayPreload") })
+        #expect(!variables.contains { $0.text.contains("libAssayPreload") })
     }
 }

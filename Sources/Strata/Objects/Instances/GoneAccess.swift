@@ -95,6 +95,14 @@ public struct _GoneAccess {
 }
 
 extension RealmInstance {
+    /// What a frozen instance shows outside of a write; nil for the newest version.
+    var frozenSnapshot: Snapshot? {
+        #if Zoo
+            if PlantedMistake.freezeTakesNewest.isPlanted { return nil }
+        #endif
+        return snapshot
+    }
+
     /// A frozen instance of the version that is shown; an empty one if no version can be pinned.
     func frozenOrEmpty() -> RealmInstance {
         if let frozen = frozen() { return frozen }

@@ -288,7 +288,7 @@ final class RealmInstance {
         if isFrozen { return self }
         if shared == nil { return nil }
         let pinned: Snapshot
-        if let snapshot, write == nil {
+        if let snapshot = frozenSnapshot, write == nil {
             pinned = snapshot
         } else {
             guard let newest = snapshotOrReport() else { return nil }

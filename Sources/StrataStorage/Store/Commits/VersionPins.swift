@@ -100,6 +100,9 @@ struct VersionPins {
     /// Notes the versions that other processes have pinned by now.
     /// - Returns: versions to protect, and versions whose protection for other processes ends.
     mutating func follow(foreign pins: Set<UInt64>) -> (protect: Set<UInt64>, unprotect: Set<UInt64>) {
+        #if Zoo
+            if PlantedMistake.foreignPinIgnored.isPlanted { return ([], []) }
+        #endif
         defer { foreign = pins }
         if pins == foreign { return ([], []) }
         return (pins.subtracting(foreign), foreign.subtracting(pins))
@@ -108,6 +111,9 @@ struct VersionPins {
     /// This process owns writing from now on.
     /// - Returns: versions to protect for their pins, each as often as it is listed.
     mutating func becomeOwner(foreign pins: Set<UInt64>) -> [UInt64] {
+        #if Zoo
+            let pins = PlantedMistake.foreignPinIgnored.isPlanted ? [] : pins
+        #endif
         foreign = pins
         for index in pinned.values.indices { pinned.values[index].isProtected = true }
         return pinned.versions + pins

@@ -91,6 +91,9 @@ final class WriteGate: Sendable {
                 isHeld = false
                 return nil
             }
+            #if Zoo
+                if PlantedMistake.lastWriterFirst.isPlanted { return waiters.removeLast() }
+            #endif
             defer { firstWaiter += 1 }
             if firstWaiter > 64 {
                 waiters.removeFirst(firstWaiter)

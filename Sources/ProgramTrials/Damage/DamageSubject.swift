@@ -1,0 +1,142 @@
+import FaultModel
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What is damaged, and what stands beside it in each copy: names, permissions, links, directories.
+package struct DamageSubject: Sendable {
+    /// Every file once, whatever number of names it has. It is called by the first one's ``BytePath/text``.
+    package private(set) var files = DamagedFiles([])
+    /// What `{}` stands for, below a copy's directory; empty for the directory itself.
+    package private(set) var name = ""
+    /// In an order in which each stands behind the one that it is in.
+    private var directories: [(path: BytePath, mode: UInt32)] = []
+    /// Symbolic links, FIFOs and sockets.
+    private var nodes: [(path: BytePath, node: FileNode)] = []
+    /// Of each file, its first name first.
+    private var names: [[BytePath]] = []
+    /// Permissions, of each file.
+    private var modes: [UInt32] = []
+    private var rootMode: UInt32 = 0o755
+
+    /// Files of the usual permissions, the first of which `{}` stands for.
+    package init(_ files: [(name: String, bytes: [UInt8])]) {
+        self.files = DamagedFiles(files.map { (BytePath($0.name).text, $0.bytes) })
+        name = files.first?.name ?? ""
+        names = files.map { [BytePath($0.name)] }
+        modes = files.map { _ in 0o644 }
+    }
+
+    /// A directory with all below it, or files that are named one by one and come to stand beside each other.
+    ///
+    /// Throws: `TrialRefusal` for what cannot be damaged.
+    package init(at paths: [String]) throws {
+        var found = FoundFiles()
+        if paths.count == 1, FileTree.isDirectory(paths[0]) {
+            // The directory may be named by a link to it.
+            let root = BytePath(FileTree.absolute(paths[0]) ?? paths[0])
+            rootMode = UInt32(try FileTree.status(root).st_mode) & 0o7777
+            try take(root, nil, &found)
+        } else {
+            for path in paths { try take(named: path, &found) }
+            let bases = names.joined()
+            guard Set(bases).count == bases.count else {
+                throw TrialRefusal("two of the files have the same name: name their directory instead")
+            }
+            name = paths.first.map(Self.base) ?? ""
+        }
+        files = DamagedFiles(zip(names, found.bytes).map { ($0[0].text, $1) })
+        guard files.byteCount > 0 else {
+            throw TrialRefusal("\(paths[0]) holds no bytes: there is nothing to damage")
+        }
+    }
+
+    /// What was read of files so far.
+    private struct FoundFiles {
+        var indexes: [FileIdentity: Int] = [:]
+        var bytes: [[UInt8]] = []
+    }
+
+    private static func base(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private mutating func take(named path: String, _ found: inout FoundFiles) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw TrialRefusal("there is no file \(path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw TrialRefusal(
+                status.st_mode & S_IFMT == S_IFDIR
+                    ? "\(path) is a directory: name it alone, or its files one by one" : "\(path) is no file")
+        }
+        try take(BytePath(path), as: BytePath(Self.base(path)), status, &found)
+    }
+
+    private mutating func take(_ directory: BytePath, _ prefix: BytePath?, _ found: inout FoundFiles) throws {
+        for name in try FileTree.names(in: directory) {
+            let path = directory.appending(name)
+            let place = prefix?.appending(name) ?? name
+            let status = try FileTree.status(path)
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR:
+                directories.append((place, UInt32(status.st_mode) & 0o7777))
+                try take(path, place, &found)
+            case S_IFREG: try take(path, as: place, status, &found)
+            default: nodes.append((place, try FileNode(status, at: path)))
+            }
+        }
+    }
+
+    private mutating func take(
+        _ path: BytePath, as place: BytePath, _ status: stat, _ found: inout FoundFiles
+    ) throws {
+        let identity = FileIdentity(status)
+        if let index = found.indexes[identity] {
+            names[index].append(place)
+            return
+        }
+        found.indexes[identity] = names.count
+        found.bytes.append(try FileTree.readBytes(path))
+        names.append([place])
+        modes.append(UInt32(status.st_mode) & 0o7777)
+    }
+
+    /// The same files from another time. One that was not there then is empty.
+    ///
+    /// Throws: `TrialRefusal` where there is nothing to read.
+    package func older(_ path: String) throws -> DamagedFiles {
+        guard FileTree.kind(path) != nil else { throw TrialRefusal("--older: there is nothing at \(path)") }
+        let isDirectory = FileTree.isDirectory(path)
+        guard isDirectory || files.files.count == 1 else {
+            throw TrialRefusal("--older: of several files it is a directory with their names")
+        }
+        return DamagedFiles(
+            try files.files.indices.map { index in
+                let source = isDirectory ? BytePath(path).appending(names[index][0]) : BytePath(path)
+                let isThere = source.with { access($0, F_OK) } == 0
+                return (files.files[index].name, isThere ? try FileTree.readBytes(source) : [])
+            })
+    }
+
+    // MARK: Copies
+
+    /// Leaves the files, damaged in one place or in none, in a directory that was not there.
+    package func write(_ change: FileChange?, to directory: String) throws {
+        try FileTree.remove(directory)
+        try FileTree.createDirectory(directory)
+        let root = BytePath(directory)
+        for (path, _) in directories { try FileTree.createDirectory(root.appending(path)) }
+        for (index, file) in files.files.enumerated() {
+            let bytes = change.flatMap { $0.file == index ? $0.applied(to: file.bytes) : nil } ?? file.bytes
+            let first = root.appending(names[index][0])
+            try FileTree.make(first, bytes, mode: modes[index])
+            for name in names[index].dropFirst() { try FileTree.addName(root.appending(name), to: first) }
+        }
+        for (path, node) in nodes { try node.make(at: root.appending(path)) }
+        // At the end, and from below: one may let nothing be made in it.
+        for (path, mode) in directories.reversed() { try FileTree.setMode(mode, of: root.appending(path)) }
+        try FileTree.setMode(rootMode, of: root)
+    }
+}
