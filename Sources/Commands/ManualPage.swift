@@ -23,7 +23,9 @@ struct ManualPage {
     private var overview: [String] {
         var lines = [".SH NAME", "\(program.name) \\- \(Self.escaped(program.summary))", ".SH SYNOPSIS"]
         lines += [".B \(program.name)", "COMMAND [ARGUMENTS]", ".SH DESCRIPTION"]
-        lines += [".B \(program.name) help COMMAND", "shows usage, options and examples of a command, as its page does."]
+        lines += [
+            ".B \(program.name) help COMMAND", "shows usage, options and examples of a command, as its page does.",
+        ]
         for group in program.listedGroups {
             lines.append(".SH \(Self.escaped(group.title.uppercased()))")
             for command in group.commands {

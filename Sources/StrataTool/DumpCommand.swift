@@ -28,7 +28,8 @@ struct DumpCommand: Command {
         KeyFile.option,
         OptionSpecification("--class", value: "NAME", "this class only; may be given more than once"),
         OptionSpecification("--format", value: "jsonl|csv", "jsonl if not given"),
-        OptionSpecification("--out", value: "DIR", "a file per class in DIR, which is made; instead of standard output"),
+        OptionSpecification(
+            "--out", value: "DIR", "a file per class in DIR, which is made; instead of standard output"),
     ]
 
     enum Format: String, CaseIterable { case jsonl, csv }

@@ -1,13 +1,13 @@
 import Synchronization
 import Testing
 
+@testable import Commands
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
-
-@testable import Commands
 
 /// A command that keeps what it was called with.
 final class Probe: Command {
@@ -165,7 +165,8 @@ struct Runs: Command {
             func run(_ arguments: Arguments) throws -> Int32 { throw OutputError(errno: EPIPE) }
         }
         let program = Program(
-            name: "p", version: "1", summary: "s", groups: [CommandGroup("", [Cut()])], exitStatus: "", failureStatus: "")
+            name: "p", version: "1", summary: "s", groups: [CommandGroup("", [Cut()])], exitStatus: "",
+            failureStatus: "")
         #expect(program.status(["cut"]) == 141)
         #expect(OutputError(errno: EPIPE).isClosedPipe && !OutputError(errno: ENOSPC).isClosedPipe)
     }
@@ -216,6 +217,7 @@ struct Runs: Command {
         #expect(
             NearestName.complaint("scenario", "commi", among: names)
                 == "unknown scenario commi; did you mean commit? (nearest: commit, commit-nosync, one, of 9)")
-        #expect(NearestName.complaint("format", "x", among: ["csv", "jsonl"]) == "unknown format x (known: csv, jsonl)")
+        #expect(
+            NearestName.complaint("format", "x", among: ["csv", "jsonl"]) == "unknown format x (known: csv, jsonl)")
     }
 }

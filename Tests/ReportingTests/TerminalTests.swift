@@ -79,8 +79,10 @@ struct TerminalTests {
             others.append(other)
         }
         let text = Reporting.terminal(HTMLTests.run([open] + others), width: 200, colour: false)
-        #expect(text.contains("\n  ? strata  compact-on-launch  there was nothing to compact: 118784 bytes before, 90112"))
-        #expect(text.contains("\n  ? sqlite  commit  3 cases  left out: the budget of the run was used up\n"), "\(text)")
+        #expect(
+            text.contains("\n  ? strata  compact-on-launch  there was nothing to compact: 118784 bytes before, 90112"))
+        #expect(
+            text.contains("\n  ? sqlite  commit  3 cases  left out: the budget of the run was used up\n"), "\(text)")
     }
 
     @Test("the last line is the answer")

@@ -8,7 +8,7 @@ struct ShowCommand: Command {
     let question = "what was done, what broke, what was expected, what came?"
     let positional = ["FILE"]
     let examples = [
-        CommandExample("show FILE", "FILE is one of D/cases, or what a soak kept"),
+        CommandExample("show FILE", "FILE is one of D/cases, or what a soak kept")
     ]
     let exitStatus = "0 shown"
     let options: [OptionSpecification] = []

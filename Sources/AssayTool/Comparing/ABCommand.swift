@@ -20,7 +20,9 @@ struct ABCommand: Command {
     let positional = ["[PLAN]"]
     let examples = [
         CommandExample("ab --a OLD --b NEW --scenario commit", "two programs that were built before"),
-        CommandExample("ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata", "two revisions, which it builds and keeps"),
+        CommandExample(
+            "ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata",
+            "two revisions, which it builds and keeps"),
     ]
     let exitStatus = "0 nothing is slower, 2 something is, and a second batch says so, 3 too unsteady to tell"
     let options =

@@ -9,7 +9,7 @@ struct CompareCommand: Command {
     let question = "does the one run come to something else than the other?"
     let positional = ["RUN", "RUN"]
     let examples = [
-        CommandExample("compare D E", "two finished runs of one plan"),
+        CommandExample("compare D E", "two finished runs of one plan")
     ]
     let exitStatus = "0 nothing differs, 2 something does, 3 something that is no time could not be decided"
     let options: [OptionSpecification] = []

@@ -10,7 +10,9 @@ struct GateCommand: Command {
     let question = "does this build do more than it did?"
     let examples = [
         CommandExample("gate D --baseline ci", "D is a run of the plan guard"),
-        CommandExample("gate D --baseline ./ci/assay.json --budgets ./ci/assay.json5", "a project of yours: its baseline, its budgets"),
+        CommandExample(
+            "gate D --baseline ./ci/assay.json --budgets ./ci/assay.json5",
+            "a project of yours: its baseline, its budgets"),
     ]
     let exitStatus = "0 all within their budgets, 2 one is exceeded, 3 something could not be decided"
     let positional = ["RUN"]

@@ -19,7 +19,8 @@ struct RunCommand: Command {
     let examples = [
         CommandExample("run quick", "a first look, in at most two minutes"),
         CommandExample("run faults --engine strata,sqlite", "what broken disks and lost power do to two engines"),
-        CommandExample("run quick --scenario commit --param commits=2000 --out D", "one scenario, into the directory D"),
+        CommandExample(
+            "run quick --scenario commit --param commits=2000 --out D", "one scenario, into the directory D"),
         CommandExample("run --resume D", "the cases that D lacks, after an interrupt"),
         CommandExample("run smoke --dry-run", "the cases with their ids; nothing runs"),
     ]
@@ -101,7 +102,7 @@ struct RunCommand: Command {
         // Last of all: its last line is the answer.
         do throws(OutputError) {
             try Output.write(ReportFiles.summary(run, arguments))
-        } catch where error.isClosedPipe {
+        } catch  where error.isClosedPipe {
             // The run counts, and its files are written; that its text was not read to the end changes nothing.
         }
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)

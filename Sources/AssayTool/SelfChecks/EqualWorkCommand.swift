@@ -17,7 +17,7 @@ struct EqualWorkCommand: Command {
     let question = "do two figures compare?"
     let positional: [String] = []
     let examples = [
-        CommandExample("equal-work --declared", "what the adapters say, without a run"),
+        CommandExample("equal-work --declared", "what the adapters say, without a run")
     ]
     let exitStatus = "0 printed"
     let options = [

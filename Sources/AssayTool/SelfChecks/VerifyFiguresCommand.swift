@@ -15,7 +15,7 @@ struct VerifyFiguresCommand: Command {
     let question = "are the figures those of the engines, or of the harness?"
     let positional: [String] = []
     let examples = [
-        CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls"),
+        CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls")
     ]
     let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 the programs are not built"
     let options = [

@@ -72,7 +72,8 @@ package struct Checkout: Sendable {
         }
         let names = try planNames()
         guard names.contains(name) else {
-            throw PlanError(file: plansDirectory, NearestName.complaint("plan", name, among: names, list: "assay list plans"))
+            throw PlanError(
+                file: plansDirectory, NearestName.complaint("plan", name, among: names, list: "assay list plans"))
         }
         let file = "\(plansDirectory)/\(name).json5"
         return try Plan.read(try FileTree.readText(file), name: name, file: file)

@@ -269,7 +269,8 @@ struct PlantedRunTests {
     @Test("a plan file that is not there is a wrong argument, and a duration has a unit")
     func noPlan() throws {
         let end = try execute(["run", "ci/none.json5"])
-        #expect(end.status == .exited(64) && end.output.contains("ci/none.json5: there is no such plan"), "\(end.output)")
+        #expect(
+            end.status == .exited(64) && end.output.contains("ci/none.json5: there is no such plan"), "\(end.output)")
         try write(cases: "{scenario:'planted-pass'}")
         let unit = try execute(["run", planFile, "--budget", "5", "--plans", directory.path])
         #expect(unit.status == .exited(64) && unit.output.contains("5s, 5m or 5h?"), "\(unit.output)")
