@@ -391,7 +391,7 @@ def main():
     site.sources()
     site.write()
     wrong = site.broken()
-    for line in wrong:
+    for line in wrong[:20]:
         print(line, file=sys.stderr)
     if wrong:
         sys.exit(f"error: {len(wrong)} links of the documents lead nowhere")
