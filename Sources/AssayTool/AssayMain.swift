@@ -1,4 +1,5 @@
 import Commands
+import FaultModel
 import Harness
 import ProgramTrials
 import Reporting
