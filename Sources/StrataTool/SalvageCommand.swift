@@ -69,11 +69,11 @@ struct SalvageCommand: Command {
         return lines
     }
 
-    /// A number only where it is known: what a root that is gone led to was counted nowhere else.
+    /// A number only where it is known: what a root or a schema that is gone led to was counted nowhere else.
     private static func losses(_ report: SalvageReport) -> String {
         if report.isWhole { return "nothing is lost" }
-        if report.start == .nodes || report.tables.isEmpty {
-            return "how many are lost is not known, because the root is gone"
+        if report.start == .nodes || report.schema == .lost || report.tables.isEmpty {
+            return "how many are lost is not known, because the root or the schema is gone"
         }
         let least = report.tables.allSatisfy(\.isLossExact) ? "" : "at least "
         return "\(least)\(counted(report.rowsLost, "row")) and \(counted(report.valuesLost, "value")) lost"

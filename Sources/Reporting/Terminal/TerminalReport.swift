@@ -199,7 +199,9 @@ struct TerminalReport {
     private var reasons: [String] {
         let groups = digest.causeGroups(.inconclusive)
         var lines = groups.prefix(Self.reasonLimit).flatMap { group -> [String] in
-            let name = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
+            let whole = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
+            // A lead that fills the line would leave the reason no room.
+            let name = TextTable.shortened(whole, to: max(12, width - 40))
             let count = group.cases.count == 1 ? "" : "  \(Figure.count(group.cases.count, "case", gap: " "))"
             let reason = group.detail.isEmpty ? "the case says no reason" : group.detail
             return wrapped(
