@@ -25,6 +25,8 @@ enum GuideMain {
         print(Reading.ask(realm).joined(separator: "; "))
         let books = realm.objects(Book.self)
         let token = Watching.observe(books) { print("observer: \($0)") }
+        // A thread without a loop is told at each refresh.
+        realm.refresh()
         guard let book = books.where({ $0.title == "Logs" }).first else { return print("Logs is not there") }
         let done = DispatchSemaphore(value: 0)
         Watching.finish(book, configuration, done)
