@@ -100,9 +100,9 @@ struct RunCommand: Command {
         let isStopped = Interruption.isRequested && !run.isFinished
         if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
         // Last of all: its last line is the answer.
-        do throws(OutputError) {
+        do {
             try Output.write(ReportFiles.summary(run, arguments))
-        } catch  where error.isClosedPipe {
+        } catch let error as OutputError where error.isClosedPipe {
             // The run counts, and its files are written; that its text was not read to the end changes nothing.
         }
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
