@@ -104,10 +104,10 @@ class Place:
             "assay run smoke --scenario bit-flip,truncate --engine strata,sqlite --out D",
             "assay run smoke --scenario bit-flip,truncate --engine strata,sqlite --seed 2 --out E",
             "assay run guard --out G", "cp -R G now",
-            "sqlite3 people.db 'create table person (id, name); insert into person values (1, \"Ada\"), (2, \"Grace\")'",
+            "sqlite3 people.db 'create table person (id, name); insert into person values (1, \"Ada\")'",
             "for i in store store-of-yesterday; do mkdir $i; head -c 20000 /dev/urandom >$i/data; done",
             "test -f ci/assay.json5 || { mkdir -p ci && cp Benchmarks/Plans/guard.json5 ci/assay.json5; }",
-            "for i in 1 2 3 4; do assay run smoke --scenario bit-flip,truncate --engine strata --shard $i/4 --out S$i; done",
+            "for i in 1 2 3 4; do assay run smoke --scenario bit-flip,truncate --shard $i/4 --out S$i; done",
         ):
             said = self.sh(command)
             if said.returncode not in (0, 2, 3):

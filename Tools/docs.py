@@ -260,7 +260,8 @@ class Site:
                 self.symbols.setdefault(key, f"{file}#{self.anchor(key)}" if "/" in key else file)
                 self.symbols.setdefault(re.sub(r"-\w+$", "", key), self.symbols[key])
         for s in alone:
-            self.symbols.setdefault(s["pathComponents"][0], f"symbols/others.html#{self.anchor(s['pathComponents'][0])}")
+            name = s["pathComponents"][0]
+            self.symbols.setdefault(name, f"symbols/others.html#{self.anchor(name)}")
         listed = []
         for name in sorted(types):
             page = self.symbols[name].split("#")[0] if name in self.symbols else f"symbols/{name}.html"
@@ -299,7 +300,7 @@ class Site:
             mark = "" if anchor in seen else f' id="{anchor}"'
             seen.add(anchor)
             comment = self.comment(s)
-            comment = re.sub(r"(?m)^- (Parameters?|Returns|Throws|Complexity|Note|Precondition)\b", r"- **\1**", comment)
+            comment = re.sub(r"(?m)^- (Parameters?|Returns|Throws|Complexity|Precondition)\b", r"- **\1**", comment)
             def link(to):
                 if not to.startswith("symbol:"):
                     return to
