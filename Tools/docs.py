@@ -74,7 +74,7 @@ def inline(text, link):
             part = html.escape(part, quote=False)
             part = re.sub(r"!\[([^\]]*)\]\(([^)\s]+)\)",
                           lambda m: f'<img alt="{m[1]}" src="{html.escape(link(m[2]))}">', part)
-            part = re.sub(r"(^|[\s(])(https?://[^\s)]+[^\s).,:])", r'\1<a href="\2">\2</a>', part)
+            part = re.sub(r"(^|\s)(https?://[^\s)]+[^\s).,:])", r'\1<a href="\2">\2</a>', part)
             part = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", part)
             part = re.sub(r"(?<!\w)\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", part)
             out.append(part)
