@@ -26,7 +26,7 @@ GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -110,8 +110,12 @@ test-client: deps ## packages of their own that use the product Strata from outs
 	Tests/Client/check
 	Examples/check
 
-docs: deps ## the documentation of the module Strata, a static site in .build/docs
+docs: deps ## one static site of guides and symbols, which opens from disk: .build/docs/index.html
 	Tools/docs .build/docs
+
+# Hours where nothing is built; not part of make test.
+docs-commands: ## every command of README and docs, in a clean clone; FILES="README.md" only these, LIST=yes prints them
+	Tools/docs-commands $(if $(LIST),--list) $(FILES)
 
 test-debug: deps ## the same tests in debug, where assertions and invariant walks are on
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
@@ -158,7 +162,7 @@ storm: test-build ## random accesses to what other threads delete, under both po
 	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} GONE_TRAPS=all \
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.Gone(Storm|Access)Tests'
 
-test-browser: ## render the report of the smoke plan, and a history of it, in headless Chromium; any message there fails
+test-browser: ## render the report of the smoke plan, a history of it, and the documents, in headless Chromium; any message there fails
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html
@@ -167,6 +171,8 @@ test-browser: ## render the report of the smoke plan, and a history of it, in he
 	.build/test/release/assay history add $(SMOKE) --db $(PAGES)/history.sqlite >/dev/null; \
 	.build/test/release/assay history site $(PAGES)/site --db $(PAGES)/history.sqlite; \
 	Tools/browser-check $(PAGES)/site/index.html $(PAGES)/site/run-*.html $(PAGES)/site/workload-commit*.html
+	@[ -f .build/docs/index.html ] || $(MAKE) docs
+	Tools/browser-check --in-place .build/docs/index.html .build/docs/docs/README.html .build/docs/symbols/index.html
 
 test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; skipped by name where they cannot be had
 	@[ -f $(SMOKE)/results.csv ] || $(MAKE) smoke

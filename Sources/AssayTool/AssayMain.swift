@@ -1,5 +1,8 @@
 import Commands
+import FaultModel
 import Harness
+import ProgramTrials
+import Reporting
 import RunRecords
 
 #if canImport(Glibc)
@@ -17,16 +20,40 @@ enum AssayMain {
         var program = Program(
             name: "assay", version: assayVersion,
             summary: "benchmarks and fault injection for embedded storage engines",
-            commands: [
-                RunCommand(), ListCommand(), ReportCommand(), ReplayCommand(), ShowCommand(), MinimizeCommand(),
-                SoakCommand(), ABCommand(), BisectCommand(), CompareCommand(), MergeCommand(), BaselineCommand(),
-                GateCommand(), HistoryCommand(), ExportCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
-                SelfTestCommand(), WorkerCommand(), CrashCommand(),
-                DamageCommand(), ProgramFaultCommand(.eio), ProgramFaultCommand(.full), ProgramFaultCommand(.kill),
-                ConformCommand(),
+            groups: [
+                CommandGroup("Run", [RunCommand(), ListCommand(), SoakCommand()]),
+                CommandGroup(
+                    "Look at a run", [ReportCommand(), ExportCommand(), HistoryCommand(), CompareCommand()]),
+                CommandGroup("Repeat a failure", [ReplayCommand(), ShowCommand(), MinimizeCommand()]),
+                CommandGroup("Which build is slower", [ABCommand(), BisectCommand()]),
+                CommandGroup("Guard a CI", [GateCommand(), BaselineCommand(), MergeCommand()]),
+                CommandGroup(
+                    "Break the files of any program",
+                    [
+                        DamageCommand(), CrashCommand(), ProgramFaultCommand(.eio), ProgramFaultCommand(.full),
+                        ProgramFaultCommand(.kill),
+                    ]),
+                CommandGroup(
+                    "Check the harness, or an engine of your own",
+                    [
+                        ConformCommand(), SelfTestCommand(), VerifyFiguresCommand(), EqualWorkCommand(),
+                        WorkerCommand(),
+                    ]),
             ],
-            exitStatuses:
-                "Exit status: 0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments.")
+            exitStatus: "0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments",
+            failureStatus: "1 harness error, 64 wrong arguments")
+        program.completions = [
+            "PLAN": .output("list plans --names"), "--plan": .output("list plans --names"),
+            "--budgets": .output("list plans --names"), "--scenario": .output("list scenarios --names"),
+            "--engine": .output("list engines --names"), "--dataset": .output("list datasets --names"),
+            "--only": .words(Layer.allCases.map(\.rawValue) + Listing.families),
+            "--profile": .words(["callgrind", "perf"]), "--faults": .words(FileDamage.Kind.allCases.map(\.rawValue)),
+            "--calls": .words(CallKind.allCases.map(\.rawValue)), "--error": .words(["ENOSPC", "EDQUOT"]),
+            "--format": .words(ExportFormat.allCases.map(\.rawValue)),
+            "--baseline": .file, "save": .words(["save"]), "ACTION": .words(["add", "list", "show", "trend", "site"]),
+            "[TOPIC|NAME]": .output("list --names"), "RUN|FILE": .file, "PROGRAM": .file,
+            "[CASE]": .output("list cases --names --run {}"),
+        ]
         program.explain = { error in
             switch error {
             case let error as PlanError: Program.Failure("\(error)", status: 64)

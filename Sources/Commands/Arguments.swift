@@ -38,7 +38,9 @@ package struct Arguments {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let option = command.options.first(where: { $0.name == parts[0] }) else {
             let known = command.options.map(\.name) + ["--help"]
-            throw UsageError(NearestName.complaint("option", parts[0], among: known), command: command.name)
+            var message = NearestName.complaint("option", parts[0], among: known)
+            if command.runsProgram { message += ". What belongs to the program stands behind --: \(command.usage)" }
+            throw UsageError(message, command: command.name)
         }
         if option.value == nil {
             guard parts.count == 1 else { throw UsageError("\(option.name) takes no value", command: command.name) }
@@ -73,17 +75,15 @@ package struct Arguments {
         return number
     }
 
-    /// A duration as `90`, `90s`, `10m` or `2h`, in seconds.
+    /// A duration as `90s`, `10m` or `2h`, in seconds. A number without a unit is refused: it could be either.
     package func seconds(_ name: String) throws(UsageError) -> Double? {
         guard let text = value(name) else { return nil }
-        var digits = text
-        var factor = 1.0
-        if let unit = text.last, let unitFactor = ["s": 1.0, "m": 60, "h": 3_600][String(unit)] {
-            factor = unitFactor
-            digits.removeLast()
-        }
-        guard let number = Double(digits), number > 0, number.isFinite else {
+        let factor = text.last.flatMap { ["s": 1.0, "m": 60, "h": 3_600][String($0)] }
+        guard let number = Double(factor == nil ? text : String(text.dropLast())), number > 0, number.isFinite else {
             throw UsageError("\(name) needs a duration such as 90s or 10m, not \(text)", command: command)
+        }
+        guard let factor else {
+            throw UsageError("\(name) \(text) has no unit: \(text)s, \(text)m or \(text)h?", command: command)
         }
         return number * factor
     }

@@ -7,6 +7,12 @@ package protocol Command: Sendable {
     var question: String { get }
     /// What the command does and does not do, for its help.
     var details: [String] { get }
+    /// Command lines that work as they stand, for its help.
+    var examples: [CommandExample] { get }
+    /// What its exit statuses mean, `0 .., 2 ..`, without those of every failure; empty where they are the program's.
+    var exitStatus: String { get }
+    /// Whether `positional` is the command line of another program, which stands behind `--`.
+    var runsProgram: Bool { get }
     /// Names of the arguments without a dash, in order: `FILE`, `[TRIAL]` for one that may be left out, and last
     /// `FILE...` for one or more, or `[FILE...]` for any number.
     var positional: [String] { get }
@@ -20,13 +26,59 @@ package protocol Command: Sendable {
 extension Command {
     package var question: String { "" }
     package var details: [String] { question.isEmpty ? [] : ["Answers: \(question)"] }
+    package var examples: [CommandExample] { [] }
+    package var exitStatus: String { "" }
+    package var runsProgram: Bool { false }
     package var isInternal: Bool { false }
 
-    /// Without the program's name.
-    var usage: String {
+    /// Without the program's name. What it shows is in an order that the command takes.
+    package var usage: String {
         let required = options.filter(\.isRequired).map(\.form)
-        let words = [name] + positional + required
-        return words.joined(separator: " ") + (options.contains { !$0.isRequired } ? " [options]" : "")
+        let optional = options.contains { !$0.isRequired } ? ["[options]"] : []
+        let words = runsProgram ? required + optional + ["--"] + positional : positional + required + optional
+        return ([name] + words).joined(separator: " ")
+    }
+}
+
+/// A command line that a help shows, and what it is for.
+package struct CommandExample: Sendable {
+    /// Without the program's name: `run quick`.
+    package let words: String
+    package let purpose: String
+
+    package init(_ words: String, _ purpose: String) {
+        self.words = words
+        self.purpose = purpose
+    }
+
+    /// As a shell splits it: at spaces, but for those between single quotes.
+    package var arguments: [String] {
+        var words: [String] = []
+        var word: String?
+        var isQuoted = false
+        for character in self.words {
+            switch character {
+            case "'":
+                isQuoted.toggle()
+                word = word ?? ""
+            case " " where !isQuoted:
+                if let word { words.append(word) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        return words + [word].compactMap { $0 }
+    }
+}
+
+/// Commands that belong together, under one heading of the help.
+package struct CommandGroup: Sendable {
+    package let title: String
+    package let commands: [any Command]
+
+    package init(_ title: String, _ commands: [any Command]) {
+        self.title = title
+        self.commands = commands
     }
 }
 

@@ -1,4 +1,4 @@
-/// Finds what somebody may have meant.
+/// Finds the name that a mistyped one stands for.
 package enum NearestName {
     /// The candidate with the smallest edit distance, when it is at most a third of the longer name's length (at least
     /// 1, or 2 from five letters on), or a candidate that begins with the name.
@@ -15,11 +15,35 @@ package enum NearestName {
         return candidates.first { !name.isEmpty && $0.hasPrefix(name) }
     }
 
-    /// A sentence that names what was wrong, the nearest right name, and all that there are.
-    package static func complaint(_ kind: String, _ name: String, among candidates: [String]) -> String {
+    /// Lists up to this many names are shown whole.
+    private static let shortList = 8
+
+    /// A sentence that names what was wrong and the nearest right name, with all names of a short list, or the three
+    /// nearest of a long one.
+    /// - Parameter list: the command that prints the whole list.
+    package static func complaint(
+        _ kind: String, _ name: String, among candidates: [String], list: String? = nil
+    ) -> String {
         var text = "unknown \(kind) \(name)"
-        if let nearest = find(name, among: candidates) { text += "; did you mean \(nearest)?" }
-        return text + " (known: \(candidates.joined(separator: ", ")))"
+        let best = find(name, among: candidates)
+        if let best { text += "; did you mean \(best)?" }
+        if candidates.count <= shortList { return text + " (known: \(candidates.joined(separator: ", ")))" }
+        let names = nearest(name, among: candidates, count: 3, first: best).joined(separator: ", ")
+        let rest = list.map { "; \($0) prints all \(candidates.count)" } ?? ", of \(candidates.count)"
+        return text + " (nearest: \(names)\(rest))"
+    }
+
+    /// The candidates that are the fewest edits away, those that hold the name or are held by it before others.
+    static func nearest(
+        _ name: String, among candidates: [String], count: Int, first: String? = nil
+    ) -> [String] {
+        let ranked = candidates.enumerated().map { place, candidate in
+            let isPart = !name.isEmpty && (candidate.contains(name) || name.contains(candidate))
+            let rank = candidate == first ? 0 : isPart ? 1 : 2
+            return (rank: rank, distance: distance(name, candidate), place: place, name: candidate)
+        }
+        return ranked.sorted { ($0.rank, $0.distance, $0.place) < ($1.rank, $1.distance, $1.place) }
+            .prefix(count).map(\.name)
     }
 
     /// Edits (insert, delete, replace, swap neighbours) that turn one into the other. Complexity: O(n * m).

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -8,6 +10,9 @@
 package struct OutputError: Error, CustomStringConvertible {
     package let errno: Int32
 
+    /// Whether the reader went away, as `head` does when it has enough: no failure of the program.
+    package var isClosedPipe: Bool { errno == EPIPE }
+
     package var description: String { "standard output: \(String(cString: strerror(errno)))" }
 }
 
@@ -17,18 +22,24 @@ package enum Output {
 
     package static func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
 
-    package static func write(_ bytes: [UInt8]) throws(OutputError) { try write(bytes, to: STDOUT_FILENO) }
+    package static func write(_ bytes: [UInt8]) throws(OutputError) {
+        writeError(live.end())
+        try write(bytes, to: STDOUT_FILENO)
+    }
 
     /// A line on standard error.
-    package static func error(_ text: String) { writeError(text + "\n") }
+    package static func error(_ text: String) { writeError(live.end() + text + "\n") }
 
     /// Writes over the line that the last call wrote; an empty text takes it away. On a terminal that can do that;
     /// nothing elsewhere.
     package static func progress(_ text: String) {
-        if isLive { writeError("\r\u{1B}[K\(text)") }
+        if isLive { writeError(live.show(text)) }
     }
 
+    private static let live = LiveLine()
+
     private static func writeError(_ text: String) {
+        if text.isEmpty { return }
         do throws(OutputError) { try write(Array(text.utf8), to: STDERR_FILENO) } catch { return }
     }
 
@@ -74,6 +85,27 @@ package enum Output {
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
+    }
+}
+
+/// The line of a terminal that is written over. Whatever is written next takes it away first, so that neither an
+/// interrupt nor a result stands behind it.
+final class LiveLine: Sendable {
+    private static let erased = "\r\u{1B}[K"
+    private let isShown = Mutex(false)
+
+    /// What writes the line over.
+    func show(_ text: String) -> String {
+        isShown.withLock { $0 = !text.isEmpty }
+        return Self.erased + text
+    }
+
+    /// What takes the line away; empty where none is shown.
+    func end() -> String {
+        isShown.withLock { isShown in
+            defer { isShown = false }
+            return isShown ? Self.erased : ""
+        }
     }
 }
 

@@ -17,22 +17,34 @@ package struct Program: Sendable {
     package var versionDetail = ""
     /// One line.
     package let summary: String
-    package let commands: [any Command]
-    /// What each exit status means, one sentence.
-    package let exitStatuses: String
+    /// Those that the help lists, by heading, and last those that are internal.
+    package let groups: [CommandGroup]
+    /// What each exit status means: `0 fine, 1 ..`.
+    package let exitStatus: String
+    /// The part of `exitStatus` that holds for every command: `1 .., 64 ..`.
+    package let failureStatus: String
     /// Failures that end with another status than 1, or need other words than the error's own.
     package var explain: @Sendable (any Error) -> Failure? = { _ in nil }
+    /// What a shell offers for values, by the name of an option, or of an argument as its command names it.
+    package var completions: [String: CompletedValue] = [:]
 
-    package init(name: String, version: String, summary: String, commands: [any Command], exitStatuses: String) {
+    /// As a shell says it of a program that SIGPIPE has ended.
+    static let closedPipeStatus: Int32 = 141
+
+    package init(
+        name: String, version: String, summary: String, groups: [CommandGroup], exitStatus: String,
+        failureStatus: String
+    ) {
         self.name = name
         self.version = version
         self.summary = summary
-        self.commands = commands
-        self.exitStatuses = exitStatuses
+        self.groups = groups
+        self.exitStatus = exitStatus
+        self.failureStatus = failureStatus
     }
 
     /// Runs the command that the words name, and says what failed on standard error. Returns the exit status: 64 for a
-    /// wrong command line.
+    /// wrong command line, 141 where the reader of the output went away.
     package func status(_ words: [String]) -> Int32 {
         do {
             return try run(words)
@@ -40,6 +52,8 @@ package struct Program: Sendable {
             let help = error.command.map { "\(name) \($0) --help" } ?? "\(name) --help"
             Output.error("\(name): \(error.message)\n\(help) tells more")
             return 64
+        } catch let error as OutputError where error.isClosedPipe {
+            return Self.closedPipeStatus
         } catch {
             let failure = explain(error) ?? Failure("\(error)", status: 1)
             Output.error("\(name): \(failure.message)")
@@ -61,39 +75,90 @@ package struct Program: Sendable {
             try Output.line("\(name) \(version)\(versionDetail.isEmpty ? "" : " (\(versionDetail))")")
             return 0
         }
-        guard let command = commands.first(where: { $0.name == first }) else {
-            throw UsageError(NearestName.complaint("command", first, among: listed.map(\.name)))
+        guard let command = allGroups.flatMap(\.commands).first(where: { $0.name == first }) else {
+            throw UsageError(
+                NearestName.complaint("command", first, among: listed.map(\.name), list: "\(name) --help"))
         }
         let rest = Array(words.dropFirst())
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-            try Output.line(help(for: command))
+            try Output.line(CommandHelp(self, command).text)
             return 0
         }
         return try command.run(try Arguments(rest, of: command))
     }
 
-    private var listed: [any Command] { commands.filter { !$0.isInternal } }
+    // MARK: Help
 
-    private var help: String {
-        var lines = ["\(name) \(version): \(summary)", "", "Usage"]
-        for command in listed { lines.append("  \(name) \(command.usage)") }
-        lines.append("")
-        let width = (listed.map(\.name.count).max() ?? 0) + 2
-        for command in listed {
-            lines.append("  \(command.name.padded(to: width))\(command.summary)")
-            if !command.question.isEmpty { lines.append("  \("".padded(to: width))\(command.question)") }
-        }
-        lines += ["", "\(name) COMMAND --help shows the options of a command.", exitStatuses]
-        return lines.joined(separator: "\n")
+    /// With the commands that every program has.
+    private var allGroups: [CommandGroup] {
+        groups + [CommandGroup("Set up a shell", [CompletionCommand(self), ManualCommand(self)])]
     }
 
-    private func help(for command: any Command) -> String {
-        var lines = ["\(name) \(command.usage)", "", command.summary] + command.details
-        if !command.options.isEmpty {
-            let width = command.options.map(\.form.count).max() ?? 0
-            lines += ["", "Options"]
-            for option in command.options { lines.append("  \(option.form.padded(to: width))  \(option.summary)") }
+    /// What help, manual and completion show, without what is internal and headings that are left empty.
+    var listedGroups: [CommandGroup] {
+        allGroups.map { CommandGroup($0.title, $0.commands.filter { !$0.isInternal }) }
+            .filter { !$0.commands.isEmpty }
+    }
+
+    var listed: [any Command] { listedGroups.flatMap(\.commands) }
+
+    /// `0 .., 2 .., 1 .., 64 ..`: of one command, or of the program where the command has none of its own.
+    func exitStatus(of command: any Command) -> String {
+        command.exitStatus.isEmpty ? exitStatus : "\(command.exitStatus), \(failureStatus)"
+    }
+
+    var help: String {
+        var lines = ["\(name) \(version): \(summary)", "", "Usage: \(name) COMMAND [ARGUMENTS]"]
+        let width = (listed.map(\.name.count).max() ?? 0) + 2
+        for group in listedGroups {
+            lines += ["", group.title]
+            for command in group.commands { lines.append("  \(command.name.padded(to: width))\(command.summary)") }
         }
-        return (lines + ["", exitStatuses]).joined(separator: "\n")
+        lines += [
+            "", "\(name) COMMAND --help shows usage, options and examples of a command.", "Exit status: \(exitStatus).",
+        ]
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// The help of one command.
+struct CommandHelp {
+    private let program: Program
+    private let command: any Command
+
+    init(_ program: Program, _ command: any Command) {
+        self.program = program
+        self.command = command
+    }
+
+    /// Of a terminal that is narrow; the details are written for it.
+    private static let width = 110
+
+    var text: String {
+        var lines = ["\(program.name) \(command.usage)", "", command.summary] + command.details
+        if !command.options.isEmpty {
+            let width = min(28, command.options.map(\.form.count).max() ?? 0)
+            lines += ["", "Options"]
+            for option in command.options {
+                let form = "  \(option.form.padded(to: width))"
+                let text = option.summary.wrapped(to: Self.width - width - 4, indent: 0)
+                let start = String(repeating: " ", count: width + 4)
+                if option.form.count > width {
+                    lines += [form] + text.map { start + $0 }
+                } else {
+                    lines += ["\(form)  \(text[0])"] + text.dropFirst().map { start + $0 }
+                }
+            }
+        }
+        if !command.examples.isEmpty {
+            let width = min(64, command.examples.map(\.words.count).max() ?? 0)
+            lines += ["", "Examples"]
+            for example in command.examples {
+                lines.append("  \(program.name) \(example.words.padded(to: width))  # \(example.purpose)")
+            }
+        }
+        lines.append("")
+        lines += "Exit status: \(program.exitStatus(of: command)).".wrapped(to: Self.width, indent: 2)
+        return lines.joined(separator: "\n")
     }
 }

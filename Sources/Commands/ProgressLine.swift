@@ -28,12 +28,21 @@ package final class ProgressLine: Sendable {
 
     package func report(_ done: Int, of total: Int) {
         if isLive { return write(done == total ? "" : "[\(done)/\(total)]") }
-        let isDue = last.withLock { last in
+        if done < total, isDue() { write("\(what): \(done) of \(total)") }
+    }
+
+    /// Of what has no number to count up to. An empty text takes the terminal's line away.
+    package func report(_ text: String) {
+        if isLive { return write(text) }
+        if !text.isEmpty, isDue() { write("\(what): \(text)") }
+    }
+
+    private func isDue() -> Bool {
+        last.withLock { last in
             let time = now()
-            guard time >= last + interval, done < total else { return false }
+            guard time >= last + interval else { return false }
             last = time
             return true
         }
-        if isDue { write("\(what): \(done) of \(total)") }
     }
 }

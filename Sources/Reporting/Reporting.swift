@@ -40,6 +40,11 @@ package enum Reporting {
         TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
     }
 
+    /// The same as Markdown, to paste into an issue or a page: the answer, a row per engine, and a table per question.
+    package static func markdown(_ run: Run) -> String {
+        MarkdownReport(digest: RunDigest(run)).text
+    }
+
     /// A picture of its own of where a case spent its time.
     package static func flameGraph(_ stacks: FoldedStacks, title: String) -> String {
         FlameGraph.text(stacks, title: title)

@@ -182,7 +182,7 @@ struct RunDigest {
     /// Of a merged run the command of the first shard that it lacks.
     var resumeCommand: String {
         if let shard = run.header.missingShards.first { return "\(run.header.command) --shard \(shard)" }
-        return "assay run \(Self.shellWord(run.header.plan)) --resume \(Self.shellWord(run.directory))"
+        return "assay run --resume \(Self.shellWord(run.directory))"
     }
 
     static func shellWord(_ text: String) -> String {

@@ -6,10 +6,12 @@ final class ByteSink {
     private var bytes: [UInt8] = []
     private var offset: Int64 = 0
     private let file: (any File)?
+    private let path: String?
 
     /// - Parameter file: nil for standard output.
-    init(_ file: (any File)?) {
+    init(_ file: (any File)?, at path: String? = nil) {
         self.file = file
+        self.path = path
         bytes.reserveCapacity(80 << 10)
     }
 
@@ -28,6 +30,19 @@ final class ByteSink {
         try bytes.withUnsafeBytes { try file.write($0, at: offset) }
         offset += Int64(bytes.count)
     }
+}
+
+extension ByteSink {
+    /// Takes the file away again where nothing has reached it.
+    func removeIfEmpty() throws {
+        guard let path, offset == 0 else { return }
+        try naming(path) { try POSIXFileSystem().remove(path) }
+    }
+}
+
+/// `1 row`, `2 rows`.
+func counted(_ number: Int, _ one: String, _ several: String? = nil) -> String {
+    "\(number) \(number == 1 ? one : several ?? one + "s")"
 }
 
 /// A size as people read it.

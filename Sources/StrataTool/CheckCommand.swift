@@ -12,6 +12,11 @@ struct CheckCommand: Command {
         "Writes nothing. Each finding is a line with page, offset, class and reason.",
     ]
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("check people.strata", "while no program has it open"),
+        CommandExample("check people.strata --json", "for a program"),
+    ]
+    let exitStatus = "0 sound, 2 damaged"
     let options = [KeyFile.option, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -35,7 +40,7 @@ struct CheckCommand: Command {
         if !arguments.has("--json") {
             for finding in findings { try Output.line(finding.line) }
             try Output.line(
-                "\(path): damaged, \(findings.count) findings. "
+                "\(path): damaged, \(counted(findings.count, "finding")). "
                     + "strata salvage \(path) --to NEW gets back what can be read")
         }
         return 2

@@ -14,6 +14,11 @@ struct CompactCommand: Command {
         "the old one under the old key, or the new one under the new key.",
     ]
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("compact people.strata", "while no program has it open"),
+        CommandExample("compact people.strata --key-file OLD --new-key-file NEW", "under another key"),
+    ]
+    let exitStatus = "0 rewritten, 2 the file is damaged, and is as it was"
     let options = [KeyFile.option, CopyCommand.newKey, CopyCommand.decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -45,6 +50,11 @@ struct CopyCommand: Command {
     let positional = ["FILE", "NEW"]
     static let newKey = OptionSpecification("--new-key-file", value: "KEY", "the key that the new file gets")
     static let decrypt = OptionSpecification("--decrypt", "the new file is not encrypted")
+    let examples = [
+        CommandExample("copy people.strata copy.strata", "without its free space"),
+        CommandExample("copy secret.strata plain.strata --key-file KEY --decrypt", "without its key"),
+    ]
+    let exitStatus = "0 written, 2 the file is damaged"
     let options = [KeyFile.option, newKey, decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {

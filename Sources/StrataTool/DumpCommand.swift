@@ -3,6 +3,12 @@ import JSONText
 import StrataFiles
 import StrataStorage
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Rows as text that other programs read.
 struct DumpCommand: Command {
     let name = "dump"
@@ -13,11 +19,17 @@ struct DumpCommand: Command {
         "their keys. CSV is RFC 4180; null is an empty field, an empty string is \"\"; lists and maps are JSON.",
     ]
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("dump people.strata --class Dog", "JSON lines on standard output"),
+        CommandExample("dump people.strata --format csv --out DIR", "a file per class"),
+    ]
+    let exitStatus = "0 written, 2 the file is damaged, and what was written so far ends before that"
     let options = [
         KeyFile.option,
         OptionSpecification("--class", value: "NAME", "this class only; may be given more than once"),
         OptionSpecification("--format", value: "jsonl|csv", "jsonl if not given"),
-        OptionSpecification("--out", value: "DIR", "a file per class in DIR, instead of standard output"),
+        OptionSpecification(
+            "--out", value: "DIR", "a file per class in DIR, which is made; instead of standard output"),
     ]
 
     enum Format: String, CaseIterable { case jsonl, csv }
@@ -38,12 +50,17 @@ struct DumpCommand: Command {
                 "CSV of \(tables.count) classes needs --out DIR, or --class with one of \(Self.names(view.schema))",
                 command: name)
         }
+        if let directory { try Self.make(directory) }
         let met = view.nothingMet
         for table in tables {
             let sink = try Self.sink(directory, view.schema.tables[table].name, format, beside: path)
             let writer = RowText(
                 view, table, format, met, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
-            try naming(path) { try writer.write() }
+            do { try naming(path) { try writer.write() } } catch {
+                // A file that holds no row would look like a class that has none.
+                try sink.removeIfEmpty()
+                throw error
+            }
         }
         try naming(path) { try store.close() }
         return 0
@@ -79,7 +96,13 @@ struct DumpCommand: Command {
         if safe.hasPrefix(".") { safe = "%2e" + safe.dropFirst() }
         let path = directory + "/" + safe + "." + format.rawValue
         try refuseExisting(path)
-        return ByteSink(try naming(path) { try POSIXFileSystem().open(path, .createBeside(source)) })
+        return ByteSink(try naming(path) { try POSIXFileSystem().open(path, .createBeside(source)) }, at: path)
+    }
+
+    private static func make(_ directory: String) throws {
+        let result = mkdir(directory, 0o777)
+        guard result != 0, errno != EEXIST else { return }
+        throw ToolError("\(directory) cannot be made: \(String(cString: strerror(errno)))")
     }
 }
 

@@ -8,6 +8,10 @@ struct InfoCommand: Command {
     let summary = "shows versions, sizes and schema of FILE"
     let details = ["Reads headers, branches and the directories of row groups, not the values."]
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("info people.strata", "as text"), CommandExample("info people.strata --json", "for a program"),
+    ]
+    let exitStatus = "0 shown, 2 the file is damaged"
     let options = [KeyFile.option, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -37,14 +41,14 @@ struct InfoCommand: Command {
             "  log         \(log)",
             "  file        \(readable(found.fileBytes))",
             "  live        \(readable(found.liveBytes))",
-            "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %) in \(found.freeRuns) runs, "
-                + "the longest \(readable(found.longestFreeRun))",
-            "  schema      version \(found.schema.userVersion), \(found.schema.tables.count) classes",
+            "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %)\(Self.places(found))",
+            "  schema      version \(found.schema.userVersion), \(counted(found.schema.tables.count, "class", "classes"))",
         ]
         for (table, sizes) in zip(found.schema.tables, found.tables) {
             lines += [
                 "",
-                "\(table.name): \(sizes.rows) rows, \(readable(sizes.rowBytes)), indexes \(readable(sizes.indexBytes))",
+                "\(table.name): \(counted(sizes.rows, "row")), \(readable(sizes.rowBytes)), "
+                    + "indexes \(readable(sizes.indexBytes))",
             ]
             let width = table.columns.map(\.name.count).max() ?? 0
             for column in table.columns {
@@ -53,6 +57,13 @@ struct InfoCommand: Command {
             }
         }
         return lines
+    }
+
+    /// Runs are listed in the free map; what is free beside them waits for the next commits.
+    private static func places(_ found: StoreInspection) -> String {
+        if found.freeBytes == 0 { return "" }
+        if found.freeRuns == 0 { return ", released by the last commits, and not in the list of free pages yet" }
+        return " in \(counted(found.freeRuns, "run")), the longest \(readable(found.longestFreeRun))"
     }
 
     private static func words(_ column: ColumnDefinition, _ schema: StoreSchema) -> String {

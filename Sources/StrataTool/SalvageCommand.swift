@@ -10,8 +10,11 @@ struct SalvageCommand: Command {
     let details = [
         "FILE is only read. NEW appears when it is complete, and must not be there yet.",
         "It is encrypted as FILE is.",
-        "Status 0: nothing is missing. Status 2: NEW holds all that can be read, and the list says what is not in it.",
     ]
+    let examples = [
+        CommandExample("salvage broken.strata --to saved.strata", "what is lost is listed, class by class")
+    ]
+    let exitStatus = "0 nothing is missing, 2 NEW holds all that can be read, and the list says what it lacks"
     let positional = ["FILE"]
     let options = [
         OptionSpecification("--to", value: "NEW", isRequired: true, "where the salvaged store goes"),
@@ -60,13 +63,24 @@ struct SalvageCommand: Command {
         }
         for table in report.tables { lines += Self.lines(table) }
         let damage = report.damage.count + report.unlistedDamage
-        let end = report.isWhole ? "nothing is lost" : "\(report.rowsLost) rows and \(report.valuesLost) values lost"
-        lines.append("\(destination): \(report.rowsRecovered) rows, \(end), \(damage) damaged nodes")
+        lines.append(
+            "\(destination): \(counted(report.rowsRecovered, "row")), \(losses(report)), "
+                + counted(damage, "damaged node"))
         return lines
     }
 
+    /// A number only where it is known: what a root or a schema that is gone led to was counted nowhere else.
+    private static func losses(_ report: SalvageReport) -> String {
+        if report.isWhole { return "nothing is lost" }
+        if report.start == .nodes || report.schema == .lost || report.tables.isEmpty {
+            return "how many are lost is not known, because the root or the schema is gone"
+        }
+        let least = report.tables.allSatisfy(\.isLossExact) ? "" : "at least "
+        return "\(least)\(counted(report.rowsLost, "row")) and \(counted(report.valuesLost, "value")) lost"
+    }
+
     private static func lines(_ table: SalvageReport.Table) -> [String] {
-        var lines = ["\(table.name): \(table.rowsRecovered) rows"]
+        var lines = ["\(table.name): \(counted(table.rowsRecovered, "row"))"]
         if table.rowsLost > 0 || !table.isLossExact {
             lines[0] += ", \(table.isLossExact ? "" : "at least ")\(table.rowsLost) lost"
         }

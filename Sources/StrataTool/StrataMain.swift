@@ -12,10 +12,13 @@ enum StrataMain {
     private static var program: Program {
         var program = Program(
             name: "strata", version: "0.1", summary: "looks into Strata's files, and repairs them",
-            commands: [
-                InfoCommand(), CheckCommand(), SalvageCommand(), CompactCommand(), CopyCommand(), DumpCommand(),
+            groups: [
+                CommandGroup("Look", [InfoCommand(), DumpCommand()]),
+                CommandGroup("Verify and repair", [CheckCommand(), SalvageCommand()]),
+                CommandGroup("Copy and shrink", [CompactCommand(), CopyCommand()]),
             ],
-            exitStatuses: "Exit status: 0 fine, 1 the operation failed, 2 damage found, 64 wrong arguments.")
+            exitStatus: "0 fine, 1 the operation failed, 2 damage found, 64 wrong arguments",
+            failureStatus: "1 the operation failed, 64 wrong arguments")
         program.versionDetail = "file format \(Format.version)"
         program.explain = { error in
             guard

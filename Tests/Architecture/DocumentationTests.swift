@@ -51,6 +51,35 @@ struct DocumentationTests {
         }
     }
 
+    @Test("the index of the documents lists every page")
+    func pagesAreListed() throws {
+        let index = try Checkout.text("docs/README.md")
+        for file in Checkout.files where file.path.contains(/^docs\/[^\/]+\.md$/) && file.name != "README.md" {
+            #expect(index.contains("(\(file.name)"), "docs/README.md does not list \(file.name)")
+        }
+    }
+
+    /// The pages that teach Strata show the program in Examples/Guide, which Examples/check builds and runs.
+    @Test("every block of Swift in the guide is code of the program that it builds")
+    func guideIsCompiled() throws {
+        func lines(_ text: some StringProtocol) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        let sources = Checkout.files.filter { $0.path.hasPrefix("Examples/Guide/") && $0.name.hasSuffix(".swift") }
+        let programs = sources.map { "\n" + lines($0.text).joined(separator: "\n") + "\n" }
+        #expect(programs.count >= 5)
+        var count = 0
+        for page in ["getting-started", "models", "reading-and-writing", "threads-and-observers", "files"] {
+            let text = try Checkout.text("docs/\(page).md")
+            for match in text.matches(of: /(?ms)^```swift\n(.*?)^```$/) {
+                let block = "\n" + lines(match.output.1).joined(separator: "\n") + "\n"
+                count += 1
+                #expect(programs.contains { $0.contains(block) }, "docs/\(page).md:\(block)")
+            }
+        }
+        #expect(count > 12, "\(count) blocks")
+    }
+
     @Test("README and CONTRIBUTING name only targets that the Makefile has")
     func makeTargetsExist() throws {
         let makefile = try Checkout.text("Makefile")

@@ -3,8 +3,14 @@ import Testing
 
 @testable import Commands
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A command that keeps what it was called with.
-private final class Probe: Command {
+final class Probe: Command {
     struct Refusal: Error {}
 
     let name = "probe"
@@ -71,7 +77,7 @@ private final class Probe: Command {
     @Test("numbers and durations")
     func numbers() throws {
         #expect(try take("a", "--to", "18446744073709551615").unsigned("--to") == .max)
-        for (text, seconds) in [("90", 90.0), ("90s", 90), ("10m", 600), ("2h", 7_200), ("0.5m", 30)] {
+        for (text, seconds) in [("90s", 90.0), ("10m", 600), ("2h", 7_200), ("0.5m", 30)] {
             #expect(try take("a", "--to", text).seconds("--to") == seconds)
         }
         for text in ["-1", "1.5", "x", ""] {
@@ -81,11 +87,88 @@ private final class Probe: Command {
             #expect(throws: UsageError.self, "\(text)") { try take("a", "--to=\(text)").seconds("--to") }
         }
     }
+
+    /// `--budget 5` was taken as five seconds, where the help says 10m.
+    @Test("a duration without a unit is refused, and the units are named")
+    func unit() throws {
+        let error = try #require(throws: UsageError.self) { try take("a", "--to", "5").seconds("--to") }
+        #expect(error.message == "--to 5 has no unit: 5s, 5m or 5h?")
+    }
+}
+
+/// The command line of another program behind options of our own.
+struct Runs: Command {
+    let name = "runs"
+    let summary = "runs a program"
+    let positional = ["PROGRAM", "[ARGUMENTS...]"]
+    let options = [OptionSpecification("--check", value: "COMMAND", isRequired: true, "what says whether it is good")]
+    let runsProgram = true
+    let examples = [CommandExample("runs --check 'true {}' -- sh -c 'echo one'", "a shell")]
+    let exitStatus = "0 good, 2 not good"
+    func run(_ arguments: Arguments) -> Int32 { arguments.positional == ["sh", "-c", "echo one"] ? 0 : 2 }
+}
+
+@Suite struct RunningCommandTests {
+    /// The usage had no `--`, and what was written by it failed: unknown option -c.
+    @Test("the usage of a command that runs a program works as it is shown")
+    func usage() throws {
+        #expect(Runs().usage == "runs --check COMMAND -- PROGRAM [ARGUMENTS...]")
+        let words = try #require(Runs().examples.first).arguments
+        #expect(words == ["runs", "--check", "true {}", "--", "sh", "-c", "echo one"])
+        #expect(try Runs().run(Arguments(Array(words.dropFirst()), of: Runs())) == 0)
+    }
+
+    @Test("an option of the program without -- before it is answered with the usage")
+    func remedy() throws {
+        let error = try #require(throws: UsageError.self) { try Arguments(["sh", "-c", "x"], of: Runs()) }
+        #expect(error.message.contains("stands behind --: runs --check COMMAND -- PROGRAM"), "\(error)")
+    }
 }
 
 @Suite struct ProgramTests {
     private func program(_ probe: Probe) -> Program {
-        Program(name: "p", version: "1", summary: "s", commands: [probe], exitStatuses: "Exit status: any.")
+        Program(
+            name: "p", version: "1", summary: "s",
+            groups: [CommandGroup("Look", [probe]), CommandGroup("Break", [Runs()])],
+            exitStatus: "0 fine, 1 failed, 64 wrong arguments", failureStatus: "1 failed, 64 wrong arguments")
+    }
+
+    @Test("the help has a line for each command, below the heading of its group")
+    func groups() throws {
+        let help = program(Probe()).help
+        let lines = help.split(separator: "\n").map(String.init)
+        let look = try #require(lines.firstIndex(of: "Look"))
+        #expect(lines[look + 1].hasPrefix("  probe ") && lines[look + 2] == "Break")
+        #expect(lines.contains { $0.hasPrefix("  completion ") } && lines.contains { $0.hasPrefix("  man ") })
+        #expect(lines.last == "Exit status: 0 fine, 1 failed, 64 wrong arguments.")
+    }
+
+    /// Ten commands told what their status means, and then what it means for the program: two lines that differed.
+    @Test("the help of a command has one line about its exit status, and its examples")
+    func exitStatus() {
+        let own = CommandHelp(program(Probe()), Runs()).text
+        #expect(own.hasSuffix("Exit status: 0 good, 2 not good, 1 failed, 64 wrong arguments."))
+        #expect(own.split(separator: "\n").count { $0.contains("xit status") } == 1)
+        #expect(own.contains("Examples\n  p runs --check 'true {}' -- sh -c 'echo one'  # a shell"))
+        let general = CommandHelp(program(Probe()), Probe()).text
+        #expect(general.hasSuffix("Exit status: 0 fine, 1 failed, 64 wrong arguments."))
+    }
+
+    /// `assay list | head` said "Broken pipe", and ended with the status of a harness error.
+    @Test("a reader that goes away ends the command in silence, as a signal would")
+    func closedPipe() {
+        struct Cut: Command {
+            let name = "cut"
+            let summary = "writes to a pipe that nothing reads"
+            let positional: [String] = []
+            let options: [OptionSpecification] = []
+            func run(_ arguments: Arguments) throws -> Int32 { throw OutputError(errno: EPIPE) }
+        }
+        let program = Program(
+            name: "p", version: "1", summary: "s", groups: [CommandGroup("", [Cut()])], exitStatus: "",
+            failureStatus: "")
+        #expect(program.status(["cut"]) == 141)
+        #expect(OutputError(errno: EPIPE).isClosedPipe && !OutputError(errno: ENOSPC).isClosedPipe)
     }
 
     @Test("the command's status is the program's, and a wrong command line ends with 64")
@@ -121,5 +204,20 @@ private final class Probe: Command {
         #expect(NearestName.find("cvs", among: ["jsonl", "csv"]) == "csv")
         #expect(NearestName.distance("kitten", "sitting") == 3)
         #expect(NearestName.distance("ab", "ba") == 1)
+    }
+
+    /// A name that was wrong was answered with all 138 names, in one line of 2 600 characters.
+    @Test("of a long list the three nearest names are told, and the command that has all; a short one is told whole")
+    func complaint() {
+        let names = ["commit", "commit-nosync", "one", "two", "three", "four", "five", "six", "bulk-insert"]
+        #expect(
+            NearestName.complaint("scenario", "comit", among: names, list: "assay list scenarios")
+                == "unknown scenario comit; did you mean commit? (nearest: commit, one, two; "
+                + "assay list scenarios prints all 9)")
+        #expect(
+            NearestName.complaint("scenario", "commi", among: names)
+                == "unknown scenario commi; did you mean commit? (nearest: commit, commit-nosync, one, of 9)")
+        #expect(
+            NearestName.complaint("format", "x", among: ["csv", "jsonl"]) == "unknown format x (known: csv, jsonl)")
     }
 }

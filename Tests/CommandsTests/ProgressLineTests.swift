@@ -34,4 +34,28 @@ struct ProgressLineTests {
         for done in 1...3 { progress.report(done, of: 3) }
         #expect(log.lines.withLock { $0 } == ["[1/3]", "[2/3]", ""])
     }
+
+    @Test("what has no number to count up to says where it is, in a log once in ten seconds")
+    func text() {
+        let log = Log()
+        let progress = line(log, isLive: false)
+        for count in 1...25 {
+            log.time.withLock { $0 += 1_000_000_000 }
+            progress.report("\(count) cases")
+        }
+        progress.report("")
+        #expect(log.lines.withLock { $0 } == ["assay crash: 10 cases", "assay crash: 20 cases"])
+    }
+
+    /// After an interrupt the first line of the report stood behind the progress: "16 s left^Cassay 0.1  plan smoke".
+    @Test("whatever is written next takes the live line away, once")
+    func ended() {
+        let live = LiveLine()
+        #expect(live.end() == "")
+        #expect(live.show("16 s left") == "\r\u{1B}[K16 s left")
+        #expect(live.end() == "\r\u{1B}[K")
+        #expect(live.end() == "")
+        _ = live.show("more")
+        #expect(live.show("") == "\r\u{1B}[K" && live.end() == "")
+    }
 }

@@ -65,6 +65,67 @@ struct TerminalTests {
         #expect(table.lines(width: 80, indent: 1, colour: false).count == 2)
     }
 
+    /// In the log of a CI an exit status of 3 stood without a cause.
+    @Test("each case without an answer has its reason, and those that say the same share a line")
+    func reasons() {
+        var open = PlausibleRun.passed(PlausibleRun.test("compact-on-launch", .growth, "strata"))
+        open.verdict = .inconclusive
+        open.message = "there was nothing to compact: 118784 bytes before, 90112 when loaded anew"
+        var others: [CaseResult] = []
+        for size in [1, 2, 3] {
+            var other = PlausibleRun.passed(PlausibleRun.test("commit", .workload, "sqlite", size: size))
+            other.verdict = .inconclusive
+            other.message = "left out: the budget of the run was used up"
+            others.append(other)
+        }
+        let text = Reporting.terminal(HTMLTests.run([open] + others), width: 200, colour: false)
+        #expect(
+            text.contains("\n  ? strata  compact-on-launch  there was nothing to compact: 118784 bytes before, 90112"))
+        #expect(
+            text.contains("\n  ? sqlite  commit  3 cases  left out: the budget of the run was used up\n"), "\(text)")
+    }
+
+    @Test("the last line is the answer")
+    func answer() throws {
+        func last(_ run: Run) -> String {
+            String(Reporting.terminal(run, width: 400, colour: false).split(separator: "\n").last ?? "")
+        }
+        let passed = PlausibleRun.passed(PlausibleRun.test("commit", .workload, "strata"))
+        var open = PlausibleRun.passed(PlausibleRun.test("commit", .workload, "sqlite"))
+        open.verdict = .inconclusive
+        let kept = last(HTMLTests.run([passed]))
+        #expect(kept.hasPrefix("ANSWER   every promise was kept in the 1 "), "\(kept)")
+        let half = last(HTMLTests.run([passed, open]))
+        #expect(half.hasSuffix("; 1 case without an answer"), "\(half)")
+        #expect(last(HTMLTests.run([open])).contains("nothing was decided"))
+        #expect(last(HTMLTests.emptyRun()) == "ANSWER   no case was run")
+        let broken = last(PlausibleRun.run)
+        #expect(broken.contains("broke a promise in ") && broken.contains("known before"), "\(broken)")
+        #expect(last(RunWithRounds.large).contains("beside the best peer: ahead in "))
+    }
+
+    @Test("as Markdown a run has the answer, a row per engine, and the tables of the questions")
+    func markdown() throws {
+        var run = PeerTableTests.run
+        run.header.command = "assay run quick"
+        let text = Reporting.markdown(run)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines[0].hasPrefix("**every promise was kept") && lines[0].hasSuffix("**"), "\(lines[0])")
+        #expect(text.contains("| engine | version | cases | trials | promises broken | without an answer |"))
+        #expect(text.contains("### Where does Strata stand beside its peers?"))
+        var width = 0
+        for line in lines {
+            let isRow = line.hasPrefix("|")
+            let cells = line.replacing("\\|", with: "").count { $0 == "|" }
+            if isRow, width > 0 { #expect(cells == width, "\(line)") }
+            width = isRow ? cells : 0
+        }
+        var strange = PlausibleRun.passed(PlausibleRun.test("a|b", .workload, "<x>"))
+        strange.engineVersion = "1"
+        let escaped = Reporting.markdown(HTMLTests.run([strange]))
+        #expect(escaped.contains("\\<x\\>") && !escaped.contains("<x>"))
+    }
+
     @Test("a run without a result, and one that was stopped, say so")
     func stopped() {
         #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("no case was run"))

@@ -119,7 +119,7 @@ struct VerdictPageTests {
         #expect(html.contains("No violation, but the harness is suspected of a fault"))
         let text = Self.text(run)
         #expect(text.contains("2 cases in which the harness is suspected"), "\(text)")
-        #expect(text.contains("strata: no violation in 3 cases"))
+        #expect(text.contains("strata: every promise was kept in 3 cases"))
         #expect(html.contains("<h3>Suspected of the harness</h3>"))
     }
 

@@ -65,10 +65,38 @@ import Testing
         #expect(again.status == 1 && again.error.contains("is there already"))
     }
 
+    /// A file cut to 5 000 bytes was said to have lost "0 rows and 0 values": a salvage that found nothing cannot know.
+    @Test("a salvage without a root says that it does not know how much is lost")
+    func withoutRoot() throws {
+        try StrataProcess.write(Array(try StrataProcess.bytes(path).prefix(5_000)), to: path)
+        let end = try run("salvage", path, "--to", path + ".new")
+        #expect(end.status == 2 && end.output.contains("0 rows, how many are lost is not known"), "\(end)")
+        #expect(!end.output.contains("0 values lost"))
+    }
+
+    @Test("a class that cannot be read leaves no empty file behind")
+    func noEmptyFile() throws {
+        let sound = try StrataProcess.bytes(path)
+        var refused = 0
+        for page in 2..<sound.count / 4096 {
+            try StrataProcess.write(sound, to: path)
+            try zero([page])
+            let out = directory.path + "/out\(page)"
+            let end = try run("dump", path, "--format", "csv", "--out", out)
+            if end.status == 0 { continue }
+            refused += 1
+            for name in ["Person", "Dog"] where try POSIXFileSystem().status("\(out)/\(name).csv") != nil {
+                #expect(try !StrataProcess.bytes("\(out)/\(name).csv").isEmpty, "page \(page), \(name)")
+            }
+        }
+        #expect(refused > 3)
+    }
+
     @Test("one header less is a finding")
     func oneHeader() throws {
         try zero([1])
         let end = try run("check", path)
+        #expect(end.output.contains("damaged, 1 finding. "), "\(end)")
         #expect(end.status == 2 && end.output.contains("page 1, offset 0, header: no valid header"))
     }
 }

@@ -2,6 +2,8 @@ import StrataFiles
 import StrataStorage
 import Testing
 
+@testable import StrataTool
+
 @Suite struct StrataToolTests {
     let directory: TestDirectory
     var path: String { directory.path + "/store" }
@@ -22,10 +24,15 @@ import Testing
         let all = try run("--help")
         #expect(all.status == 0 && all.error.isEmpty)
         for command in ["info", "check", "salvage", "compact", "copy", "dump"] {
-            #expect(all.output.contains("strata \(command)"))
+            #expect(all.output.contains("\n  \(command) "))
             let one = try run(command, "--help")
             #expect(one.status == 0 && one.output.hasPrefix("strata \(command) FILE"))
+            #expect(one.output.contains("Examples\n  strata \(command) "))
+            #expect(one.output.split(separator: "\n").count { $0.contains("xit status") } == 1, "\(command)")
+            let page = try run("man", command)
+            #expect(page.status == 0 && page.output.hasPrefix(".TH STRATA\\-\(command.uppercased()) 1"), "\(page)")
         }
+        #expect(try run("completion", "bash").output.contains("complete -F _strata strata"))
         let version = try run("--version")
         #expect(version.status == 0 && version.output == "strata 0.1 (file format 2)\n")
     }
@@ -67,6 +74,7 @@ import Testing
         #expect(text.status == 0)
         #expect(text.output.contains("Person: 300 rows") && text.output.contains("log         none, closed properly"))
         #expect(text.output.contains("dog       link, to Dog") && text.output.contains("2 of 2 verify"))
+        #expect(!text.output.contains("0 runs"), "what is nowhere has no longest place")
         let json = try run("info", path, "--json").output
         #expect(json.contains("\"schema_version\":3") && json.contains("\"file_bytes\":\(before.count),"))
         #expect(json.contains("\"name\":\"isMember\",\"id\":4,\"type\":\"bool\""))
@@ -138,6 +146,21 @@ import Testing
         #expect(try StrataProcess.read(directory.path + "/Dog.csv").hasPrefix("_key,name\r\n0,dog 0\r\n"))
         let again = try run("dump", path, "--format", "csv", "--out", directory.path)
         #expect(again.status == 1 && again.error.contains("Person.csv is there already"))
+    }
+
+    /// `dump --out` failed where its directory was not there, while every other command makes what it is told.
+    @Test("a directory that is not there is made, and a path that cannot be one is named")
+    func newDirectory() throws {
+        #expect(try run("dump", path, "--out", directory.path + "/new").status == 0)
+        #expect(try StrataProcess.read(directory.path + "/new/Dog.jsonl").hasPrefix("{\"_key\":0,\"name\":\"dog 0\"}"))
+        let under = try run("dump", path, "--out", path + "/below")
+        #expect(under.status == 1 && under.error.contains("\(path)/below cannot be made"), "\(under)")
+    }
+
+    @Test("what there is one of is not said to be several")
+    func plural() throws {
+        #expect(counted(1, "finding") == "1 finding" && counted(0, "finding") == "0 findings")
+        #expect(counted(2, "class", "classes") == "2 classes")
     }
 
     @Test("a full disk ends a dump, a copy and a salvage with 1, and leaves no half file")

@@ -8,6 +8,11 @@ struct MinimizeCommand: Command {
     let summary = "makes the failure of a case file smaller, and keeps it beside as FILE.min"
     let question = "what is the least that still fails?"
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("minimize FILE", "at most two minutes; writes FILE.min.case.json"),
+        CommandExample("minimize FILE --budget 10m --out SMALL", "more time, another name"),
+    ]
+    let exitStatus = "0 a smaller one or the same was kept, 3 it did not fail at all, or not again"
     let options = [
         OptionSpecification("--budget", value: "10m", "how long candidates are looked for (2m)"),
         OptionSpecification("--trials", value: "N", "how many candidates are tried at most"),
@@ -21,8 +26,7 @@ struct MinimizeCommand: Command {
             "Answers: \(question)", "",
             "Operations are taken out first, then what they are given, and the case's own numbers and its rows, are",
             "made smaller. Each step is kept only where the same outcome came of it by the same cause. In the end it",
-            "is repeated three times. Nothing is written over.", "",
-            "Exit status: 0 where a smaller one or the same was kept, 3 where it did not fail at all, or not again.",
+            "is repeated three times. Nothing is written over.",
         ]
     }
 

@@ -7,6 +7,14 @@ struct ReplayCommand: Command {
     let summary = "repeats one case of a run, or one trial of it, or the failure that a case file keeps"
     let question = "does it happen again?"
     let positional = ["RUN|FILE", "[CASE]", "[TRIAL]"]
+    let examples = [
+        CommandExample("replay D 6fef1652af39", "a whole case, with its seed"),
+        CommandExample("replay D 6fef bit:241997 --keep K", "one flipped bit; the damaged database stays in K"),
+        CommandExample("replay FILE", "a failure that was kept as a case file"),
+    ]
+    let exitStatus =
+        "of a run 0 the recorded outcome came again, 3 it never did; of a case file 0 nothing failed, 2 it failed "
+        + "again, 3 that could not be decided"
     let options = [
         OptionSpecification("--times", value: "N", "how often (1; 20 when the threads of the case run freely)"),
         OptionSpecification("--keep", value: "DIR", "leave the damaged database of the trial in DIR, to look at it"),
@@ -19,8 +27,7 @@ struct ReplayCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "`replay RUN CASE [TRIAL]` repeats what a run recorded. `replay FILE` repeats a case file: it ends with",
-            "status 2 where the failure came again, 0 where it does not happen any more, and 3 where nobody can say.",
+            "`replay RUN CASE [TRIAL]` repeats what a run recorded. `replay FILE` repeats a case file.",
         ]
     }
 

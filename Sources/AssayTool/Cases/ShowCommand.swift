@@ -7,6 +7,10 @@ struct ShowCommand: Command {
     let summary = "tells in plain words what a case file keeps"
     let question = "what was done, what broke, what was expected, what came?"
     let positional = ["FILE"]
+    let examples = [
+        CommandExample("show FILE", "FILE is one of D/cases, or what a soak kept")
+    ]
+    let exitStatus = "0 shown"
     let options: [OptionSpecification] = []
 
     func run(_ arguments: Arguments) throws -> Int32 {

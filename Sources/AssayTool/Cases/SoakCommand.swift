@@ -16,6 +16,11 @@ struct SoakCommand: Command {
     let summary = "runs faults with fresh seeds for as long as you say, and keeps each failure as a case file"
     let question = "what have the seeds that everybody runs not found?"
     let positional = ["[PLAN]"]
+    let examples = [
+        CommandExample("soak --minutes 30", "every scenario of the plan soak"),
+        CommandExample("soak --minutes 5 --scenario storage-history --engine strata", "one scenario, seed after seed"),
+    ]
+    let exitStatus = "0 nothing failed, 2 something did, 3 some case was not decided"
     let options = [
         OptionSpecification("--minutes", value: "N", isRequired: true, "how long; the last case is ended by then"),
         OptionSpecification("--rounds", value: "N", "ends after so many rounds, if the time does not end it before"),
@@ -34,8 +39,7 @@ struct SoakCommand: Command {
             "Answers: \(question)", "",
             "PLAN (soak unless named) says which cases. Each round runs all of them in another order and with another",
             "seed, which follows from the first one, so that a soak can be repeated. An interrupt ends it with what",
-            "was found by then.", "",
-            "Exit status: 2 where something failed, 0 where nothing did, 3 where some case was not decided.",
+            "was found by then.",
         ]
     }
 
@@ -101,6 +105,7 @@ private struct Soak {
     let build: CaseFile.Build
     let known: [KnownViolation]
     var filter = PlanFilter()
+    private let progress = ProgressLine("assay soak", now: MonotonicClock.now)
 
     private struct Key: Hashable {
         var scenario: String
@@ -158,13 +163,13 @@ private struct Soak {
             }
             round += 1
         }
-        Output.progress("")
+        progress.report("")
     }
 
     private mutating func take(_ test: Case, _ laboratory: CaseLaboratory) throws {
         isBegun = true
         let left = Double(deadline &- min(deadline, MonotonicClock.now())) / 1e9
-        Output.progress(
+        progress.report(
             "\(passed + failed) cases, \(groups.count) causes, \(Int(left)) s left: \(test.scenario) \(test.engine) "
                 + "seed \(test.seed)")
         let result = try laboratory.run(test, fault: nil, seconds: max(left, 1)).result
@@ -194,7 +199,7 @@ private struct Soak {
         try FileTree.writeText(file, KeptCases.file(cause, of: result, registries, build: build).text)
         groups[key] = Group(cause: cause, cases: 1, file: file)
         order.append(key)
-        Output.progress("")
+        progress.report("")
         try say(key)
     }
 
@@ -206,9 +211,11 @@ private struct Soak {
 
     func conclude() throws -> Int32 {
         try Output.line(
-            "\(passed + failed) cases decided, \(trials) trials; \(failed) failed, by \(order.count) causes")
+            "\(passed + failed) cases decided, \(trials) trials; \(failed) failed, by "
+                + (order.count == 1 ? "1 cause" : "\(order.count) causes"))
         for key in order {
-            try Output.line("  \(groups[key]?.cases ?? 0) cases:")
+            let cases = groups[key]?.cases ?? 0
+            try Output.line(cases == 1 ? "  1 case:" : "  \(cases) cases:")
             try say(key)
         }
         for (text, count) in undecided.sorted(by: { $0.key < $1.key }).prefix(10) {

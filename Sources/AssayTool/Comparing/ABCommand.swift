@@ -18,6 +18,13 @@ struct ABCommand: Command {
     let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
     let question = "is build B slower than build A?"
     let positional = ["[PLAN]"]
+    let examples = [
+        CommandExample("ab --a OLD --b NEW --scenario commit", "two programs that were built before"),
+        CommandExample(
+            "ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata",
+            "two revisions, which it builds and keeps"),
+    ]
+    let exitStatus = "0 nothing is slower, 2 something is, and a second batch says so, 3 too unsteady to tell"
     let options =
         [
             OptionSpecification("--a", value: "BINARY", "the build to compare with"),

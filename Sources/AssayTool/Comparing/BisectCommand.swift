@@ -16,6 +16,12 @@ struct BisectCommand: Command {
     let summary = "finds the revision that made a case slower, by comparisons as ab makes them"
     let question = "which change made this slower?"
     let positional = ["[CASE]"]
+    let examples = [
+        CommandExample(
+            "bisect --good HEAD~20 --bad HEAD commit --engine strata", "the revision since which commits are slower"),
+        CommandExample("bisect --resume D", "goes on with a search that was stopped"),
+    ]
+    let exitStatus = "0 the revision was found, 3 the machine was too unsteady to tell, 130 interrupted"
     let options =
         [
             OptionSpecification("--good", value: "REV", "a revision that is fast enough"),

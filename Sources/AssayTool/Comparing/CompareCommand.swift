@@ -8,14 +8,17 @@ struct CompareCommand: Command {
     let summary = "says what differs between two finished runs, in what repeats exactly"
     let question = "does the one run come to something else than the other?"
     let positional = ["RUN", "RUN"]
+    let examples = [
+        CommandExample("compare D E", "two finished runs of one plan")
+    ]
+    let exitStatus = "0 nothing differs, 2 something does, 3 something that is no time could not be decided"
     let options: [OptionSpecification] = []
 
     var details: [String] {
         [
             "Answers: \(question)", "",
             "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. Times of",
-            "two runs are never compared: which build is slower assay ab says.", "",
-            "Exit status: 0 nothing differs, 2 something does, 3 something that is no time could not be decided.",
+            "two runs are never compared: which build is slower assay ab says.",
         ]
     }
 

@@ -41,10 +41,16 @@ struct CrashCommand: Command {
             "Answers: \(question)", "",
             "The program runs once and is recorded. Each disk that a loss of power may have left is built anew and",
             "checked. {} in the arguments stands for a directory of its own; without it the program runs in DIR.",
-            "docs/any-program.md", "",
-            "Exit status: 0 every disk passes, 2 one fails, 3 not all I/O was seen. A program that fails is refused.",
+            "A program that fails is refused. docs/any-program.md",
         ]
     }
+
+    let runsProgram = true
+    let exitStatus = "0 every disk passes, 2 one fails, 3 not all I/O was seen"
+    let examples = [
+        CommandExample("crash --check 'my-check {}' -- my-program {}/data", "{} is a directory of its own"),
+        CommandExample("crash --check 'my-check {}' --directory D -- my-program", "it keeps its files in D"),
+    ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let options = TrialOptions(arguments: arguments, command: name)

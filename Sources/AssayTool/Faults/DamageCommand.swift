@@ -33,10 +33,15 @@ struct DamageCommand: Command {
             "directory all files are damaged, and {} is the directory. The command is run twice on undamaged copies",
             "first. What it prints on standard output is compared, line by line.", "",
             "Outcomes: correct, detected (a status other than 0, and every line before it right), silently-wrong",
-            "(status 0 and another output), wrong-then-detected, crashed, hung, memory-limit. docs/any-program.md", "",
-            "Exit status: 0 nothing wrong was printed, 2 something was, or a crash or a hang, 3 no damage was noticed.",
+            "(status 0 and another output), wrong-then-detected, crashed, hung, memory-limit. docs/any-program.md",
         ]
     }
+
+    let exitStatus = "0 nothing wrong was printed, 2 something was, or a crash or a hang, 3 no damage was noticed"
+    let examples = [
+        CommandExample("damage people.db --read 'my-tool dump {}'", "flips, lost pages and cuts of a copy"),
+        CommandExample("damage people.db --read 'my-tool dump {}' --only bit:241997 --keep K", "one of them, kept"),
+    ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
         let options = TrialOptions(arguments: arguments, command: name)

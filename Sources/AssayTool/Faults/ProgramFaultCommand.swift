@@ -81,9 +81,21 @@ struct ProgramFaultCommand: Command {
             "Answers: \(question)", "",
             "{} in the arguments stands for a directory of its own that each run gets. The first run is without a",
             "fault, and has to pass. A fault that never struck decides nothing. docs/any-program.md", "",
-        ] + outcomes + [
-            "", "Exit status: 0 no violation, 2 broken, crashed or hung, 3 not everything was tried.",
-        ]
+        ] + outcomes
+    }
+
+    let runsProgram = true
+    let exitStatus = "0 no violation, 2 broken, crashed or hung, 3 not everything was tried"
+
+    var examples: [CommandExample] {
+        let program = "-- my-program {}/data"
+        let own =
+            switch fault {
+            case .eio: CommandExample("eio --check 'my-check {}' --calls sync,rename \(program)", "two kinds of calls")
+            case .full: CommandExample("full --check 'my-check {}' --error EDQUOT \(program)", "a quota is used up")
+            case .kill: CommandExample("kill --check 'my-check {}' --every \(program)", "at every call")
+            }
+        return [CommandExample("\(name) --check 'my-check {}' \(program)", "{} is a directory of its own"), own]
     }
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -115,6 +127,10 @@ struct ProgramFaultCommand: Command {
             }
         try Output.line(describe(baseline) + "; \(faults.count) trials, seed \(choice.seed)")
         let tried = try trials.run(faults, baseline, progress: TrialOptions.progress("assay \(name)", of: faults.count))
+        let left = faults.count - tried.outputs.count
+        if left > 0, !tried.isInterrupted {
+            try Output.line("\(left) of them cannot be: a call that does no more than a byte has no half")
+        }
         let mustTell = arguments.has("--must-tell")
         let report = ProgramFaultReport(tried.outputs, baseline, mustTell: mustTell)
         try options.writeCSV(ProgramFaultReport.columns, report.rows)

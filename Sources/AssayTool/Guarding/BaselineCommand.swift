@@ -8,6 +8,11 @@ struct BaselineCommand: Command {
     let summary = "keeps what a run counted (`assay baseline save RUN --name N`), for `assay gate`"
     let question = "what does a build do, in counts that repeat exactly?"
     let positional = ["save", "RUN"]
+    let examples = [
+        CommandExample("baseline save D --name mine", "Benchmarks/Baselines/mine.json"),
+        CommandExample("baseline save D --name ./ci/assay.json --replace", "a file of your project, written anew"),
+    ]
+    let exitStatus = "0 kept"
     let options = [
         OptionSpecification("--name", value: "N", isRequired: true, "a name in Benchmarks/Baselines, or a path"),
         OptionSpecification("--also", value: "RUN", "another run of the same plan by the same build; may be repeated"),

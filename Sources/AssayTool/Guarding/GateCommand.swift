@@ -8,6 +8,13 @@ struct GateCommand: Command {
     let name = "gate"
     let summary = "holds what a run counted against a baseline, under the budgets of its plan"
     let question = "does this build do more than it did?"
+    let examples = [
+        CommandExample("gate D --baseline ci", "D is a run of the plan guard"),
+        CommandExample(
+            "gate D --baseline ./ci/assay.json --budgets ./ci/assay.json5",
+            "a project of yours: its baseline, its budgets"),
+    ]
+    let exitStatus = "0 all within their budgets, 2 one is exceeded, 3 something could not be decided"
     let positional = ["RUN"]
     let options = [
         OptionSpecification("--baseline", value: "N", isRequired: true, "a name in Benchmarks/Baselines, or a path"),
@@ -20,8 +27,7 @@ struct GateCommand: Command {
         [
             "Answers: \(question)", "",
             "Counts alone decide: system calls, syncs, bytes, file sizes, allocations, instructions. What differs by",
-            "machine is skipped by name. Whether a build is slower, assay ab says.", "",
-            "Exit status: 0 all within their budgets, 2 one is exceeded, 3 something could not be decided.",
+            "machine is skipped by name. Whether a build is slower, assay ab says.",
         ]
     }
 

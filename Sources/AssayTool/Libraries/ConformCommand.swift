@@ -11,6 +11,11 @@ struct ConformCommand: Command {
     let summary = "tries an engine's shared library by the rules of assay_engine.h, one line per rule"
     let question = "what is wrong with the library that I wrote for my engine?"
     let positional: [String] = []
+    let examples = [
+        CommandExample("conform --engine-library ./libmine.so", "all rules"),
+        CommandExample("conform --engine-library ./libmine.so --rule own-writes", "one of them"),
+    ]
+    let exitStatus = "0 every rule is kept, 2 one is broken, 3 one could not be tried"
     let options = [
         OptionSpecification(EngineLibraries.option, value: "FILE", isRequired: true, "the shared library"),
         OptionSpecification("--rule", value: "NAME,..", "only these rules"),

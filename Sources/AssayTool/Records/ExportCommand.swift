@@ -8,6 +8,11 @@ struct ExportCommand: Command {
     let summary = "writes a finished run in a format that other tools read"
     let question = ""
     let positional = ["RUN"]
+    let examples = [
+        CommandExample("export D --format junit", "for a CI that shows tests"),
+        CommandExample("export D --format openmetrics --out FILE", "for Prometheus and what reads the same"),
+    ]
+    let exitStatus = "0 written"
     let options = [
         OptionSpecification(
             "--format", value: "F", isRequired: true,

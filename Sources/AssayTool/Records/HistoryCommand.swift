@@ -12,6 +12,12 @@ struct HistoryCommand: Command {
     let summary = "keeps runs in a database, and shows where a figure changed"
     let question = "since when is it slower?"
     let positional = ["ACTION", "[ARGUMENT...]"]
+    let examples = [
+        CommandExample("history add D", "keeps a run"),
+        CommandExample("history trend 'commit strata' commits_per_second", "since when is it slower?"),
+        CommandExample("history site OUT", "charts of all figures, as pages that open from disk"),
+    ]
+    let exitStatus = "0 done"
     let options = [
         OptionSpecification("--db", value: "FILE", "the database (Reports/history.sqlite)"),
         OptionSpecification("--reference", value: "ENGINE", "trend: the engine beside which a figure is looked at"),

@@ -9,6 +9,11 @@ struct MergeCommand: Command {
     let summary = "unites the runs of shards (`assay run PLAN --shard I/N`) into one run with one report"
     let question = "what did all machines come to together?"
     let positional = ["RUN..."]
+    let examples = [
+        CommandExample("merge S1 S2 S3 S4 --out D", "four shards: assay run PLAN --shard 1/4 --out S1, and so on"),
+        CommandExample("merge S1 S3 --partial --out D", "what is there"),
+    ]
+    let exitStatus = "that of a run of the whole plan"
     let options = [
         OptionSpecification("--out", value: "DIR", isRequired: true, "where the merged run is written"),
         OptionSpecification("--partial", "shards may be missing: their cases are not run, and the report says so"),
@@ -19,8 +24,7 @@ struct MergeCommand: Command {
             "Answers: \(question)", "",
             "The shards may be named in any order. They have to be of one plan, seed, build, commit and set of",
             "options, to have ended, and to be what they were then. Machines may differ: the report says where each",
-            "time was measured, and sets no two machines' times beside each other.", "",
-            "Exit status: that of a run of the whole plan; 64 for shards that do not belong together.",
+            "time was measured, and sets no two machines' times beside each other.",
         ]
     }
 

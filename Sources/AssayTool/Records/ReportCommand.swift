@@ -8,8 +8,15 @@ struct ReportCommand: Command {
     let summary = "renders a run again from its raw results, finished or not"
     let question = "what came out of that run?"
     let positional = ["DIR"]
+    let examples = [
+        CommandExample("report D", "report.html and the CSV files anew, and the summary"),
+        CommandExample("report D --markdown", "the summary as a table to paste"),
+        CommandExample("report D --deterministic", "what is the same whenever seed, plan and build are"),
+    ]
+    let exitStatus = "0 rendered, whatever came out of the run"
     let options = [
-        OptionSpecification("--deterministic", "print only what equal seed, plan and binary give again")
+        OptionSpecification("--deterministic", "print only what equal seed, plan and binary give again"),
+        ReportFiles.markdown,
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -25,7 +32,7 @@ struct ReportCommand: Command {
             _ = try RunMarker.read(from: directory.path)
             let run = try directory.load()
             try ReportFiles.write(run)
-            try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
+            try Output.write(ReportFiles.summary(run, arguments))
         } catch let error as RunClaimError {
             throw UsageError(error.description, command: name)
         }
@@ -42,6 +49,15 @@ func trimmed(_ path: String) -> String {
 
 /// What a run's directory holds beside the raw results: all rendered from them.
 enum ReportFiles {
+    static let markdown = OptionSpecification("--markdown", "print the summary as Markdown, to paste")
+
+    /// What stands on standard output behind a run.
+    static func summary(_ run: Run, _ arguments: Arguments) -> String {
+        arguments.has(markdown.name)
+            ? Reporting.markdown(run)
+            : Reporting.terminal(run, width: Output.width, colour: Output.wantsColour)
+    }
+
     static func write(_ run: Run) throws {
         try RunClaim.write(Reporting.html(run), to: "report.html", in: run.directory)
         try RunClaim.write(Reporting.csv(run), to: "results.csv", in: run.directory)

@@ -4,29 +4,72 @@ import RunRecords
 
 struct ListCommand: Command {
     let name = "list"
-    let summary = "lists plans, engines, data sets and scenarios"
+    let summary = "lists plans, engines, data sets and scenarios, or tells all of one of them"
     let question = "what can be run here, and what was not built?"
-    let positional: [String] = []
+    let positional = ["[TOPIC|NAME]"]
+    let examples = [
+        CommandExample("list", "what there is, in a screen"),
+        CommandExample("list scenarios", "a line each; plans, engines, datasets, conditions and cases likewise"),
+        CommandExample("list commit", "one scenario: its question, parameters, engines and plans"),
+        CommandExample("list --engines", "which scenarios drive which engines"),
+    ]
+    let exitStatus = "0 printed"
     let options = [
         OptionSpecification("--engines", "which scenarios drive which engines, counted by family and one by one"),
+        OptionSpecification("--names", "the bare names, one a line"),
+        OptionSpecification("--run", value: "RUN", "the run whose cases are listed"),
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
         EngineLibraries.specification,
         PeerLibraryOption.specification,
     ]
 
+    var details: [String] {
+        [
+            "Answers: \(question)", "",
+            "TOPIC is \(Listing.Topic.allCases.map(\.rawValue).joined(separator: ", ")), or a family of scenarios.",
+            "NAME is one plan, engine, data set or scenario, or a part of the names of several.",
+        ]
+    }
+
     func run(_ arguments: Arguments) throws -> Int32 {
         if arguments.has("--engines") {
             return try listCoverage(EngineLibraries.registries(arguments, hasEveryPeer: true))
         }
-        let registries = try EngineLibraries.registries(arguments)
-        try listPlans(arguments)
-        try listEngines(registries)
-        try Output.line("\nData sets")
-        for source in registries.datasets.sources {
-            let size = source.defaultSize.map { "\($0) rows" } ?? "as large as it is"
-            try Output.line("  \(source.name.padded(to: 14))\(source.summary) (\(size))")
+        let word = arguments.positional.first
+        if let run = arguments.value("--run") { return try listCases(of: trimmed(run), arguments) }
+        if word == Listing.Topic.cases.rawValue {
+            throw UsageError("the cases of which run? assay list cases --run RUN", command: name)
         }
-        try listScenarios(registries)
+        let registries = try EngineLibraries.registries(arguments)
+        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
+        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
+        let listing = Listing(registries, checkout, width: min(Output.width, 120))
+        if arguments.has("--names") {
+            for name in try listing.names(word) { try Output.line(name) }
+            return 0
+        }
+        guard let word else {
+            for line in try listing.overview { try Output.line(line) }
+            return 0
+        }
+        guard let lines = try listing.lines(word) else {
+            let known = try listing.names(nil)
+            throw UsageError(
+                NearestName.complaint("topic or name", word, among: known, list: "assay list --names"), command: name)
+        }
+        for line in lines { try Output.line(line) }
+        return 0
+    }
+
+    private func listCases(of run: String, _ arguments: Arguments) throws -> Int32 {
+        let directory = RunDirectory(path: run)
+        guard directory.exists else { throw UsageError("no run in \(run): there is no run.json", command: name) }
+        for planned in try RunManifest.read(from: directory).cases {
+            let test = planned.test
+            let words = [test.id, test.scenario, test.engine, test.dataset, test.parameterText]
+            try Output.line(
+                arguments.has("--names") ? test.id : words.filter { !$0.isEmpty }.joined(separator: "  "))
+        }
         return 0
     }
 
@@ -42,68 +85,5 @@ struct ListCommand: Command {
         try Output.line("")
         for line in coverage.scenarioTable { try Output.line(line) }
         return 0
-    }
-
-    private func listPlans(_ arguments: Arguments) throws {
-        let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
-        let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
-        try Output.line("Plans (\(checkout.plansDirectory))")
-        for name in try checkout.planNames() {
-            let plan = try checkout.plan(name)
-            let budget = plan.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
-            try Output.line("  \(name.padded(to: 14))\(plan.summary)\(budget)")
-        }
-    }
-
-    private func listEngines(_ registries: Registries) throws {
-        try Output.line("\nEngines")
-        for engine in registries.engines.engines {
-            let promises = engine.promises.map { promise in
-                promise.kind.rawValue + (promise.level.map { " (\($0.rawValue))" } ?? "")
-            }.joined(separator: ", ")
-            try Output.line(
-                "  \(engine.name.padded(to: 14))\(engine.version), promises \(promises.isEmpty ? "nothing" : promises)")
-            try Output.line(
-                "  \("".padded(to: 14))can: \(engine.capabilities.map(\.rawValue).sorted().joined(separator: " "))")
-            if let file = engine.file ?? engine.peerLibrary {
-                try Output.line("  \("".padded(to: 14))from \(file.path) (digest \(file.digest))")
-            }
-            if !engine.assertions.isEmpty {
-                let names = engine.assertions.joined(separator: ", ")
-                try Output.line(
-                    "  \("".padded(to: 14))ASSERTIONS COMPILED IN: \(names); nothing is claimed of its speed")
-            }
-        }
-        for missing in registries.engines.notBuilt {
-            try Output.line("  \(missing.name.padded(to: 14))not built (\(missing.remedy))")
-        }
-    }
-
-    private func listScenarios(_ registries: Registries) throws {
-        for family in Family.allCases where family != .planted {
-            let scenarios = registries.scenarios.listed.filter { $0.family == family }
-            if scenarios.isEmpty { continue }
-            try Output.line("\nScenarios: \(family.rawValue)")
-            let width = (registries.scenarios.listed.map(\.slug.count).max() ?? 0) + 2
-            for scenario in scenarios {
-                try Output.line("  \(scenario.slug.padded(to: width))\(scenario.question)")
-                for parameter in scenario.parameters { try list(parameter, indent: width) }
-                // What every scenario has is listed once, below.
-                for condition in Condition.allCases
-                where scenario.conditions.contains(condition) && !Condition.ofTheMachine.contains(condition) {
-                    try list(condition.parameter, indent: width)
-                }
-            }
-        }
-        try Output.line("\nConditions of any scenario (docs/scaling.md)")
-        for condition in Condition.allCases where Condition.ofTheMachine.contains(condition) {
-            try list(condition.parameter, indent: 0)
-        }
-    }
-
-    private func list(_ parameter: ScenarioParameter, indent: Int) throws {
-        let choices = parameter.rangeText.isEmpty ? "" : " (\(parameter.rangeText))"
-        let text = "\(parameter.name)=\(parameter.defaultValue)  \(parameter.summary)\(choices)"
-        try Output.line("  \("".padded(to: indent))--param \(text)")
     }
 }

@@ -16,6 +16,15 @@ struct RunCommand: Command {
     let summary = "runs a plan (quick unless named), and writes report.html and results.csv"
     let question = "is the data safe, how fast is it, how large does it get?"
     let positional = ["[PLAN]"]
+    let examples = [
+        CommandExample("run quick", "a first look, in at most two minutes"),
+        CommandExample("run faults --engine strata,sqlite", "what broken disks and lost power do to two engines"),
+        CommandExample(
+            "run quick --scenario commit --param commits=2000 --out D", "one scenario, into the directory D"),
+        CommandExample("run --resume D", "the cases that D lacks, after an interrupt"),
+        CommandExample("run smoke --dry-run", "the cases with their ids; nothing runs"),
+    ]
+    let exitStatus = "0 every promise was kept, 2 an engine broke one, 3 a required case has no answer, 130 interrupted"
     let options = [
         OptionSpecification("--scenario", value: "NAME,..", "only these; one that the plan lacks is added"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
@@ -32,11 +41,14 @@ struct RunCommand: Command {
         OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
         OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
         OptionSpecification("--dry-run", "list the cases, and run none"),
+        ReportFiles.markdown,
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
     /// Options that a run that goes on may be given anew.
-    private static let free: Set<String> = ["--budget", "--plans", "--resume", "--out", "--dry-run", "--profile"]
+    private static let free: Set<String> = [
+        "--budget", "--plans", "--resume", "--out", "--dry-run", "--profile", "--markdown",
+    ]
 
     private struct Prepared {
         var claim: RunClaim
@@ -75,21 +87,33 @@ struct RunCommand: Command {
             prepared = try begin(arguments, try EngineLibraries.registries(arguments), executable)
         }
         let coverage = try BranchCoverage(engines(of: prepared), in: prepared.claim.directory.path)
+        let begin = MonotonicClock.now()
         var run = try carryOut(prepared)
+        Self.sayOverrun(run, prepared.configuration, seconds: Double(MonotonicClock.now() &- begin) / 1e9)
         try KeptCases.write(&run, prepared.configuration.registries)
         try ReportFiles.write(run)
         try ShardSelection.seal(run)
-        try Output.write(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
         if let coverage { try Output.line(try coverage.words()) }
         for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
             Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
         }
-        if Interruption.isRequested && !run.isFinished {
-            Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done; go on with")
-            Output.error("  \(Self.resumeCommand(run.directory))")
-            return Interruption.exitStatus
+        let isStopped = Interruption.isRequested && !run.isFinished
+        if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
+        // Last of all: its last line is the answer.
+        do {
+            try Output.write(ReportFiles.summary(run, arguments))
+        } catch let error as OutputError where error.isClosedPipe {
+            // The run counts, and its files are written; that its text was not read to the end changes nothing.
         }
-        return prepared.configuration.exitStatus(run)
+        return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
+    }
+
+    /// The budget is shared out among the cases alone.
+    private static func sayOverrun(_ run: Run, _ configuration: RunConfiguration, seconds: Double) {
+        guard let budget = configuration.budgetSeconds, seconds > budget * 1.1 + 1 else { return }
+        Output.error(
+            "the run took \(Int(seconds.rounded())) s: the budget of \(Int(budget.rounded())) s is for the cases, and "
+                + "making their data, looking at what they left and ending what is under way come on top")
     }
 
     private func engines(of prepared: Prepared) -> [any Engine] {

@@ -16,6 +16,10 @@ struct EqualWorkCommand: Command {
     let summary = "prints what each engine does for a figure, as Markdown: docs/equal-work.md"
     let question = "do two figures compare?"
     let positional: [String] = []
+    let examples = [
+        CommandExample("equal-work --declared", "what the adapters say, without a run")
+    ]
+    let exitStatus = "0 printed"
     let options = [
         OptionSpecification("--declared", "what the adapters declare alone, without running anything"),
         OptionSpecification("--directory", value: "DIR", "where databases are put, on a disk (.)"),

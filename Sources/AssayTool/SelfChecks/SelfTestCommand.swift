@@ -17,6 +17,11 @@ struct SelfTestCommand: Command {
     let summary = "plants mistakes under the scenarios, and shows which find them"
     let question = "could a scenario fail at all?"
     let positional: [String] = []
+    let examples = [
+        CommandExample("self-test --scenario bit-flip --one-engine", "the mistakes of one scenario"),
+        CommandExample("self-test --csv FILE", "all of them, with a row for each"),
+    ]
+    let exitStatus = "0 every mistake was found, 2 one survived"
     let options = [
         OptionSpecification("--scenario", value: "NAME,..", "only these"),
         OptionSpecification("--mistake", value: "NAME,..", "only these, and no mistake"),

@@ -14,6 +14,10 @@ struct VerifyFiguresCommand: Command {
     let summary = "measures by turns with programs that do the same without the harness"
     let question = "are the figures those of the engines, or of the harness?"
     let positional: [String] = []
+    let examples = [
+        CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls")
+    ]
+    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 the programs are not built"
     let options = [
         OptionSpecification("--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
         OptionSpecification("--only", value: "ENGINE,..", "only these engines"),

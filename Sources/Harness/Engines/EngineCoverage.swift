@@ -44,7 +44,7 @@ package struct EngineCoverage: Sendable {
         scenario.requires.isSubset(of: column.capabilities)
     }
 
-    /// A row per family, as Markdown: README.md has these very lines.
+    /// A row per family, as Markdown: docs/assay.md has these very lines.
     package var familyTable: [String] {
         let head = ["family", "scenarios"] + columns.map(\.name)
         var lines = [row(head), "|" + String(repeating: "---|", count: head.count)]

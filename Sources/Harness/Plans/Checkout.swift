@@ -65,11 +65,15 @@ package struct Checkout: Sendable {
     /// A plan by name, or by path when it has a slash or the extension.
     package func plan(_ name: String) throws -> Plan {
         if name.contains("/") || name.hasSuffix(".json5") {
+            guard FileTree.exists(name) else {
+                throw PlanError(file: name, "there is no such plan; assay list plans names those of \(plansDirectory)")
+            }
             return try Plan.read(try FileTree.readText(name), name: Self.name(ofPlan: name), file: name)
         }
         let names = try planNames()
         guard names.contains(name) else {
-            throw PlanError(file: plansDirectory, NearestName.complaint("plan", name, among: names))
+            throw PlanError(
+                file: plansDirectory, NearestName.complaint("plan", name, among: names, list: "assay list plans"))
         }
         let file = "\(plansDirectory)/\(name).json5"
         return try Plan.read(try FileTree.readText(file), name: name, file: file)

@@ -76,7 +76,11 @@ package struct PlanExpansion {
     }
 
     private func error(_ kind: String, _ name: PlanName, among known: [String]) -> PlanError {
-        PlanError(file: plan.file, NearestName.complaint(kind, name.text, among: known), at: name.position)
+        // A topic that lists them, where there is one.
+        let topic = ["scenario": "scenarios", "engine": "engines", "data set": "datasets"][kind]
+        let list = topic.map { "assay list \($0)" }
+        return PlanError(
+            file: plan.file, NearestName.complaint(kind, name.text, among: known, list: list), at: name.position)
     }
 
     private func entries() throws(PlanError) -> [PlanEntry] {

@@ -3,9 +3,16 @@ import RunRecords
 extension TerminalReport {
     /// Engines beside each other, where the run has several peers; it takes the place of the tables of speed.
     var peerLines: [String] {
-        guard let peers = PeerTable(digest) else { return [] }
-        var lines = [" " + styled("Where does Strata stand beside its peers?", .strong)]
-        lines += standingLines
+        guard let table = peerTable else { return [] }
+        return [" " + styled(Self.peerQuestion, .strong)] + standingLines
+            + table.lines(width: width, indent: 3, colour: colour)
+    }
+
+    static let peerQuestion = "Where does Strata stand beside its peers?"
+
+    /// nil for a run without several peers.
+    var peerTable: TextTable? {
+        guard let peers = PeerTable(digest) else { return nil }
         let hasLimit = peers.rows.contains { $0.limit != nil }
         let hasDecision = peers.rows.contains { row in peers.own.contains { peers.ratio(row, of: $0)?.claim != nil } }
         // Names that a column would cut, and with them the sizes in which they differ, stand in a line of their own.
@@ -42,7 +49,7 @@ extension TerminalReport {
             table.rows.append(cells)
             last = row.figures.subject
         }
-        return lines + table.lines(width: width, indent: 3, colour: colour)
+        return table
     }
 
     private static let longestNameInColumn = 14

@@ -4,14 +4,7 @@ extension TerminalReport {
     /// The question and its tables; nothing where the run has no figure for it. Of a plan that measures nothing the
     /// outcomes alone are shown.
     func answer(to question: Question) -> [String] {
-        let durabilities = digest.durabilities
-        let outcomes = durabilities.compactMap { outcomeTable(question, $0) }
-        let tables: [TextTable]
-        switch question {
-        case .safe, .deleted, .migrations: tables = outcomes
-        case .fast: tables = run.header.measures ? durabilities.compactMap(speedTable) : outcomes
-        case .large: tables = run.header.measures ? durabilities.compactMap(sizeTable) : outcomes
-        }
+        let tables = tables(of: question)
         let grids = digest.grids(question).flatMap { grid in
             wrapped("\(grid.caption): \(grid.summary)", lead: "   ", hang: 5)
         }
@@ -29,6 +22,17 @@ extension TerminalReport {
         }
         if question == .safe { lines += salvageLines }
         return lines
+    }
+
+    /// A table per durability class that has figures.
+    func tables(of question: Question) -> [TextTable] {
+        let durabilities = digest.durabilities
+        let outcomes = durabilities.compactMap { outcomeTable(question, $0) }
+        switch question {
+        case .safe, .deleted, .migrations: return outcomes
+        case .fast: return run.header.measures ? durabilities.compactMap(speedTable) : outcomes
+        case .large: return run.header.measures ? durabilities.compactMap(sizeTable) : outcomes
+        }
     }
 
     /// What checks and salvages made of damaged copies; empty for a run without.

@@ -31,7 +31,13 @@ struct TerminalReport {
                 lines += [""] + answer
             }
         }
-        return (lines + [""] + closing).joined(separator: "\n") + "\n"
+        return (lines + [""] + closing + [""] + answer).joined(separator: "\n") + "\n"
+    }
+
+    /// The last line, so that the end of a log has it.
+    private var answer: [String] {
+        let answer = RunAnswer(digest: digest)
+        return wrapped(answer.text, answer.style, lead: "ANSWER   ", leadStyle: .strong, hang: 9)
     }
 
     func styled(_ text: String, _ style: TextStyle) -> String {
@@ -130,12 +136,12 @@ struct TerminalReport {
             "in \(Figure.count(counts.cases, "case", gap: " ")) (\(Figure.count(counts.trials, "trial", gap: " ")))"
         let words =
             counts.violations == 0
-            ? "no violation"
+            ? "every promise was kept"
             : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
         let others = Standing.order.compactMap { standing -> String? in
             guard case .judged(let verdict) = standing, verdict != .pass, !verdict.isViolation else { return nil }
             let count = results.count { $0.verdict == verdict }
-            return count == 0 ? nil : "\(count) \(standing.words)"
+            return count == 0 ? nil : "\(count) \(Self.words(verdict, standing))"
         }
         var text = WrappedText()
         text.add("\(engine):")
@@ -144,6 +150,10 @@ struct TerminalReport {
         text.add(others.joined(separator: ", "), .doubt)
         return text.lines(
             width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)
+    }
+
+    private static func words(_ verdict: Verdict, _ standing: Standing) -> String {
+        verdict == .unpromised ? "wrong, but never promised" : standing.words
     }
 
     /// Every family with its violations, those without one too: what is not named was not tried.
@@ -173,6 +183,7 @@ struct TerminalReport {
             if groups.count > left { lines.append("  \(groups.count - left) more in the report") }
             left = max(0, left - groups.count)
         }
+        lines += reasons
         let unpromised = digest.causeGroups(.unpromised)
         lines += unpromised.prefix(Self.unpromisedLimit).map { line($0, .unpromised) }
         if unpromised.count > Self.unpromisedLimit {
@@ -182,6 +193,28 @@ struct TerminalReport {
     }
 
     private static let unpromisedLimit = 6
+
+    /// Why a case came to no conclusion: in a log, what an exit status of 3 stands for. Cases that say the same share a
+    /// line.
+    private var reasons: [String] {
+        let groups = digest.causeGroups(.inconclusive)
+        var lines = groups.prefix(Self.reasonLimit).flatMap { group -> [String] in
+            let whole = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
+            // A lead that fills the line would leave the reason no room.
+            let name = TextTable.shortened(whole, to: max(12, width - 40))
+            let count = group.cases.count == 1 ? "" : "  \(Figure.count(group.cases.count, "case", gap: " "))"
+            let reason = group.detail.isEmpty ? "the case says no reason" : group.detail
+            return wrapped(
+                reason, lead: "  \(Standing.judged(.inconclusive).symbol) \(group.engine)  \(name)\(count)  ", hang: 6)
+        }
+        if groups.count > Self.reasonLimit {
+            let left = groups.count - Self.reasonLimit
+            lines.append("  \(left) more without an answer, in the report")
+        }
+        return lines
+    }
+
+    private static let reasonLimit = 12
 
     private func line(_ group: CauseGroup, _ verdict: Verdict) -> String {
         let standing = Standing.judged(verdict)

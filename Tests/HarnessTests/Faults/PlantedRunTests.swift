@@ -251,6 +251,66 @@ struct PlantedRunTests {
         }
     }
 
+    /// A list of 528 lines of up to 242 columns could be asked for no part of it.
+    @Test("a topic, a family or a name is listed alone, and no line is wider than the terminal")
+    func listed() throws {
+        let all = try execute(["list"])
+        #expect(all.status == .exited(0) && all.output.split(separator: "\n").count < 80, "\(all.output)")
+        for topic in ["plans", "engines", "datasets", "scenarios", "conditions", "corruption", "commit", "quick"] {
+            let end = try execute(["list", topic])
+            #expect(end.status == .exited(0) && !end.output.isEmpty, "\(topic)")
+            for line in end.output.split(separator: "\n") { #expect(line.count <= 120, "\(topic): \(line)") }
+        }
+        let commit = try execute(["list", "commit"]).output
+        #expect(commit.hasPrefix("scenario commit, family workload") && commit.contains("--param threads="))
+        #expect(commit.contains("plans: ") && commit.contains("quick"))
+        let names = try execute(["list", "scenarios", "--names"]).output.split(separator: "\n")
+        #expect(names.count > 100 && names.allSatisfy { !$0.contains(" ") } && names.contains("commit"))
+        let wrong = try execute(["list", "comit"])
+        #expect(wrong.status == .exited(64) && wrong.output.contains("did you mean commit?"), "\(wrong.output)")
+        #expect(wrong.output.count < 400, "no dump of all names")
+        let cases = try execute(["list", "cases"])
+        #expect(cases.status == .exited(64) && cases.output.contains("--run RUN"))
+    }
+
+    @Test("a reader that goes away ends a list in silence, with the status of a closed pipe")
+    func closedPipe() throws {
+        let shell = try ShellProcess(directory)
+        // A pipe that has no reader from the start.
+        let end = try shell.run(
+            "mkfifo pipe; exec 3<>pipe 4>pipe 3<&-; assay list scenarios >&4; echo \"status $?\"")
+        #expect(end.output == "status 141\n", "\(end.output)")
+    }
+
+    @Test("a plan file that is not there is a wrong argument, and a duration has a unit")
+    func noPlan() throws {
+        let end = try execute(["run", "ci/none.json5"])
+        #expect(
+            end.status == .exited(64) && end.output.contains("ci/none.json5: there is no such plan"), "\(end.output)")
+        try write(cases: "{scenario:'planted-pass'}")
+        let unit = try execute(["run", planFile, "--budget", "5", "--plans", directory.path])
+        #expect(unit.status == .exited(64) && unit.output.contains("5s, 5m or 5h?"), "\(unit.output)")
+    }
+
+    @Test("every command has a page with examples that it takes, and one line about its exit status")
+    func pages() throws {
+        let names = try execute(["man", "--list"]).output.split(separator: "\n").map(String.init)
+        #expect(names.count > 24 && names.contains("assay.1") && names.contains("assay-run.1"))
+        for name in names where name != "assay.1" {
+            let command = String(name.dropFirst("assay-".count).dropLast(2))
+            let page = try execute(["man", command])
+            #expect(page.status == .exited(0) && page.output.hasPrefix(".TH "), "\(page.output)")
+            let help = try execute([command, "--help"]).output
+            #expect(help.split(separator: "\n").count { $0.contains("Exit status") } == 1, "\(command)")
+            #expect(help.contains("\nExamples\n  assay \(command)"), "\(command)")
+            for line in help.split(separator: "\n") { #expect(line.count <= 125, "\(command): \(line)") }
+        }
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try execute(["completion", shell])
+            #expect(script.status == .exited(0) && script.output.contains("list scenarios --names"), "\(shell)")
+        }
+    }
+
     @Test("every command tells what it is for, and the question that it answers")
     func help() throws {
         for command in ["run", "list", "report", "replay", "worker"] {

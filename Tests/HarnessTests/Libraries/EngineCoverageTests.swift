@@ -42,7 +42,7 @@ struct EngineCoverageTests {
             ])
     }
 
-    @Test("the numbers of README are those of the registries")
+    @Test("the numbers of the documents are those of the registries")
     func readme() throws {
         let directory = try TestDirectory()
         let end = try AssayProcess.run(["list", "--engines"], in: directory)
@@ -50,12 +50,16 @@ struct EngineCoverageTests {
         if end.output.contains("is not built") { return }
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
-        let lines = readme.split(separator: "\n").map(String.init)
+        let guide = try FileTree.readText(root.appendingPathComponent("docs/assay.md").path)
+        let lines = guide.split(separator: "\n").map(String.init)
         let table = end.output.split(separator: "\n").prefix { $0.hasPrefix("|") }.map(String.init)
         try #require(table.count > 5, "\(end.output)")
         let start = try #require(
-            lines.firstIndex(of: table[0]), "README.md has no table with the head \(table[0]): assay list --engines")
-        #expect(Array(lines[start...].prefix(table.count)) == table, "assay list --engines prints what README.md needs")
+            lines.firstIndex(of: table[0]), "docs/assay.md has no table with the head \(table[0]): assay list --engines"
+        )
+        #expect(Array(lines[start...].prefix(table.count)) == table, "assay list --engines prints what it needs")
+        let all = try #require(table.last).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
+        #expect(readme.contains("\(all[1]) scenarios"), "README.md says how many scenarios there are: \(all[1])")
     }
 }

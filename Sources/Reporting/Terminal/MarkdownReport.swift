@@ -1,0 +1,76 @@
+import RunRecords
+
+/// The summary of a run as tables that GitHub, GitLab and others show.
+struct MarkdownReport {
+    let digest: RunDigest
+
+    var text: String {
+        let header = digest.run.header
+        var lines = ["**\(Self.escaped(RunAnswer(digest: digest).text))**", ""]
+        lines.append(
+            "`\(Self.code(header.command))`, seed \(header.seed), "
+                + "\(Figure.count(header.cases.count, "case", gap: " ")), commit \(Self.code(header.commit))")
+        for warning in digest.warnings { lines += ["", "> \(Self.escaped(warning))"] }
+        lines += [""] + verdicts
+        let terminal = TerminalReport(digest: digest, width: 4_000, colour: false)
+        if let peers = terminal.peerTable { lines += section(TerminalReport.peerQuestion, [peers]) }
+        for question in Question.allCases where question != .fast || terminal.peerTable == nil {
+            lines += section(question.text, terminal.tables(of: question))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var verdicts: [String] {
+        var lines = ["| engine | version | cases | trials | promises broken | without an answer |"]
+        lines.append("|---|---|---:|---:|---:|---:|")
+        for engine in digest.engines {
+            let results = digest.results(of: engine)
+            if results.isEmpty { continue }
+            let counts = VerdictCounts(results)
+            let version = digest.run.header.engines.first { $0.name == engine }?.version ?? ""
+            let numbers = [counts.cases, counts.trials, counts.violations, counts.inconclusive].map { "\($0)" }
+            lines.append("| " + ([engine, version].map(Self.escaped) + numbers).joined(separator: " | ") + " |")
+        }
+        return lines
+    }
+
+    private func section(_ title: String, _ tables: [TextTable]) -> [String] {
+        let filled = tables.filter { $0.rows.count > 1 }
+        if filled.isEmpty { return [] }
+        return ["", "### \(Self.escaped(title))"] + filled.flatMap { [""] + Self.lines($0) }
+    }
+
+    /// The first row is the head. A cell that is empty in a left column repeats the one above it, which Markdown
+    /// cannot leave out.
+    private static func lines(_ table: TextTable) -> [String] {
+        let count = table.rows.map(\.count).max() ?? 0
+        var lines: [String] = []
+        var above = ""
+        for (index, row) in table.rows.enumerated() {
+            var cells = row.map { escaped($0.text) } + Array(repeating: "", count: count - row.count)
+            if index > 0, row.count > 1, cells[0].isEmpty { cells[0] = above }
+            above = cells[0]
+            lines.append("| " + cells.joined(separator: " | ") + " |")
+            if index == 0 {
+                let sides = (0..<count).map { $0 < table.leftColumns ? "---" : "---:" }
+                lines.append("|" + sides.joined(separator: "|") + "|")
+            }
+        }
+        return lines
+    }
+
+    /// A row is a line, and a bar ends a cell; what looks like markup is text.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "|", "\\", "`", "*", "_", "[", "]", "<", ">", "#", "~": escaped += "\\\(character)"
+            case "\n", "\r", "\r\n", "\t": escaped += " "
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+
+    private static func code(_ text: String) -> String { String(text.filter { $0 != "`" && !$0.isNewline }) }
+}
