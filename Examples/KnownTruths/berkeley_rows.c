@@ -1,5 +1,6 @@
-// Rows in Berkeley DB, each put a transaction in an environment with a log. MODE: sync, nosync (DB_TXN_NOSYNC) or
-// writenosync (DB_TXN_WRITE_NOSYNC). The check opens with DB_RECOVER, as every program does that comes after a crash.
+// Rows in Berkeley DB, each put a transaction in an environment with a log. MODE: sync, nosync (DB_TXN_NOSYNC),
+// writenosync (DB_TXN_WRITE_NOSYNC) or pages. Pages are of one sector, which is written whole or not at all; with `pages`
+// they are of eight. The check opens with DB_RECOVER, as every program does that comes after a crash.
 #include "rows.h"
 
 #include <db.h>
@@ -19,6 +20,7 @@ static void open_store(const char *directory, const char *mode) {
     u_int32_t flags = DB_CREATE | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_LOCK | DB_INIT_MPOOL;
     must(environment->open(environment, directory, flags | (mode ? 0 : DB_RECOVER), 0644), "open the environment");
     must(db_create(&store, environment, 0), "create");
+    if (mode && strcmp(mode, "pages") != 0) must(store->set_pagesize(store, 512), "pagesize");
     flags = mode ? DB_CREATE | DB_AUTO_COMMIT : DB_AUTO_COMMIT;
     must(store->open(store, NULL, "rows.db", NULL, DB_BTREE, flags, 0644), "open");
 }

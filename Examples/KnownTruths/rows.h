@@ -1,6 +1,6 @@
-// What the programs of this folder have in common. Each keeps eight rows in a store of one library:
+// What the programs of this folder have in common. Each keeps eight rows, or COUNT, in a store of one library:
 //
-//   NAME write DIR MODE            each row is an update of its own, and is told of once the store has acknowledged it
+//   NAME write DIR MODE [COUNT]    each row is an update of its own, and is told of once the store has acknowledged it
 //   NAME check DIR promised|whole  `promised` is content where every row that was told of is there; `whole` where what
 //                                  is there are the first rows, unchanged, with none left out between them
 //
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { row_count = 8 };
+enum { usual_rows = 8, most_rows = 40 };
 
 // Opens the store in the directory; `mode` is NULL for the check.
 static void open_store(const char *directory, const char *mode);
@@ -43,9 +43,9 @@ static inline int promised_rows(void) {
     return count;
 }
 
-static inline int write_rows(const char *directory, const char *mode) {
+static inline int write_rows(const char *directory, const char *mode, int count) {
     open_store(directory, mode);
-    for (int row = 0; row < row_count; row++) {
+    for (int row = 0; row < count; row++) {
         put_row(row_text(row));
         printf("%s\n", row_text(row));
         fflush(stdout);
@@ -61,7 +61,7 @@ static inline int check_rows(const char *directory, bool asks_for_promised) {
     open_store(directory, NULL);
     int found = 0;
     bool is_whole = true;
-    for (int row = 0; row < row_count; row++) {
+    for (int row = 0; row < most_rows; row++) {
         const char *value = row_value(row_text(row));
         if (!value) continue;
         if (found != row || strcmp(value, row_text(row)) != 0) is_whole = false;
@@ -72,10 +72,12 @@ static inline int check_rows(const char *directory, bool asks_for_promised) {
 }
 
 static inline int run(int count, char **arguments) {
-    if (count == 4 && strcmp(arguments[1], "write") == 0) return write_rows(arguments[2], arguments[3]);
+    int rows = count == 5 ? atoi(arguments[4]) : usual_rows;
+    if ((count == 4 || count == 5) && strcmp(arguments[1], "write") == 0 && rows > 0 && rows <= most_rows)
+        return write_rows(arguments[2], arguments[3], rows);
     if (count == 4 && strcmp(arguments[1], "check") == 0)
         return check_rows(arguments[2], strcmp(arguments[3], "promised") == 0);
-    fprintf(stderr, "%s write DIR MODE, or %s check DIR promised|whole\n", arguments[0], arguments[0]);
+    fprintf(stderr, "%s write DIR MODE [COUNT], or %s check DIR promised|whole\n", arguments[0], arguments[0]);
     return 64;
 }
 
