@@ -159,7 +159,7 @@ import Testing
         let inode = trace.create("rows")
         trace.write(inode, filled(1, 1_024), at: 0)
         trace.sync(inode)
-        trace.write(inode, filled(2, 1_024), at: 0)
+        for place in [0, 512] { trace.write(inode, filled(2, 512), at: place) }
         _ = trace.create("other")
         trace.add(.syncRange(inode: inode, offset: 512, count: 512), .sync)
         let states = finalStates(trace, rules(.ext4Ordered))
