@@ -63,12 +63,15 @@ package struct DiskModel: Sendable {
             if record.failed { return }
             change(.link(path: path, inode: inode), record)
         case .sync(let inode):
-            let journal = profile.hasJournal && !record.failed ? journalled(before: pending.count) : []
+            let journal = journalOfSync(record)
             settle(failed: record.failed) {
                 $0.entry == nil && $0.inode == inode || journal.contains($0.record)
             }
         case .syncRange(let inode, let offset, let count):
+            // The range limits which contents are written out, and not what the journal commits.
+            let journal = journalOfSync(record)
             settle(failed: record.failed) { operation in
+                if journal.contains(operation.record) { return true }
                 guard operation.inode == inode, operation.entry == nil else { return false }
                 return operation.data?.lies(in: offset, count: count) ?? true
             }
@@ -95,6 +98,11 @@ package struct DiskModel: Sendable {
         }
         entry.apply(to: &current.entries)
         pending.append(operation)
+    }
+
+    /// The records that the sync of a file takes to the disk by the file system's journal.
+    private func journalOfSync(_ record: IORecord) -> Set<Int> {
+        profile.hasJournal && !record.failed ? journalled(before: pending.count) : []
     }
 
     /// The records of what a journal has written when it has written all of the first pending operations: the changes
@@ -147,7 +155,9 @@ package struct DiskModel: Sendable {
 
     /// Ends the wait of the operations that a sync covered: on disk, or in doubt for ever.
     private mutating func settle(failed: Bool, _ isCovered: (PendingOperation) -> Bool) {
-        for index in pending.indices where isCovered(pending[index]) {
+        // Where all reaches the disk in order, what is there has all that came before it.
+        let inOrder = profile == .prefix && !failed ? (pending.lastIndex(where: isCovered) ?? -1) + 1 : 0
+        for index in pending.indices where index < inOrder || isCovered(pending[index]) {
             if !failed {
                 if pending[index].fate == .open { pending[index].fate = .durable }
                 pending[index].isSizeDurable = true

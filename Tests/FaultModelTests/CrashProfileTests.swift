@@ -153,6 +153,41 @@ import Testing
         #expect(finalStates(trace, rules(.strict)).contains { $0.image["rows"] == nil })
     }
 
+    @Test("so does a sync of a part of a file, as of a map; contents outside of that part it leaves")
+    func namesWithSyncOfRange() {
+        var trace = TraceBuilder()
+        let inode = trace.create("rows")
+        trace.write(inode, filled(1, 1_024), at: 0)
+        trace.sync(inode)
+        for place in [0, 512] { trace.write(inode, filled(2, 512), at: place) }
+        _ = trace.create("other")
+        trace.add(.syncRange(inode: inode, offset: 512, count: 512), .sync)
+        let states = finalStates(trace, rules(.ext4Ordered))
+        let second = filled(2, 512)
+        #expect(Set(states.map { $0.image["rows"]?.bytes }) == [filled(1, 512) + second, second + second])
+        #expect(states.allSatisfy { $0.image["other"] != nil })
+        #expect(finalStates(trace, rules(.strict)).contains { $0.image["other"] == nil })
+        // One that failed takes nothing along.
+        trace.records[trace.records.count - 1].failed = true
+        #expect(finalStates(trace, rules(.ext4Ordered)).contains { $0.image["other"] == nil })
+    }
+
+    @Test("where all reaches the disk in order, what a sync covers has what came before it, and no more")
+    func syncInOrder() {
+        var trace = TraceBuilder()
+        let inode = trace.create("rows")
+        let other = trace.create("other")
+        trace.write(other, filled(1, 700), at: 0)
+        trace.write(inode, filled(2, 700), at: 0)
+        trace.write(other, filled(3, 700), at: 700)
+        trace.sync(inode)
+        let states = finalStates(trace, rules(.prefix))
+        #expect(states.allSatisfy { $0.image["rows"]?.bytes == filled(2, 700) })
+        let both = filled(1, 700) + filled(3, 700)
+        #expect(Set(states.map { $0.image["other"]?.bytes }) == [filled(1, 700), both])
+        #expect(finalStates(trace, rules(.strict)).contains { $0.image["other"] == nil })
+    }
+
     @Test("where not all states are visited, those that are, are legal")
     func chosen() {
         var trace = replaced()
