@@ -66,6 +66,20 @@ struct PeerTableTests {
         #expect(table.ratio(try row(table, "compact", "file_bytes"), of: "strata")?.value == 1)
     }
 
+    @Test("no figure of a report sets an engine of ours beside its own kind, where there are others")
+    func glance() throws {
+        let digest = RunDigest(Self.run)
+        let table = try #require(PeerTable(digest))
+        for row in table.rows {
+            for engine in table.own {
+                let peer = digest.ratio(row.figures, of: engine)?.peer
+                #expect(peer.map { table.peers.contains($0) } ?? true, "\(row.figures.measure): \(peer ?? "")")
+            }
+        }
+        let verdict = HTMLTests.section("verdict", of: Reporting.html(Self.run))
+        #expect(verdict.contains("measured once") && !verdict.contains("\u{D7} strata"), "\(verdict)")
+    }
+
     @Test("a scan is set beside what the memory gives for as many bytes")
     func memory() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))

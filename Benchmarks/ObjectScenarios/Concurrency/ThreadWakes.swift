@@ -46,10 +46,10 @@ extension CaseReport {
     func checkSilence() {
         guard let wakes = ThreadWakes.during(milliseconds: Self.silence) else { return }
         let isAsleep = wakes <= Self.mostWakes
+        let words = "threads woke \(wakes) times in \(Self.silence) ms without a commit, allowed \(Self.mostWakes)"
         add(
             Trial(
                 address: FaultAddress(text: "silence"), outcome: isAsleep ? .correct : .overSize,
-                detail: isAsleep
-                    ? "" : "threads woke \(wakes) times in \(Self.silence) ms without a commit, allowed \(Self.mostWakes)"))
+                detail: isAsleep ? "" : words))
     }
 }

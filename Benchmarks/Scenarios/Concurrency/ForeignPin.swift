@@ -8,11 +8,11 @@ import Seeds
     import Darwin
 #endif
 
-/// A process pins a version and waits while another one writes on, so that room which that version does not need is used
-/// again. Then it reads all rows of its version.
+/// A process pins a version and waits while another one writes on, so that room which that version does not need is
+/// used again. Then it reads all rows of its version.
 ///
-/// A violation: a value that the version did not have, a read that fails, or contents of the database afterwards that no
-/// transaction wrote.
+/// A violation: a value that the version did not have, a read that fails, or contents of the database afterwards that
+/// no transaction wrote.
 struct ForeignPin: Scenario {
     let slug = "foreign-pin"
     let family = Family.concurrency

@@ -11,8 +11,9 @@ import Synchronization
 
 /// One writer that commits now and then among writers that commit without pause: how long does it wait?
 ///
-/// A violation, where an engine promises a bounded wait: a commit that took longer than the bound, or a writer that
-/// others overtook again and again (`WriterTurns`). Afterwards the whole database is compared: what each thread was acknowledged, and nothing else changed.
+/// A violation, where an engine promises a bounded wait: a commit that took longer than the bound, or writers that were
+/// overtaken again and again (`WriterTurns`). Afterwards the whole database is compared: what each thread was
+/// acknowledged, and nothing else changed.
 struct WriterStarvation: Scenario {
     let slug = "writer-starvation"
     let family = Family.concurrency

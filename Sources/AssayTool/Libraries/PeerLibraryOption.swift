@@ -154,7 +154,9 @@ enum PeerLibraryOption {
     }
 
     /// What a child of this program prints, and whether it ended with status 0.
-    private static func ask(_ words: [String], _ environment: [EnvironmentVariable]) throws -> (isFine: Bool, text: String) {
+    private static func ask(
+        _ words: [String], _ environment: [EnvironmentVariable]
+    ) throws -> (isFine: Bool, text: String) {
         try ComparisonOptions.withScratch { scratch in
             let (output, errors) = (scratch + "/output", scratch + "/errors")
             var child = ChildProgram([ProgramBuild.path] + words, outputFile: output, errorFile: errors)

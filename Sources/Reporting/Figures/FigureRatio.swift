@@ -54,7 +54,8 @@ extension RunDigest {
     /// Two zeros are equal. Beside another figure a zero has no ratio: who wrote nothing has not done the same cheaper,
     /// but something else.
     ///
-    /// - Parameter peers: nil for all other engines but the reference in memory, which is no peer and has no ratio.
+    /// - Parameter peers: nil for all other engines but the reference in memory, which is no peer and has no ratio. An
+    ///   engine of ours stands beside another one of ours only where the run has no others.
     func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
         guard var ratio = measuredRatio(row, of: engine, among: peers) else { return nil }
         guard isDoubtful(row) else { return ratio }
@@ -76,7 +77,7 @@ extension RunDigest {
     private func measuredRatio(_ row: MeasureRow, of engine: String, among peers: [String]?) -> FigureRatio? {
         guard engine != Self.reference, let own = row.values[engine], row.measure.isCompared else { return nil }
         let higher = row.measure.metric.direction == .higherIsBetter
-        let others = (peers ?? engines.filter { $0 != engine && $0 != Self.reference }).filter {
+        let others = (peers ?? strangers(to: engine)).filter {
             guard $0 != engine, let value = row.values[$0] else { return false }
             return value.sample.value.isFinite && isMeasuredTogether(own.result, value.result)
         }
@@ -92,6 +93,13 @@ extension RunDigest {
             (ratio.decision, ratio.isWithheld) = (nil, true)
         }
         return ratio
+    }
+
+    private func strangers(to engine: String) -> [String] {
+        let others = engines.filter { $0 != engine && $0 != Self.reference }
+        guard PeerTable.isOwn(engine) else { return others }
+        let peers = others.filter { !PeerTable.isOwn($0) }
+        return peers.isEmpty ? others : peers
     }
 
     /// Whether assertions are compiled into its library: it is slower than what its users have.
