@@ -42,18 +42,7 @@ enum AssayMain {
             ],
             exitStatus: "0 fine, 1 harness error, 2 violation, 3 inconclusive only, 64 wrong arguments",
             failureStatus: "1 harness error, 64 wrong arguments")
-        program.completions = [
-            "PLAN": .output("list plans --names"), "--plan": .output("list plans --names"),
-            "--budgets": .output("list plans --names"), "--scenario": .output("list scenarios --names"),
-            "--engine": .output("list engines --names"), "--dataset": .output("list datasets --names"),
-            "--only": .words(Layer.allCases.map(\.rawValue) + Listing.families),
-            "--profile": .words(["callgrind", "perf"]), "--faults": .words(FileDamage.Kind.allCases.map(\.rawValue)),
-            "--calls": .words(CallKind.allCases.map(\.rawValue)), "--error": .words(["ENOSPC", "EDQUOT"]),
-            "--format": .words(ExportFormat.allCases.map(\.rawValue)),
-            "--baseline": .file, "save": .words(["save"]), "ACTION": .words(["add", "list", "show", "trend", "site"]),
-            "[TOPIC|NAME]": .output("list --names"), "RUN|FILE": .file, "PROGRAM": .file,
-            "[CASE]": .output("list cases --names --run {}"),
-        ]
+        program.completions = completions
         program.explain = { error in
             switch error {
             case let error as PlanError: Program.Failure("\(error)", status: 64)
@@ -64,6 +53,33 @@ enum AssayMain {
             }
         }
         return program
+    }
+
+    /// What shells offer, by the names that options and arguments have in the help.
+    private static var completions: [String: CompletedValue] {
+        let plans = CompletedValue.output("list plans --names")
+        let layers: [String] = Layer.allCases.map(\.rawValue)
+        let damages: [String] = FileDamage.Kind.allCases.map(\.rawValue)
+        let calls: [String] = CallKind.allCases.map(\.rawValue)
+        let formats: [String] = ExportFormat.allCases.map(\.rawValue)
+        var values: [String: CompletedValue] = ["PLAN": plans, "--plan": plans, "--budgets": plans]
+        values["--scenario"] = .output("list scenarios --names")
+        values["--engine"] = .output("list engines --names")
+        values["--dataset"] = .output("list datasets --names")
+        values["--only"] = .words(layers + Listing.families)
+        values["--profile"] = .words(["callgrind", "perf"])
+        values["--faults"] = .words(damages)
+        values["--calls"] = .words(calls)
+        values["--error"] = .words(["ENOSPC", "EDQUOT"])
+        values["--format"] = .words(formats)
+        values["--baseline"] = .file
+        values["save"] = .words(["save"])
+        values["ACTION"] = .words(["add", "list", "show", "trend", "site"])
+        values["[TOPIC|NAME]"] = .output("list --names")
+        values["RUN|FILE"] = .file
+        values["PROGRAM"] = .file
+        values["[CASE]"] = .output("list cases --names --run {}")
+        return values
     }
 
     /// The first word of the command line that is no UTF-8.
