@@ -212,7 +212,7 @@ struct Runs: Command {
         let names = ["commit", "commit-nosync", "one", "two", "three", "four", "five", "six", "bulk-insert"]
         #expect(
             NearestName.complaint("scenario", "comit", among: names, list: "assay list scenarios")
-                == "unknown scenario comit; did you mean commit? (nearest: commit, one, two; "
+                == "unknown scenario comit; did you mean commit? (nearest: commit, one, four; "
                 + "assay list scenarios prints all 9)")
         #expect(
             NearestName.complaint("scenario", "commi", among: names)

@@ -26,8 +26,13 @@ struct Listing {
     /// The bare names of a topic, or of all of them.
     func names(_ word: String?) throws -> [String] {
         guard let word else {
-            return try Topic.allCases.map(\.rawValue) + Self.families + checkout.planNames() + engineNames
-                + datasetNames + slugs
+            var names: [String] = Topic.allCases.map(\.rawValue)
+            names.append(contentsOf: Self.families)
+            names.append(contentsOf: try checkout.planNames())
+            names.append(contentsOf: engineNames)
+            names.append(contentsOf: datasetNames)
+            names.append(contentsOf: slugs)
+            return names
         }
         switch Topic(rawValue: word) {
         case .plans: return try checkout.planNames()
@@ -57,10 +62,11 @@ struct Listing {
                 let found = registries.scenarios.listed.filter { $0.family.rawValue == family }
                 if !found.isEmpty { lines.append("  \(family.padded(to: 16))\(found.count)") }
             }
-            return lines + [
-                "", "assay list TOPIC: " + Topic.allCases.map(\.rawValue).joined(separator: ", ") + ", or a family",
-                "assay list NAME: all of one plan, engine, data set or scenario",
-            ]
+            let topics = Topic.allCases.map(\.rawValue).joined(separator: ", ")
+            lines.append("")
+            lines.append("assay list TOPIC: \(topics), or a family")
+            lines.append("assay list NAME: all of one plan, engine, data set or scenario")
+            return lines
         }
     }
 
@@ -69,7 +75,7 @@ struct Listing {
         if let topic = Topic(rawValue: word) {
             switch topic {
             case .plans: return try plans
-            case .engines: return registries.engines.engines.flatMap { [title($0)] + facts($0) } + notBuilt
+            case .engines: return registries.engines.engines.flatMap(all) + notBuilt
             case .datasets: return registries.datasets.sources.map(line)
             case .scenarios: return Self.families.flatMap(scenarios)
             case .conditions: return conditions
@@ -82,7 +88,7 @@ struct Listing {
             lines += try all(of: scenario)
         }
         if try checkout.planNames().contains(word) { lines += try all(ofPlan: word) }
-        if let engine = registries.engines.engine(named: word) { lines += [title(engine)] + facts(engine) }
+        if let engine = registries.engines.engine(named: word) { lines += all(of: engine) }
         for source in registries.datasets.sources where source.name == word { lines.append(line(source)) }
         if !lines.isEmpty { return lines }
         let found = registries.scenarios.listed.filter { $0.slug.contains(word) }
@@ -115,9 +121,7 @@ struct Listing {
 
     // MARK: Engines and data sets
 
-    private func title(_ engine: any Engine) -> String { "\(engine.name) \(engine.version)" }
-
-    private func facts(_ engine: any Engine) -> [String] {
+    private func all(of engine: any Engine) -> [String] {
         let promises = engine.promises.map { promise in
             promise.kind.rawValue + (promise.level.map { " (\($0.rawValue))" } ?? "")
         }.joined(separator: ", ")
@@ -128,7 +132,8 @@ struct Listing {
             let names = engine.assertions.joined(separator: ", ")
             texts.append("ASSERTIONS COMPILED IN: \(names); nothing is claimed of its speed")
         }
-        return texts.flatMap { "  \($0)".wrapped(to: width, indent: 4) }
+        let facts: [String] = texts.flatMap { "  \($0)".wrapped(to: width, indent: 4) }
+        return ["\(engine.name) \(engine.version)"] + facts
     }
 
     private var notBuilt: [String] {

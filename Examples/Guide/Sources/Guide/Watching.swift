@@ -29,8 +29,8 @@ enum Watching {
         }
     }
 
-    /// Without blocking the actor that calls it.
-    static func rate(_ isbn: String, _ stars: Int, _ configuration: Realm.Configuration) async throws {
+    /// Without blocking the actor that it runs on.
+    @MainActor static func rate(_ isbn: String, _ stars: Int, _ configuration: Realm.Configuration) async throws {
         let realm = try await Realm.open(configuration: configuration)
         try await realm.asyncWrite {
             realm.object(ofType: Book.self, forPrimaryKey: isbn)?.ratings["Barbara"] = stars
