@@ -96,7 +96,7 @@ let package = Package(
         .trait(name: "Jemalloc", description: "Allocation counts per operation, by jemalloc."),
         .trait(name: "LMDB", description: "LMDB as a peer."),
         .trait(name: "RocksDB", description: "RocksDB as a peer."),
-        .trait(name: "SQLite", description: "SQLite as a peer."),
+        .trait(name: "SQLite", description: "SQLite as a peer, and Core Data's stores."),
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
     ],
@@ -123,9 +123,18 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
         room("Strata", ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        // Stores of Core Data, which only those who move away from it import.
+        room(
+            "CoreDataFiles",
+            [
+                "StrataStorage", "StrataFiles", "JSONText",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
         .executableTarget(
             name: "StrataTool",
-            dependencies: ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
+            dependencies: [
+                "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CoreDataFiles", "Commands", "JSONText",
+            ],
             swiftSettings: unmeasured),
 
         // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
@@ -193,6 +202,7 @@ let package = Package(
             ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
+        tests("CoreDataFilesTests", ["CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),

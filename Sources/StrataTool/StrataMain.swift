@@ -14,6 +14,7 @@ enum StrataMain {
             name: "strata", version: "0.1", summary: "looks into Strata's files, and repairs them",
             commands: [
                 InfoCommand(), CheckCommand(), SalvageCommand(), CompactCommand(), CopyCommand(), DumpCommand(),
+                CoreDataCommand(),
             ],
             exitStatuses: "Exit status: 0 fine, 1 the operation failed, 2 damage found, 64 wrong arguments.")
         program.versionDetail = "file format \(Format.version)"
