@@ -87,6 +87,7 @@ let package = Package(
     name: "Assay",
     products: [
         .library(name: "Strata", targets: ["Strata"]),
+        .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
         .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
@@ -130,6 +131,8 @@ let package = Package(
                 "StrataStorage", "StrataFiles", "JSONText",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
+        // From another store to Strata: both are written and compared.
+        room("StoreMigration", ["Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
             dependencies: [
@@ -203,6 +206,10 @@ let package = Package(
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
         tests("CoreDataFilesTests", ["CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
+        .executableTarget(
+            name: "MigrationWorker", dependencies: ["StoreMigration", "Strata", "CoreDataFiles"],
+            path: "Tests/MigrationWorker", swiftSettings: settings),
+        tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
         tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),

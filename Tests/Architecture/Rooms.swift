@@ -21,6 +21,10 @@ struct Rooms {
     /// Rooms that read files of others into the engine's. The command `strata` has them, the product Strata does not.
     static let importers: Set<String> = ["CoreDataFiles"]
 
+    /// Rooms that bring data from elsewhere to the engine: they may use it and the library of the other store, and
+    /// know neither harness nor peers.
+    static let migrationRooms: Set<String> = ["StoreMigration"]
+
     /// Rooms that find an engine by the protocols of Harness, or not at all.
     static let withoutEngines: Set<String> = [
         "Measuring", "FaultModel", "History", "RunRecords", "Harness", "Reporting", "Datasets", "Scenarios",
@@ -85,6 +89,10 @@ struct Rooms {
         }
         for room in Self.usersOfLibraries.keys.sorted() where !Self.importers.contains(room) {
             check(room, engines.union(strata), "what keeps runs knows no engine")
+        }
+        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite"])
+        for room in Self.migrationRooms.sorted() {
+            check(room, all.subtracting(ofMigrations), "a migration knows the engine and the store that it comes from")
         }
         for room in engines.sorted() { check(room, engines, "an engine knows no other") }
         for room in all.sorted() { check(room, [room], "no room reaches itself") }

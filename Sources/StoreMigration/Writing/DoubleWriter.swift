@@ -1,0 +1,384 @@
+import Dispatch
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Writes to the store that an application leaves and to the one that it moves to, and knows how far it has come.
+///
+///     let writer = try DoubleWriter(old: old, new: new, outbox: url, order: .oldFirst)
+///     try writer.enter(.bothOldRead)
+///     try writer.write([.upsert(record), .delete(id)])
+///
+/// A batch in a phase that writes both stores:
+/// 1. It is checked against the models, and durable in the outbox, before either store has any of it.
+/// 2. What waits in the outbox goes before it: the stores get all batches in one order.
+/// 3. The first store commits it, then the second one. Where the first one refuses, the batch is withdrawn; where the
+///    second one fails, it waits, and so does what comes later.
+/// 4. A process that dies in between leaves it in the outbox. The next
+///    ``init(old:new:outbox:order:outboxLimit:)`` writes to both stores what is there, from the oldest on: the caller
+///    had no answer, and a batch that was in one is in both.
+///
+/// Writes that reach a store by another way are not seen: ``Reconciler`` finds them.
+///
+/// Concurrency: any thread; one batch at a time. Unchecked: all that changes is read and set on `queue` alone.
+public final class DoubleWriter: @unchecked Sendable {
+    public let old: any PrimaryStore
+    public let new: any PrimaryStore
+    public let order: WriteOrder
+    let queue = DispatchQueue(label: "migration.writer")
+    let models: [String: RecordModel]
+    private let outboxURL: URL
+    private let outboxLimit: Int
+    private var openOutbox: Outbox?
+    private var phaseNow = MigrationPhase.old
+    private var figuresNow: [MigrationPhase: MigrationFigures] = [:]
+    private var waitingSince: [Int: ContinuousClock.Instant] = [:]
+    /// Kept current by each batch, once a reconciler has built them.
+    var hashes: HashPair?
+    /// While hashes are built: what has changed since the reading began.
+    var changedWhileReading: Set<RecordID>?
+
+    /// Opens the outbox, which is made where there is none, and writes what a dead process has left in it.
+    ///
+    /// What a store refuses then goes on waiting; ``waitingCount`` tells.
+    /// - Throws: `invalidModel` where the stores have different models; `outboxFailed`.
+    public init(
+        old: any PrimaryStore, new: any PrimaryStore, outbox: URL, order: WriteOrder = .oldFirst,
+        outboxLimit: Int = 10_000
+    ) throws {
+        self.old = old
+        self.new = new
+        self.order = order
+        self.outboxLimit = outboxLimit
+        outboxURL = outbox
+        models = Dictionary(new.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
+        guard models == Dictionary(old.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a }) else {
+            throw MigrationError(.invalidModel, "the stores have different models; give both the same")
+        }
+        try queue.sync { try openAndRecover() }
+    }
+
+    private func openAndRecover() throws {
+        let outbox = try Outbox(outboxURL, queue: queue, limit: outboxLimit)
+        openOutbox = outbox
+        phaseNow = try outbox.phase
+        // A store that fails now fails later, too, where a caller can be told.
+        _ = try drainAll()
+    }
+
+    private func outbox() throws -> Outbox {
+        if let openOutbox { return openOutbox }
+        throw MigrationError(.closed, "the writer is closed; call reopen() first")
+    }
+
+    func store(_ side: StoreSide) -> any PrimaryStore { side == .old ? old : new }
+
+    // MARK: Asking
+
+    public var phase: MigrationPhase { queue.sync { phaseNow } }
+    public var figures: [MigrationPhase: MigrationFigures] { queue.sync { figuresNow } }
+    /// Batches that one of the stores does not have yet.
+    public var waitingCount: Int { queue.sync { openOutbox?.waitingCount ?? 0 } }
+    /// Seconds that the oldest of them has waited, 0 where none does. By the time of day, which may be set.
+    public var lagSeconds: Double {
+        get throws {
+            try queue.sync {
+                guard let oldest = try outbox().waiting().first else { return 0 }
+                return max(0, Date().timeIntervalSinceReferenceDate - oldest.time)
+            }
+        }
+    }
+
+    /// Records by id, from the store that the phase reads.
+    public func records(_ ids: [RecordID]) throws -> [RecordID: Record] {
+        try queue.sync {
+            _ = try outbox()
+            return try store(phaseNow.readSide).records(ids)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes a batch to the stores that the phase writes.
+    ///
+    /// When it throws nothing was written, but for `writeUnknown`.
+    @discardableResult
+    public func write(_ changes: [RecordChange]) throws -> WriteOutcome {
+        if changes.isEmpty { return .done }
+        for change in changes { try change.check(models) }
+        return try queue.sync {
+            let outbox = try outbox()
+            count { $0.batches += 1 }
+            count { $0.changes += changes.count }
+            switch phaseNow {
+            case .old:
+                try refusing(.old) { try apply(changes, to: .old) }
+                return .done
+            case .new:
+                if try !outbox.isRetired { try timed(\.secondsInOutbox) { try outbox.noteChanges(changes) } }
+                try refusing(.new) { try apply(changes, to: .new) }
+                return .done
+            case .bothOldRead, .bothNewRead: return try writeBoth(changes, outbox)
+            }
+        }
+    }
+
+    private func writeBoth(_ changes: [RecordChange], _ outbox: Outbox) throws -> WriteOutcome {
+        var stuck: (side: StoreSide, error: any Error)?
+        if keepsOrder, outbox.waitingCount > 0 { stuck = try drainAll() }
+        let first = order.first
+        // What waits for the first store has to come before this batch.
+        if let stuck, stuck.side == first {
+            throw MigrationError(
+                .writeRefused, "the \(first.rawValue) store still lacks earlier batches; mend it and call drain()",
+                cause: stuck.error)
+        }
+        let sequence = try timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
+        do { try apply(changes, to: first) } catch {
+            try afterFailure(of: first, changes, sequence, outbox, error)
+        }
+        #if Zoo
+            if MigrationMistake.lostOutboxEntry.isPlanted { try outbox.withdraw(sequence) }
+        #endif
+        if let stuck { return wait(sequence, first.other, stuck.error) }
+        do { try apply(changes, to: first.other) } catch { return wait(sequence, first.other, error) }
+        #if Zoo
+            if MigrationMistake.lostOutboxEntry.isPlanted { return .done }
+        #endif
+        outbox.finish(sequence)
+        return .done
+    }
+
+    private var keepsOrder: Bool {
+        #if Zoo
+            !MigrationMistake.wrongOrder.isPlanted
+        #else
+            true
+        #endif
+    }
+
+    private func wait(_ sequence: Int, _ side: StoreSide, _ error: any Error) -> WriteOutcome {
+        count { $0.waited += 1 }
+        waitingSince[sequence] = .now
+        return .waiting(side, error)
+    }
+
+    /// A commit that failed may have reached the file all the same: the store is asked.
+    private func afterFailure(
+        of side: StoreSide, _ changes: [RecordChange], _ sequence: Int, _ outbox: Outbox, _ error: any Error
+    ) throws -> Never {
+        let isWritten: Bool?
+        do { isWritten = try holdsAny(changes, side) } catch { isWritten = nil }
+        if isWritten == false {
+            try outbox.withdraw(sequence)
+            throw MigrationError(
+                .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
+        }
+        throw MigrationError(
+            .writeUnknown,
+            "the \(side.rawValue) store failed and may have the batch; it waits in the outbox and will be in both",
+            cause: error)
+    }
+
+    /// Whether a store has what some change of a batch asks for. That may have been so before: then the batch stays in
+    /// the outbox without need, which harms nothing.
+    private func holdsAny(_ changes: [RecordChange], _ side: StoreSide) throws -> Bool {
+        let found = try store(side).records(changes.map(\.id))
+        return changes.contains { change in
+            switch change {
+            case .delete(let id): found[id] == nil
+            case .upsert(let record):
+                found[record.id].map { now in record.values.allSatisfy { now[$0.key] == $0.value } } ?? false
+            }
+        }
+    }
+
+    private func refusing(_ side: StoreSide, _ body: () throws -> Void) throws {
+        do { try body() } catch {
+            throw MigrationError(.writeRefused, "the \(side.rawValue) store failed", cause: error)
+        }
+    }
+
+    /// Writes a batch to one store, and keeps the store's hashes current.
+    func apply(_ changes: [RecordChange], to side: StoreSide) throws {
+        // Noted before: a batch that fails may have been written.
+        changedWhileReading?.formUnion(changes.map(\.id))
+        let path = side == .old ? \MigrationFigures.secondsInOld : \MigrationFigures.secondsInNew
+        defer { refreshHashes(changes.map(\.id), side) }
+        try timed(path) { try store(side).apply(changes) }
+    }
+
+    /// Takes the hashes of what the store has now. Where it cannot be read, all hashes are given up: a reconciler reads
+    /// the stores again.
+    func refreshHashes(_ ids: [RecordID], _ side: StoreSide) {
+        guard hashes != nil else { return }
+        do {
+            let found = try store(side).records(ids)
+            hashes?.take(ids, found, side)
+        } catch { hashes = nil }
+    }
+
+    // MARK: What waits
+
+    /// Writes what waits in the outbox, as far as the stores take it.
+    /// - Returns: how many batches still wait.
+    @discardableResult
+    public func drain() throws -> Int {
+        try queue.sync {
+            let outbox = try outbox()
+            _ = try drainAll()
+            try outbox.settle()
+            return outbox.waitingCount
+        }
+    }
+
+    /// - Returns: the store that fails, and why.
+    private func drainAll() throws -> (side: StoreSide, error: any Error)? {
+        let outbox = try outbox()
+        for waiting in try outbox.waiting() {
+            // To both: of a crash it is not known how far the batch came, and done twice it is done once.
+            for side in [waiting.first, waiting.first.other] {
+                do { try apply(waiting.changes, to: side) } catch { return (side, error) }
+            }
+            outbox.finish(waiting.sequence)
+            let since = waitingSince.removeValue(forKey: waiting.sequence)
+            if let since {
+                count { $0.secondsWaitedMax = max($0.secondsWaitedMax, (ContinuousClock.now - since).inSeconds) }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Phases
+
+    /// Goes a step on, or back. Going from ``MigrationPhase/bothNewRead`` back to ``MigrationPhase/old``, or from
+    /// ``MigrationPhase/new`` on after ``retire()``, is no step.
+    ///
+    /// To read the new store, or to write it alone, both must have been compared and be equal; `unchecked` takes the
+    /// caller's word for it. The way back from ``MigrationPhase/new`` first writes to the old store what was changed
+    /// since the cut-over; a crash on the way leaves the phase, and it is done again.
+    /// - Throws: `wrongPhase`, `notReconciled`, `retired`; what a store threw.
+    public func enter(_ phase: MigrationPhase, unchecked: Bool = false) throws {
+        try queue.sync {
+            let outbox = try outbox()
+            if phase == phaseNow { return }
+            if try outbox.isRetired {
+                throw MigrationError(
+                    .retired, "the old store was retired: what was written since is in the new store alone")
+            }
+            guard abs(phase.rawValue - phaseNow.rawValue) == 1 else {
+                throw MigrationError(.wrongPhase, "from \"\(phaseNow)\" to \"\(phase)\" leads no step; go one by one")
+            }
+            if let stuck = try drainAll() {
+                throw MigrationError(
+                    .notReconciled,
+                    "\(outbox.waitingCount) batches wait for the \(stuck.side.rawValue) store; mend it first",
+                    cause: stuck.error)
+            }
+            try outbox.settle()
+            if phase.rawValue > phaseNow.rawValue, phase != .bothOldRead, !unchecked { try requireEqual(phase) }
+            if phaseNow == .new { try writeBack(outbox) }
+            // What one store alone was given has no hash on the other side.
+            if !phase.writesBoth { hashes = nil }
+            try outbox.setPhase(phase, forgetting: phaseNow == .new ? .changed : nil)
+            phaseNow = phase
+        }
+    }
+
+    private func requireEqual(_ phase: MigrationPhase) throws {
+        var steps = 0
+        guard let differing = hashes?.differences(&steps) else {
+            throw MigrationError(
+                .notReconciled, "the stores were not compared: run a Reconciler before entering \"\(phase)\"")
+        }
+        if let first = differing.first {
+            throw MigrationError(
+                .notReconciled, "\(differing.count) records differ, \(first) first: mend them with the Reconciler")
+        }
+    }
+
+    /// What was changed since the cut-over, as it is now in the new store.
+    private func writeBack(_ outbox: Outbox) throws {
+        let ids = try outbox.noted(.changed)
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = Array(ids[start..<min(start + 500, ids.count)])
+            let found = try new.records(some)
+            try apply(some.map { id in found[id].map { RecordChange.upsert($0) } ?? .delete(id) }, to: .old)
+        }
+    }
+
+    /// Gives up the way back: from now on what is changed is noted no more, and the old store may go.
+    /// - Throws: `wrongPhase` in another phase than ``MigrationPhase/new``.
+    public func retire() throws {
+        try queue.sync {
+            guard phaseNow == .new else {
+                throw MigrationError(.wrongPhase, "in \"\(phaseNow)\" the old store is written; enter .new first")
+            }
+            try outbox().setPhase(.new, retiring: true, forgetting: .changed)
+        }
+    }
+
+    public var isRetired: Bool { get throws { try queue.sync { try outbox().isRetired } } }
+
+    // MARK: Account switch
+
+    /// Lets go of both stores and the outbox, in any phase. What waits stays in the outbox.
+    public func close() throws {
+        try queue.sync {
+            if let openOutbox { try openOutbox.settle() }
+            openOutbox = nil
+            hashes = nil
+            try old.close()
+            try new.close()
+        }
+    }
+
+    /// Makes the files of the closed stores small.
+    public func compact() throws {
+        try queue.sync {
+            guard openOutbox == nil else { throw MigrationError(.wrongPhase, "call close() before compact()") }
+            try old.compact()
+            try new.compact()
+        }
+    }
+
+    public func reopen() throws {
+        try queue.sync {
+            if openOutbox != nil { return }
+            try old.reopen()
+            try new.reopen()
+            try openAndRecover()
+        }
+    }
+
+    // MARK: For the reconciler, on the queue
+
+    func isKnownDeletion(_ id: RecordID) throws -> Bool { try outbox().isNoted(id, .deleted) }
+    func forgetDeletions() throws { try outbox().forget(.deleted) }
+    func drainForComparing() throws { _ = try drainAll() }
+
+    /// Records that a batch in the outbox changes: they differ until it is written.
+    func waitingIDs() throws -> Set<RecordID> {
+        Set(try outbox().waiting().flatMap { $0.changes.map(\.id) })
+    }
+
+    func count(_ change: (inout MigrationFigures) -> Void) { change(&figuresNow[phaseNow, default: .init()]) }
+
+    private func timed<Output>(
+        _ path: WritableKeyPath<MigrationFigures, Double>, _ body: () throws -> Output
+    ) rethrows -> Output {
+        let start = ContinuousClock.now
+        defer { count { $0[keyPath: path] += (ContinuousClock.now - start).inSeconds } }
+        return try body()
+    }
+}
+
+extension Duration {
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
