@@ -167,7 +167,8 @@ let package = Package(
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
                 "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics", "Datasets",
-                "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
+                "Scenarios", "ObjectScenarios", "MigrationScenarios",
+                .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: unmeasured),
 
@@ -185,7 +186,14 @@ let package = Package(
                 "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata", "CaseFiles",
                 "Commands",
             ]),
-        benchmark("Zoo", ["Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles"]),
+        benchmark(
+            "MigrationScenarios", isMeasured: false,
+            ["Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CoreDataFiles"]),
+        benchmark(
+            "Zoo",
+            [
+                "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles", "StoreMigration", "CoreDataFiles",
+            ]),
         benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
         // Tests.
@@ -243,8 +251,9 @@ let package = Package(
         tests(
             "BenchmarksTests",
             everyEngine + [
-                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Zoo", "Harness", "Seeds", "RunRecords",
-                "Measuring", "Strata", "CaseFiles", "ProgramTrials", "FaultModel", "SimulatedDisk",
+                "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows", "Zoo", "Harness",
+                "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles", "ProgramTrials",
+                "FaultModel", "SimulatedDisk",
             ]),
         tests(
             "Simulation", isOptimized: true,
