@@ -15,10 +15,13 @@ struct MigrationScenarioTests {
 
     @Test("reconcile, account switches and the import are right, small")
     func small() throws {
-        let runs: [(any Scenario, [String: String])] = [
+        var runs: [(any Scenario, [String: String])] = [
             (ReconciledStores(), ["rows": "1000", "divergences": "120"]),
             (SwitchedAccounts(), ["rows": "1000", "switches": "2"]),
         ]
+        #if SQLite
+            runs.append((ImportedCoreData(), ["rows": "6000"]))
+        #endif
         for (scenario, parameters) in runs {
             let report = try CaseUnderTest.run(scenario, on: StrataEngine(), parameters: parameters)
             #expect(Self.wrong(report) == [], "\(scenario.slug)")

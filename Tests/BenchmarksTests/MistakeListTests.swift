@@ -54,7 +54,8 @@ struct MistakeListTests {
         // What stands in front of the first scenario is no row.
         for row in code.split(separator: /\bscenario:\s*/).dropFirst() {
             guard let slug = row.firstMatch(of: /^"([^"]+)"/)?.output.1 else { continue }
-            for match in row.matches(of: /"((?:strata|migration|coredata)-[a-z0-9-]+)"/) where match.output.1 != "strata-storage" {
+            for match in row.matches(of: /"((?:strata|migration|coredata)-[a-z0-9-]+)"/)
+            where match.output.1 != "strata-storage" {
                 finders[String(match.output.1), default: []].insert(String(slug))
             }
         }

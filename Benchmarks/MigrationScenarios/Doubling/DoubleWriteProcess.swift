@@ -24,8 +24,8 @@ struct DoubleWriteProcess {
         let child = try ForkedChild.start { output in
             var status: Int32 = 0
             func tell(_ word: DoubleWriteAnswers.Word, _ rest: String = "") {
-                let line = "\(word.rawValue) \(rest)\n"
-                do { try FileTree.writeAll(output, Array(line.utf8), path: "the pipe of a writer") } catch { status = 2 }
+                let line = Array("\(word.rawValue) \(rest)\n".utf8)
+                do { try FileTree.writeAll(output, line, path: "the pipe of a writer") } catch { status = 2 }
             }
             do { try Self.play(place, trial, witness, tell) } catch {
                 tell(.broke, "\(error)")

@@ -89,7 +89,12 @@ struct WritingCost {
         let (old, new) = try place.contents()
         let writesOld = way != .newStore && way != .new
         let writesNew = way != .oldStore && way != .old
-        context.report.check("\(way.rawValue): old store", expected: nil, got: old.difference(from: writesOld ? after : before))
-        context.report.check("\(way.rawValue): new store", expected: nil, got: new.difference(from: writesNew ? after : before))
+        let differences = [
+            ("old", old.difference(from: writesOld ? after : before)),
+            ("new", new.difference(from: writesNew ? after : before)),
+        ]
+        for (name, difference) in differences {
+            context.report.check("\(way.rawValue): \(name) store", expected: nil, got: difference)
+        }
     }
 }

@@ -150,7 +150,8 @@ struct ImportedCoreData: Scenario {
             let (second, gone) = (Set(updated), Set(deleted))
             try compare(name, keys() + inserted) { key in
                 if gone.contains(key) { return nil }
-                return inserted.contains(key) ? ItemRow(number: key) : store.row(key, version: second.contains(key) ? 2 : 1)
+                if key > count { return ItemRow(number: key) }
+                return store.row(key, version: second.contains(key) ? 2 : 1)
             }
             let counts = try file.counts
             report.check("\(name): items in all", expected: count + inserted.count - gone.count, got: counts.items)
