@@ -18,8 +18,8 @@
         case deletionKept = "coredata-deletion-kept"
         /// Lists lack their last element.
         case listShort = "coredata-list-short"
-        /// An import that goes on leaves the first row out that it had not written yet.
-        case resumeSkips = "coredata-resume-skips"
+        /// An import that goes on does not look whether the rows that it had written have changed.
+        case resumeForgets = "coredata-resume-forgets"
         /// A verification counts rows that differ as equal.
         case verificationForgives = "coredata-verification-forgives"
 

@@ -163,7 +163,7 @@ struct ImportedCoreData: Scenario {
 
         // MARK: Stopped on its way
 
-        /// Stopped once, and done again by the same command.
+        /// Stopped once, and done again by the same command when the store has changed: rows that were imported, too.
         private func stopped() throws {
             let other = ImportedFile(path: context.directory + "/stopped.strata")
             var options = CoreDataImport.Options()
@@ -181,7 +181,9 @@ struct ImportedCoreData: Scenario {
             }
             report.check("stopped: error", expected: CoreDataError.Kind.stopped.rawValue, got: kind)
             report.check("stopped: there is no file yet", expected: false, got: FileTree.exists(other.path))
+            try store.change(updating: (0..<20).map { 1_501 + $0 * 7 }, inserting: [], deleting: [])
             let done = try CoreDataImport(store.path, to: other.path, options).run()
+            _ = try CoreDataImport(store.path, to: file.path).run()
             report.check("stopped: way of the next one", expected: "first import, resumed", got: done.way.rawValue)
             let verified = try CoreDataVerification(store.path, against: other.path).run()
             checkVerified(verified, "stopped: verification", rows: rowsInAll + 10)
