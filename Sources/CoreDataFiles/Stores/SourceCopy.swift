@@ -11,7 +11,7 @@
     /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
     ///
     /// The copy is of one moment: it is refused while another program has the store open, and where a file changed
-    /// while it was copied. A process that has the store open itself must not make one: closing a file gives up the
+    /// while it was copied. It is refused as well where this process has the store open: closing a file gives up the
     /// locks that the process has on it.
     package final class SourceCopy {
         /// The store that the user named.
@@ -38,6 +38,9 @@
         /// - Parameter place: a folder for the copy is made in the folder of this path.
         package init(of source: String, beside place: String) throws(CoreDataError) {
             self.source = source
+            if OwnDescriptors.hold(source) {
+                throw CoreDataError(.inUse, "\(source) is open in this process: close it, then try again")
+            }
             let size = try Self.check(source)
             try Self.refuseOpen(source)
             let walSize = Self.size(source + "-wal") ?? 0
