@@ -15,6 +15,8 @@ package struct CoreDataError: Error, CustomStringConvertible, Sendable {
         case logLost
         /// Tables or rows that no rule of Core Data's tables explains.
         case unknownShape
+        /// A model that names columns which the tables do not have.
+        case otherModel
         /// A value that its property cannot hold.
         case unfitValue
         case noSpace

@@ -16,6 +16,7 @@ import struct Foundation.URL
 //     MigrationWorker DIRECTORY prepare            makes both stores, equal, with people 1 to 5
 //     MigrationWorker DIRECTORY write ORDER PHASE  enters a phase and writes a batch that inserts, updates and deletes,
 //                                                  and two that follow
+//     MigrationWorker DIRECTORY lock               begins a transaction on the old store, and takes it back
 
 final class Person: Object {
     @Persisted(primaryKey: true) var id = 0
@@ -45,6 +46,12 @@ final class Person: Object {
     func run(_ arguments: [String]) throws {
         let directory = arguments[1]
         let path = directory + "/old.sqlite"
+        if arguments[2] == "lock" {
+            let file = try SQLiteFile(path, .write)
+            try file.run("BEGIN IMMEDIATE")
+            try file.run("ROLLBACK")
+            return
+        }
         if arguments[2] == "prepare" {
             let file = try SQLiteFile(path, .create)
             try file.run("PRAGMA journal_mode = WAL")

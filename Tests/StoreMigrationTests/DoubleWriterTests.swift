@@ -87,6 +87,8 @@ struct DoubleWriterTests {
         #expect(writer.waitingCount == 0)
         #expect(old.all == new.all)
         #expect(second.all[id(1)]?["name"] == .text("third"))
+        let first = order == .oldFirst ? old : new
+        #expect(first.batches.count == 3, "what the first store shows never goes back")
         #expect(writer.figures[.bothOldRead]?.waited == 2)
     }
 
@@ -100,6 +102,51 @@ struct DoubleWriterTests {
         let again = try place.writer(old, new, order)
         #expect(again.waitingCount == 0 && again.phase == .bothOldRead)
         #expect(old.all == new.all && old.all.count == 1)
+    }
+
+    @Test("a process that dies while batches wait gives each store what it lacks, and nothing older")
+    func deathWhileWaiting() throws {
+        do {
+            let writer = try writer()
+            new.fail(Array(repeating: .planted, count: 6))
+            for step in 1...3 { #expect(try !writer.write([.upsert(person(1, "\(step)"))]).isDone) }
+            // The next attempt comes as far as the second batch.
+            new.fail([nil, .planted])
+            #expect(try writer.drain() == 2)
+        }
+        #expect(new.batches.count == 1)
+        _ = try place.writer(old, new)
+        func names(_ store: StoreInMemory) -> [String] {
+            store.batches.map { if case .upsert(let record)? = $0.first { "\(record["name"])" } else { "" } }
+        }
+        #expect(names(new) == ["1", "2", "3"].map { "\(FieldValue.text($0))" })
+        #expect(names(old) == ["1", "2", "3", "3"].map { "\(FieldValue.text($0))" })
+        #expect(old.all == new.all)
+    }
+
+    @Test("a batch that a store can take never is given up, and the stores differ where it was")
+    func givenUp() throws {
+        let writer = try writer()
+        let reconciler = try Reconciler(writer)
+        new.fail(Array(repeating: .planted, count: 4))
+        for key in 1...2 { #expect(try !writer.write([.upsert(person(key, "a"))]).isDone) }
+        #expect(throws: MigrationError.self) { try writer.enter(.old) }
+        #expect(try writer.giveUpWaiting() == 2 && writer.waitingCount == 0)
+        #expect(try reconciler.divergences().map(\.id) == [id(1), id(2)])
+        try writer.enter(.old)
+        #expect(try place.writer(old, new).waitingCount == 0)
+        #expect(new.all.isEmpty)
+    }
+
+    @Test("infinite numbers wait as others do")
+    func infinite() throws {
+        do {
+            let writer = try writer()
+            new.fail([.planted])
+            #expect(try !writer.write([.upsert(Record(id(1), ["score": .real(-.infinity)]))]).isDone)
+        }
+        _ = try place.writer(old, new)
+        #expect(new.all[id(1)]?["score"] == .real(-.infinity))
     }
 
     @Test("a full outbox refuses and writes nothing")

@@ -3,7 +3,7 @@ import StoreMigration
 import Strata
 import Testing
 
-#if SQLite && Zoo
+#if SQLite
     /// A child writes both stores and is killed at a call; what it left is opened here. Sides are compared by reading
     /// them whole, without a reconciler that would mend.
     @Suite("DoubleWriter: killed at each call", .enabled(if: Worker.isPossible, "not under a sanitizer"))
@@ -20,12 +20,13 @@ import Testing
             #expect(Set(trials.map(\.acknowledged)) == [0, 1, 2, 3])
         }
 
-        @Test(
-            "mistakes are found by the same deaths", arguments: ["migration-lost-outbox-entry"])
-        func mistakes(mistake: String) throws {
-            let trials = try Worker.trials("oldFirst", "bothOldRead", mistake: mistake)
-            #expect(trials.contains { $0.divergences > 0 })
-        }
+        #if Zoo
+            @Test("a lost entry of the outbox is found by the same deaths")
+            func mistake() throws {
+                let trials = try Worker.trials("oldFirst", "bothOldRead", mistake: "migration-lost-outbox-entry")
+                #expect(trials.contains { $0.divergences > 0 })
+            }
+        #endif
     }
 
     /// Runs the program MigrationWorker under the preloaded library.
@@ -119,7 +120,7 @@ import Testing
                 RecordField("friend", .link(to: "Person")),
             ])
 
-        private static func run(
+        static func run(
             _ arguments: [String], fault: String?, mistake: String?, root: String
         ) throws -> (status: Int32, text: String) {
             let folder = try #require(folder)

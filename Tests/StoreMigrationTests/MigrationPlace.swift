@@ -44,7 +44,7 @@ final class MigrationPlace {
     }
 
     #if SQLite
-        func sqlite() throws -> SQLiteTableStore {
+        func sqlite(dateOrigin: Double = 978_307_200) throws -> SQLiteTableStore {
             let file = try SQLiteFile(path + "/old.sqlite", .create)
             try file.run(
                 """
@@ -57,7 +57,7 @@ final class MigrationPlace {
                 [
                     SQLiteTable(
                         Self.model, table: "person", keyColumn: "id", columns: ["isActive": "active"],
-                        changeColumn: "saves", dateOrigin: 978_307_200)
+                        changeColumn: "saves", dateOrigin: dateOrigin)
                 ])
         }
     #endif

@@ -138,6 +138,42 @@ struct ReconcilerTests {
         #expect(old.reads - before < 20)
     }
 
+    @Test("a process that dies while records are brought over leaves none half made for the rule to choose")
+    func halfMade() throws {
+        do {
+            let writer = try place.writer(old, new)
+            try writer.enter(.bothOldRead)
+            old.put(person(1, "a", age: 5, friend: 2))
+            old.put(person(2, "b", age: 5, friend: 1))
+            // The rows are made, their links are not.
+            new.fail([nil] + Array(repeating: .planted, count: 8))
+            #expect(throws: (any Error).self) { try Reconciler(writer).mend(.oldWins) }
+            #expect(new.all[id(1)]?["name"] == .text("a") && new.all[id(1)]?["friend"] == .null)
+            new.fail([])
+        }
+        let rule = MendRule.newerWins(by: "age", tie: .new, deletion: .editWins)
+        let writer = try place.writer(old, new)
+        let report = try Reconciler(writer).mend(rule)
+        #expect(report.mended == 2 && report.left == 0)
+        #expect(old.all == new.all && old.all[id(1)]?["friend"] == .link(.integer(2)))
+        new.put(person(1, "later", age: 5))
+        #expect(try Reconciler(writer).mend(rule).mended == 1)
+        #expect(old.all[id(1)]?["name"] == .text("later"), "a complete record counts again")
+    }
+
+    @Test("a record that the other store cannot hold is left and said, and others are mended")
+    func left() throws {
+        let writer = try filled(5)
+        new.put(person(1, "other"))
+        var broken = person(2, "p2")
+        broken.values["score"] = .real(.nan)
+        new.put(broken)
+        let report = try Reconciler(writer).mend(.newWins)
+        #expect(report.found == 2 && report.mended == 1 && report.left == 1)
+        #expect((report.firstRefusal as? MigrationError)?.code == .invalidChange)
+        #expect(old.all[id(1)]?["name"] == .text("other"))
+    }
+
     @Test("what waits in the outbox is no divergence yet")
     func waiting() throws {
         let writer = try filled(5)

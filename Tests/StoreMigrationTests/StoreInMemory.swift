@@ -10,7 +10,7 @@ final class StoreInMemory: PrimaryStore, Sendable {
 
     private struct State {
         var records: [RecordID: Record] = [:]
-        var failures: [Failure] = []
+        var failures: [Failure?] = []
         var batches: [[RecordChange]] = []
         var isOpen = true
         var compactions = 0
@@ -26,8 +26,8 @@ final class StoreInMemory: PrimaryStore, Sendable {
     /// Records that were read by their ids.
     var reads: Int { state.withLock { $0.reads } }
 
-    /// The next batches fail, `afterCommit` once they are written.
-    func fail(_ failures: [Failure]) { state.withLock { $0.failures = failures } }
+    /// The next batches fail, `afterCommit` once they are written; one for which nil stands does not.
+    func fail(_ failures: [Failure?]) { state.withLock { $0.failures = failures } }
 
     /// By another way than a writer.
     func put(_ record: Record) { state.withLock { $0.records[record.id] = record } }
@@ -35,7 +35,7 @@ final class StoreInMemory: PrimaryStore, Sendable {
 
     func apply(_ changes: [RecordChange]) throws {
         try state.withLock { state in
-            let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
+            let failure = state.failures.isEmpty ? Failure?.none : state.failures.removeFirst()
             if failure == .planted { throw Failure.planted }
             state.batches.append(changes)
             for change in changes {

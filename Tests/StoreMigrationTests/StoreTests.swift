@@ -103,6 +103,54 @@ import Testing
             #expect(sqlite?.message.contains("isActive") == true)
         }
 
+        @Test("what a column keeps less of is kept less of in both stores", arguments: WriteOrder.allCases)
+        func asKept(order: WriteOrder) throws {
+            let (old, new) = (try place.sqlite(dateOrigin: 0), try place.strata())
+            let writer = try place.writer(old, new, order)
+            try writer.enter(.bothOldRead)
+            try writer.write([
+                .upsert(Record(id(1), ["born": .date(0.1), "score": .real(-0.0)])),
+                .upsert(Record(id(2), ["born": .date(-0.0), "score": .real(.infinity)])),
+            ])
+            let reconciler = try Reconciler(writer)
+            #expect(try reconciler.divergences().isEmpty)
+            let found = try old.records([id(1), id(2)])
+            #expect(try found == new.records([id(1), id(2)]))
+            #expect(found[id(1)]?["score"] == .real(0) && found[id(2)]?["born"] == .date(0))
+            // By another way than the writer.
+            try new.apply([.upsert(Record(id(3), ["born": .date(0.3), "score": .real(-0.0)]))])
+            try reconciler.refresh([id(3)])
+            #expect(try reconciler.mend(.newWins).left == 0)
+            #expect(try old.records([id(3)]) == new.records([id(3)]))
+        }
+
+        @Test("a link that leads nowhere is refused by both stores, and nothing waits", arguments: WriteOrder.allCases)
+        func linkToNothing(order: WriteOrder) throws {
+            let (old, new) = (try place.sqlite(), try place.strata())
+            let writer = try place.writer(old, new, order)
+            try writer.enter(.bothOldRead)
+            let error = #expect(throws: MigrationError.self) { try writer.write([.upsert(person(1, "a", friend: 9))]) }
+            #expect(error?.code == .writeRefused && writer.waitingCount == 0)
+            // Deleted and made again in a batch: the link is there in both.
+            try writer.write([.upsert(person(2, "b"))])
+            try writer.write([.upsert(person(1, "a", friend: 2)), .delete(id(2)), .upsert(person(2, "again"))])
+            #expect(try old.records([id(1), id(2)]) == new.records([id(1), id(2)]))
+            #expect(try new.records([id(1)])[id(1)]?["friend"] == .link(.integer(2)))
+        }
+
+        @Test("the way back brings records whose links lead to later ones")
+        func wayBack() throws {
+            let (old, new) = (try place.sqlite(), try place.strata())
+            let writer = try place.writer(old, new)
+            for phase in MigrationPhase.allCases.dropFirst() { try writer.enter(phase, unchecked: true) }
+            let circle = (1...1_200).map { RecordChange.upsert(person($0, "p", friend: Int64($0 % 1_200 + 1))) }
+            try writer.write(circle)
+            try writer.write([.delete(id(7))])
+            try writer.enter(.bothNewRead)
+            #expect(try Reconciler(writer).divergences().isEmpty)
+            #expect(try old.records([id(1), id(6), id(7)]).values.map { $0["friend"] }.count == 2)
+        }
+
         @Test("both real stores, written twice and compared: equal, and a foreign change is found and mended")
         func bothReal() throws {
             let (old, new) = (try place.sqlite(), try place.strata())

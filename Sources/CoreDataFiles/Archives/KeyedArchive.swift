@@ -125,6 +125,12 @@ package struct KeyedArchive: Sendable {
         }
     }
 
+    /// Counts what a look at a list costs: it may lead to a list again and again.
+    private func take(_ object: Object, _ room: inout Int) -> Bool {
+        if let place = members(object)?["NS.objects"], case .array(let numbers) = list[place] { room -= numbers.count }
+        return room > 0
+    }
+
     private func instance(_ object: Object, _ depth: Int, _ room: inout Int) -> Plain? {
         guard let members = members(object), let name = className(object) else { return nil }
         switch name {
@@ -153,7 +159,7 @@ package struct KeyedArchive: Sendable {
     }
 
     private func array(_ object: Object, _ depth: Int, _ room: inout Int) -> Plain? {
-        guard let elements = elements(object) else { return nil }
+        guard let elements = elements(object), take(object, &room) else { return nil }
         var values: [Plain] = []
         for element in elements {
             guard let value = plain(element, depth + 1, &room) else { return nil }
@@ -163,7 +169,7 @@ package struct KeyedArchive: Sendable {
     }
 
     private func dictionary(_ object: Object, _ depth: Int, _ room: inout Int) -> Plain? {
-        guard let pairs = pairs(object) else { return nil }
+        guard take(object, &room), let pairs = pairs(object) else { return nil }
         var values: [String: Plain] = [:]
         for (key, value) in pairs {
             guard let name = string(key), let value = plain(value, depth + 1, &room) else { return nil }

@@ -6,14 +6,21 @@ package enum ModelArchive {
             let table = archive.object(root, "NSEntities")
         else { return nil }
         var entities: [CoreDataEntity] = []
+        var properties = 0
         for object in values(archive, table) ?? [] where archive.className(object) == "NSEntityDescription" {
             guard let entity = entity(archive, object, origin) else { return nil }
             entities.append(entity)
+            properties += entity.attributes.count + entity.relationships.count
+            guard entities.count <= mostEntities, properties <= mostProperties else { return nil }
         }
         guard !entities.isEmpty, Set(entities.map(\.name)).count == entities.count else { return nil }
         entities.sort { $0.name < $1.name }
         return CoreDataModel(entities: entities, origin: origin).withoutRepeated
     }
+
+    /// Entities that share their properties could otherwise stand for more than memory holds.
+    private static let mostEntities = 5_000
+    private static let mostProperties = 200_000
 
     /// The values of a dictionary, of either class that a model has.
     private static func values(_ archive: KeyedArchive, _ table: KeyedArchive.Object) -> [KeyedArchive.Object]? {
@@ -36,9 +43,10 @@ package enum ModelArchive {
                 continue
             }
             guard let propertyName = archive.string(property, "NSPropertyName") else { return nil }
-            if archive.className(property) == "NSAttributeDescription" {
+            let kind = archive.className(property)
+            if kind == "NSAttributeDescription" || kind == "NSDerivedAttributeDescription" {
                 entity.attributes.append(attribute(archive, property, propertyName, origin))
-            } else if archive.className(property) == "NSRelationshipDescription",
+            } else if kind == "NSRelationshipDescription",
                 let relationship = relationship(archive, property, propertyName, origin)
             {
                 entity.relationships.append(relationship)

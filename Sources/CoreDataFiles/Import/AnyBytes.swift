@@ -23,7 +23,7 @@ package enum AnyBytes {
 
     /// A list of values: data (kind 7) or text (kind 6), with a bitmap where an element is absent.
     private static func list(_ elements: [[UInt8]], kind: UInt8 = 7) -> [UInt8] {
-        let hasNulls = kind == 7 && elements.contains(\.isEmpty)
+        let hasNulls = kind == 7 && elements.contains { $0.isEmpty }
         var bytes: [UInt8] = [kind, hasNulls ? 1 : 0]
         put(elements.count, &bytes)
         if hasNulls {

@@ -43,6 +43,12 @@ struct ClassLayout {
     /// - Throws: `wrongInput` for keys and names of the mapping that cannot be.
     init(_ layout: StoreLayout, _ mapping: CoreDataMapping) throws(CoreDataError) {
         self.layout = layout
+        let most = layout.hierarchies.reduce(layout.joins.count + layout.orders.count + 4) {
+            $0 + $1.attributes.count + $1.links.count + 3
+        }
+        guard most < Int(UInt16.max) else {
+            throw CoreDataError(.unknownShape, "the store has \(most) properties, and a file at most \(UInt16.max)")
+        }
         for index in layout.hierarchies.indices { classes.append(try makeClass(index, mapping)) }
         let names = classes.map(\.name) + [Self.stateName]
         if Set(names).count != names.count {

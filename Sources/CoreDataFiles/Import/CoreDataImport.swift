@@ -17,6 +17,8 @@
             /// All values are compared, and not only those of rows whose Z_OPT changed.
             package var comparesAll = false
             package var rowsPerBatch = 50_000
+            /// Called when a batch of a first import is committed.
+            package var afterBatch: @Sendable () -> Void = {}
             /// Rows done, and all; called now and then.
             package var progress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
             /// Asked between rows; the import then ends with `stopped`.
@@ -56,31 +58,26 @@
 
         /// - Throws: ``CoreDataError``, and `StorageError` of the new file.
         package func run() throws -> Report {
-            let copy = try SourceCopy(of: source, beside: destination)
+            let files = POSIXFileSystem()
+            let isThere = try files.status(try files.resolve(destination)) != nil
+            // A row of columns is smaller than one of SQLite; indexes of links and the checkpoint take as much again.
+            let copy = try SourceCopy(of: source, beside: destination, roomFor: isThere ? 1 : 2)
+            defer { withExtendedLifetime(copy) {} }
             let file = try copy.connection()
             defer { file.close() }
             let model = try options.modelPath.map { path throws(CoreDataError) in try ModelSources.model(at: path) }
             let layout = try LayoutReading.read(file, model: model, mapping: options.mapping)
             let classes = try ClassLayout(layout, options.mapping)
-            let files = POSIXFileSystem()
             let partial = destination + ".importing"
-            let isThere = try files.status(try files.resolve(destination)) != nil
             let isResumed = try files.status(partial) != nil
-            // A row of columns is smaller than one of SQLite; indexes of links and the checkpoint take as much again.
-            try SourceCopy.requireRoom(destination, copy.bytes * (isThere ? 1 : 2), for: "the import of \(source)")
             let target = try ImportTarget(isThere ? destination : partial, classes, isNew: !isThere)
             var report = Report()
             report.notes = copy.notes + layout.notes
             do {
                 var work = try ImportWork(copy, file, target, options)
-                if isThere {
-                    try work.update()
-                } else {
-                    try work.load()
-                    if isResumed { try work.update() }
-                }
+                if isThere { try work.update() } else { try work.load(isResumed: isResumed) }
                 work.fill(&report)
-                if isResumed, !isThere { report.way = .resumed }
+                if !isThere { report.way = isResumed ? .resumed : .first }
                 try target.store.close()
             } catch {
                 // The error that led here is the one to report; what is durable stays.

@@ -4,9 +4,9 @@ package enum DecimalBytes {
     /// - Returns: nil for what is no number, or has more than 34 digits.
     package static func bytes(_ text: String) -> [UInt8]? {
         var isNegative = false
-        var coefficient: UInt128 = 0
         var exponent = 0
-        var digits = 0
+        /// Without zeros in front.
+        var digits: [UInt8] = []
         var hasPoint = false
         var hasDigit = false
         var rest = text.utf8[...]
@@ -17,14 +17,12 @@ package enum DecimalBytes {
         while let byte = rest.first {
             if byte >= 48, byte <= 57 {
                 hasDigit = true
-                if digits > 0 || byte != 48 { digits += 1 }
-                if digits > 34 { return nil }
-                coefficient = coefficient * 10 + UInt128(byte - 48)
+                if !digits.isEmpty || byte != 48 { digits.append(byte) }
                 if hasPoint { exponent -= 1 }
             } else if byte == UInt8(ascii: "."), !hasPoint {
                 hasPoint = true
             } else if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
-                guard let power = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), abs(power) < 7000 else {
+                guard let power = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), (-100_000...100_000).contains(power) else {
                     return nil
                 }
                 exponent += power
@@ -34,6 +32,12 @@ package enum DecimalBytes {
             }
             rest = rest.dropFirst()
         }
+        while digits.count > 34, digits.last == 48 {
+            digits.removeLast()
+            exponent += 1
+        }
+        guard digits.count <= 34 else { return nil }
+        let coefficient = digits.reduce(0 as UInt128) { $0 * 10 + UInt128($1 - 48) }
         guard hasDigit, (-6176...6111).contains(exponent) else { return nil }
         var bits = UInt128(UInt(exponent + 6176)) << 113 | coefficient
         if isNegative { bits |= 1 << 127 }

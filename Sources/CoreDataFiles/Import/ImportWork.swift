@@ -14,6 +14,8 @@
         private var findings = ImportFindings()
         private var report = CoreDataImport.Report()
         private var done = 0
+        /// Rows and elements of lists since the last commit.
+        private var inBatch = 0
         private let all: Int
 
         init(
@@ -45,7 +47,16 @@
                 // Rows of unknown entities are none, where they are left out.
                 let condition = mapping.leavesUnknownOut ? " WHERE Z_ENT IN (\(numbers))" : ""
                 let rows = try file.statement("SELECT Z_PK FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
-                while try rows.step() { found.append(rows.integer(0)) }
+                while try rows.step() {
+                    let key = rows.integer(0)
+                    guard rows.kind(0) == .integer, found.last.map({ $0 < key }) ?? true else {
+                        throw CoreDataError(
+                            .unknownShape,
+                            "\(hierarchy.table): Z_PK \(rows.text(0)) is no number, stands twice, or out of order. If "
+                                + "the file is damaged, import what  sqlite3 STORE .recover  gives")
+                    }
+                    found.append(key)
+                }
                 if let last = found.last, last > hierarchy.root.maxKey {
                     findings.add(.lowMaximum, "\(hierarchy.root.name): \(hierarchy.root.maxKey), and a key is \(last)")
                 }
@@ -72,48 +83,55 @@
         private mutating func step() throws(CoreDataError) {
             done += 1
             guard done & 4095 == 0 else { return }
-            options.progress(done, all)
-            if options.shouldStop() {
-                throw CoreDataError(
-                    .stopped, "stopped after \(done) of \(all) rows; the same command goes on from there")
-            }
+            options.progress(min(done, all), all)
+            if options.shouldStop() { throw CoreDataError(.stopped, "stopped after \(done) of \(all) rows") }
+        }
+
+        private static func stopped(_ error: CoreDataError, _ words: String) -> CoreDataError {
+            error.kind == .stopped ? CoreDataError(.stopped, "\(error); \(words)") : error
         }
 
         // MARK: A first import
 
         /// All rows, in batches from the last key of each class on; then all lists.
-        mutating func load() throws {
+        /// - Parameter isResumed: rows of an earlier run are there, and the store may have changed since.
+        mutating func load(isResumed: Bool) throws {
             var transaction = try store.beginWrite()
-            var inBatch = 0
+            inBatch = 0
             do {
                 for table in layout.classes.indices {
-                    let last = transaction.nextKey(table).rawValue
                     let known = try transaction.view.rowCount(table)
                     done += known
                     // Keys ascend from the lowest on, which may be below 1.
-                    let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: table)?.rawValue ?? last
+                    let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: table)?.rawValue
                     let rows = try sources[table].statement(after: from)
                     while try rows.step() {
                         guard try sources[table].read(rows) else { continue }
                         try insert(table, transaction)
-                        inBatch += 1
-                        if inBatch >= options.rowsPerBatch {
-                            try transaction.commit()
-                            transaction = try store.beginWrite()
-                            inBatch = 0
-                        }
+                        try commitBatch(1, &transaction)
                         try step()
                     }
                 }
-                try lists(transaction)
+                if isResumed { try rowChanges(transaction) }
+                try lists(&transaction, inBatches: true)
                 try finish(transaction)
             } catch let error as CoreDataError where error.kind == .stopped {
                 try transaction.commit()
-                throw error
+                throw Self.stopped(error, "the same command goes on from there")
             } catch {
                 transaction.rollback()
                 throw error
             }
+        }
+
+        /// Counts what was written, and begins a new transaction where it is enough.
+        private mutating func commitBatch(_ count: Int, _ transaction: inout WriteTransaction) throws {
+            inBatch += count
+            guard inBatch >= options.rowsPerBatch else { return }
+            inBatch = 0
+            try transaction.commit()
+            options.afterBatch()
+            transaction = try store.beginWrite()
         }
 
         private mutating func finish(_ transaction: WriteTransaction) throws {
@@ -151,65 +169,63 @@
         // MARK: Lists
 
         /// Makes every list what the store says; those that are so already are not written.
-        private mutating func lists(_ transaction: WriteTransaction) throws {
+        private mutating func lists(_ transaction: inout WriteTransaction, inBatches: Bool) throws {
             for table in layout.classes.indices {
                 let made = layout.classes[table]
                 for column in made.singleCount..<made.columns.count {
-                    guard let source = ListSource(made.sources[column], layout.layout, keys, file) else { continue }
-                    var rest = try Self.filled(table, column, transaction.view)
-                    var changes: [(Int64, [Int64])] = []
-                    var failure: StorageError?
-                    try source.forEach(&findings) { (owner, wanted) throws(CoreDataError) in
-                        rest.remove(owner)
-                        do throws(StorageError) {
-                            if try ImportTarget.list(transaction.view, table, RowKey(owner), column) != wanted {
-                                changes.append((owner, wanted))
-                            }
-                        } catch {
-                            failure = failure ?? error
+                    guard var source = try ListSource(made.sources[column], layout.layout, keys, file) else { continue }
+                    var rest = try ListSource.filled(table, column, transaction.view)
+                    while let (owner, wanted) = try source.next() {
+                        // Lists of a first import are empty, unless an earlier run got here.
+                        let known = rest.remove(owner) == nil ? [] : try ImportTarget.list(
+                            transaction.view, table, RowKey(owner), column)
+                        if known == wanted { continue }
+                        try assign(wanted, table, owner, column, transaction)
+                        if inBatches { try commitBatch(wanted.count, &transaction) }
+                        if report.lists & 4095 == 0, options.shouldStop() {
+                            throw CoreDataError(.stopped, "stopped after \(report.lists) lists")
                         }
                     }
-                    if let failure { throw failure }
-                    for (owner, wanted) in changes + rest.sorted().map({ ($0, []) }) {
-                        let elements = CollectionElements(CollectionColumn(.integer))
-                        for key in wanted { elements.append(.integer(key)) }
-                        try transaction.collections.assign(table, RowKey(owner), column, elements)
-                        report.lists += 1
-                    }
+                    for owner in rest.sorted() { try assign([], table, owner, column, transaction) }
+                    findings.merge(source.findings)
                 }
             }
         }
 
-        /// Owners of lists with elements.
-        static func filled(_ table: Int, _ column: Int, _ view: ReadView) throws -> Set<Int64> {
-            var found: Set<Int64> = []
-            try view.scan(table, columns: [column]) { (batch) throws(StorageError) in
-                for row in 0..<batch.count
-                where batch.isTree(0, row) || (!batch.isNull(0, row) && batch.bytes(0, row).count > 0) {
-                    found.insert(batch.key(row).rawValue)
-                }
-                return true
-            }
-            return found
+        private mutating func assign(
+            _ wanted: [Int64], _ table: Int, _ owner: Int64, _ column: Int, _ transaction: WriteTransaction
+        ) throws {
+            let elements = CollectionElements(CollectionColumn(.integer))
+            for key in wanted { elements.append(.integer(key)) }
+            try transaction.collections.assign(table, RowKey(owner), column, elements)
+            report.lists += 1
         }
 
         // MARK: What changed
 
         /// Brings the file to what the store has, in one transaction.
         mutating func update() throws {
-            let transaction = try store.beginWrite()
+            var transaction = try store.beginWrite()
+            done = 0
             do {
-                let changed = try historyChanges()
-                report.way = changed == nil ? .keys : .history
-                for table in layout.classes.indices {
-                    let candidates = try changed?[table] ?? comparedChanges(table, transaction.view)
-                    try apply(candidates, table, transaction)
-                }
-                try lists(transaction)
+                try rowChanges(transaction)
+                try lists(&transaction, inBatches: false)
                 try finish(transaction)
+            } catch let error as CoreDataError {
+                transaction.rollback()
+                throw Self.stopped(error, "nothing was changed")
             } catch {
                 transaction.rollback()
                 throw error
+            }
+        }
+
+        private mutating func rowChanges(_ transaction: WriteTransaction) throws {
+            let changed = try historyChanges()
+            report.way = changed == nil ? .keys : .history
+            for table in layout.classes.indices {
+                let candidates = try changed?[table] ?? comparedChanges(table, transaction.view)
+                try apply(candidates, table, transaction)
             }
         }
 
@@ -306,7 +322,7 @@
                 }
                 try step()
             }
-            if !gone.isEmpty { try transaction.delete(table, gone) }
+            if !gone.isEmpty { try transaction.bulk.delete(table, gone) }
             report.deleted += gone.count
         }
     }

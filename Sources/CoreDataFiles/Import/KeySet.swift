@@ -5,7 +5,7 @@ struct KeySet: Sendable {
     private var sorted: [Int64] = []
     private(set) var count = 0
 
-    /// - Parameter keys: ascending.
+    /// - Parameter keys: ascending, each once.
     init(_ keys: [Int64]) {
         count = keys.count
         guard let low = keys.first, let high = keys.last else { return }

@@ -1,14 +1,22 @@
 #if SQLite
+    import StrataStorage
+
     /// Reads the lists of a many-to-many or an ordered one-to-many relationship, owner by owner.
     struct ListSource {
-        private let sql: String
+        private let rows: SQLiteStatement
         private let name: String
         private let owner: KeySet
         private let target: KeySet
-        private let file: SQLiteFile
+        private(set) var findings = ImportFindings()
+        private var current: Int64?
+        private var list: [Int64] = []
+        /// A statement that is stepped behind its end begins again.
+        private var isDone = false
 
-        init?(_ source: ClassLayout.Source, _ layout: StoreLayout, _ keys: [KeySet], _ file: SQLiteFile) {
-            self.file = file
+        init?(
+            _ source: ClassLayout.Source, _ layout: StoreLayout, _ keys: [KeySet], _ file: SQLiteFile
+        ) throws(CoreDataError) {
+            let sql: String
             switch source {
             case .join(let place):
                 let join = layout.joins[place]
@@ -23,36 +31,48 @@
                 let link = quoted(order.linkColumn)
                 sql =
                     "SELECT \(link), Z_PK FROM \(quoted(layout.hierarchies[order.target].table)) WHERE \(link) NOT "
-                        + "NULL ORDER BY \(link), \(quoted(order.orderColumn)), Z_PK"
+                    + "NULL ORDER BY \(link), \(quoted(order.orderColumn)), Z_PK"
                 name = layout.hierarchies[order.target].table
                 (owner, target) = (keys[order.owner], keys[order.target])
             default: return nil
             }
+            rows = try file.statement(sql)
         }
 
-        /// Hands each owner with its targets to the body, owners ascending.
-        func forEach(
-            _ findings: inout ImportFindings, _ body: (Int64, [Int64]) throws(CoreDataError) -> Void
-        ) throws(CoreDataError) {
-            let rows = try file.statement(sql)
-            var current: Int64?
-            var list: [Int64] = []
-            while try rows.step() {
+        /// The next owner with its targets, owners ascending; nil behind the last.
+        mutating func next() throws(CoreDataError) -> (owner: Int64, targets: [Int64])? {
+            while !isDone, try rows.step() {
                 let (from, to) = (rows.integer(0), rows.integer(1))
                 guard rows.kind(0) == .integer, rows.kind(1) == .integer, owner.contains(from), target.contains(to)
                 else {
                     findings.add(.danglingJoin, "\(name): \(rows.text(0)) to \(rows.text(1))")
                     continue
                 }
-                if from != current {
-                    if let current { try body(current, list) }
-                    current = from
-                    list = []
+                if let owner = current, owner != from {
+                    defer { (current, list) = (from, [to]) }
+                    return (owner, list)
                 }
+                current = from
                 if list.last == to { findings.add(.duplicateJoin, "\(name): \(from) to \(to)") }
                 list.append(to)
             }
-            if let current { try body(current, list) }
+            isDone = true
+            guard let owner = current else { return nil }
+            current = nil
+            return (owner, list)
+        }
+
+        /// Owners of lists with elements.
+        static func filled(_ table: Int, _ column: Int, _ view: ReadView) throws -> Set<Int64> {
+            var found: Set<Int64> = []
+            try view.scan(table, columns: [column]) { (batch) throws(StorageError) in
+                for row in 0..<batch.count
+                where batch.isTree(0, row) || (!batch.isNull(0, row) && batch.bytes(0, row).count > 0) {
+                    found.insert(batch.key(row).rawValue)
+                }
+                return true
+            }
+            return found
         }
     }
 #endif

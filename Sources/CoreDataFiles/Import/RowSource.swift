@@ -266,7 +266,9 @@
             case .null: keep([])
             case .integer: keep(AnyBytes.bytes(.integer(row.integer(column))))
             case .real: keep(AnyBytes.bytes(.real(row.double(column))))
-            case .text: keep(AnyBytes.bytes(.string(row.text(column))))
+            case .text:
+                Self.isText(row.bytes(column, isText: true))
+                    ? keep(AnyBytes.bytes(.string(row.text(column)))) : keep(AnyBytes.bytes(.data(row.data(column))))
             case .data: keep(AnyBytes.bytes(.data(row.data(column))))
             }
         }

@@ -12,6 +12,7 @@
             _ source: String, modelPath: String?, mapping: CoreDataMapping, beside place: String
         ) throws(CoreDataError) {
             let copy = try SourceCopy(of: source, beside: place)
+            defer { withExtendedLifetime(copy) {} }
             let file = try copy.connection()
             defer { file.close() }
             let model = try modelPath.map { path throws(CoreDataError) in try ModelSources.model(at: path) }

@@ -28,6 +28,8 @@
             file = try SQLiteFile(path, .create)
             numbers = Self.numbers(model)
             try file.run("PRAGMA journal_mode = \(isLogged ? "WAL" : "DELETE")")
+            // A store that is made anew needs no syncs.
+            try file.run("PRAGMA synchronous = OFF")
             try file.run("BEGIN")
             try file.run("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
                 + "Z_MAX INTEGER)")

@@ -30,13 +30,25 @@ package struct CoreDataModel: Sendable, Equatable {
         return found
     }
 
+    /// Entities above one another: a bound for those that go round in a circle.
+    private static let deepest = 200
+
     /// The same without properties that an entity above has, too: compiled models repeat them.
     var withoutRepeated: CoreDataModel {
         var model = self
+        let places = Dictionary(
+            entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         for index in entities.indices {
-            let above = ancestors(of: entities[index].name)
-            let attributes = Set(above.flatMap(\.attributes).map(\.name))
-            let relationships = Set(above.flatMap(\.relationships).map(\.name))
+            var attributes: Set<String> = []
+            var relationships: Set<String> = []
+            var next = entities[index].superName.flatMap { places[$0] }
+            var steps = 0
+            while let above = next, above != index, steps < Self.deepest {
+                attributes.formUnion(entities[above].attributes.map(\.name))
+                relationships.formUnion(entities[above].relationships.map(\.name))
+                next = entities[above].superName.flatMap { places[$0] }
+                steps += 1
+            }
             model.entities[index].attributes.removeAll { attributes.contains($0.name) }
             model.entities[index].relationships.removeAll { relationships.contains($0.name) }
         }

@@ -22,14 +22,16 @@
             let columns = catalog.tables[table, default: []]
             let names = Set(columns.map(\.name))
             for (column, type) in columns {
-                // What the framework keeps for itself begins with Z_; Z12_NAME says which entity ZNAME leads to.
-                guard column.hasPrefix("Z"), !column.hasPrefix("Z_") else { continue }
+                // Z12_NAME says which entity ZNAME leads to.
+                guard column.hasPrefix("Z"), column.count > 1, !Self.isFrameworks(column) else { continue }
                 if let twin = StoreCatalog.numbered(column.dropFirst()), twin.rest.hasPrefix("_"),
                     names.contains("Z" + twin.rest.dropFirst())
                 {
                     continue
                 }
-                let name = String(column.dropFirst()).lowercased()
+                let plain = column.dropFirst().lowercased()
+                // A column of a relationship without an inverse begins with a number, and no property does.
+                let name = plain.first?.isNumber == true ? "_" + plain : plain
                 if type.uppercased() == "INTEGER", let target = try self.target(of: column, entity, table, names) {
                     var link = CoreDataRelationship(
                         name, to: target, inverse: nil, isToMany: false, origin: .columns)
@@ -41,6 +43,11 @@
                     entity.attributes.append(attribute)
                 }
             }
+        }
+
+        /// Columns that belong to no property.
+        private static func isFrameworks(_ column: String) -> Bool {
+            ["Z_PK", "Z_ENT", "Z_OPT"].contains(column) || column.hasPrefix("Z_FOK_")
         }
 
         private static func type(_ declared: String) -> CoreDataType {

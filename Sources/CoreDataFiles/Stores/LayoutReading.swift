@@ -8,16 +8,25 @@
         private var notes: [String]
 
         /// - Parameter model: of a file that the user named; nil for the best that the store itself has.
-        /// - Throws: `notAStore`, `unknownShape`, `wrongInput`, and what reading throws.
+        /// - Throws: `notAStore`, `unknownShape`, `otherModel`, `wrongInput`, and what reading throws.
         package static func read(
             _ file: SQLiteFile, model given: CoreDataModel? = nil, mapping: CoreDataMapping = CoreDataMapping()
         ) throws(CoreDataError) -> StoreLayout {
             let catalog = try StoreCatalog(file)
             var notes: [String] = []
             let model = try best(file, catalog, given, &notes)
-            var reading = LayoutReading(
-                file: file, catalog: catalog, mapping: mapping, model: try mapping.applied(to: model), notes: notes)
-            return try reading.layout()
+            func layout(_ model: CoreDataModel) throws(CoreDataError) -> StoreLayout {
+                var reading = LayoutReading(
+                    file: file, catalog: catalog, mapping: mapping, model: try mapping.applied(to: model),
+                    notes: notes)
+                return try reading.layout()
+            }
+            guard model.origin == .modelCache else { return try layout(model) }
+            do throws(CoreDataError) { return try layout(model) } catch {
+                guard error.kind == .otherModel else { throw error }
+                notes = ["Z_MODELCACHE does not fit the tables: \(error)", Self.columnsAreUsed]
+                return try layout(try ColumnGuess(file: file, catalog: catalog).model())
+            }
         }
 
         private init(
@@ -29,6 +38,9 @@
             self.model = model
             self.notes = notes
         }
+
+        private static let columnsAreUsed =
+            "names and types are from the columns: name a model by --model, or correct them by --mapping"
 
         private static func best(
             _ file: SQLiteFile, _ catalog: StoreCatalog, _ given: CoreDataModel?, _ notes: inout [String]
@@ -55,7 +67,7 @@
             } else {
                 notes.append(reason)
             }
-            notes.append("names and types are from the columns: name a model by --model, or correct them by --mapping")
+            notes.append(Self.columnsAreUsed)
             return try ColumnGuess(file: file, catalog: catalog).model()
         }
 
@@ -107,8 +119,17 @@
             for stored in hierarchy.entities {
                 guard let entity = model.entity(named: stored.name) else { continue }
                 for attribute in entity.attributes where !attribute.isTransient {
-                    let column = try self.column(
-                        attribute.name, attribute.column, columns, taken, entity.name, hierarchy.table)
+                    let column: String
+                    do throws(CoreDataError) {
+                        column = try self.column(
+                            attribute.name, attribute.type.sqlType, attribute.column, columns, taken, entity.name,
+                            hierarchy.table)
+                    } catch {
+                        // A type that came later than this reader may have no column of its own.
+                        guard attribute.type == .any, attribute.origin != .mapping else { throw error }
+                        notes.append("\(entity.name).\(attribute.name) is of an unknown type and is left out: \(error)")
+                        continue
+                    }
                     taken.insert(column)
                     let isBelow = stored.number != hierarchy.root.number
                     hierarchy.attributes.append(
@@ -128,7 +149,8 @@
                                 + "does not have")
                     }
                     let column = try self.column(
-                        relationship.name, relationship.column, columns, taken, entity.name, hierarchy.table)
+                        relationship.name, "INTEGER", relationship.column, columns, taken, entity.name,
+                        hierarchy.table)
                     taken.insert(column)
                     let twin = columns.first {
                         StoreCatalog.numbered($0.dropFirst())?.rest == "_" + column.dropFirst()
@@ -153,14 +175,20 @@
         }
 
         private func column(
-            _ name: String, _ wanted: String?, _ columns: Set<String>, _ taken: Set<String>, _ entity: String,
-            _ table: String
+            _ name: String, _ type: String, _ wanted: String?, _ columns: Set<String>, _ taken: Set<String>,
+            _ entity: String, _ table: String
         ) throws(CoreDataError) -> String {
             let plain = "Z" + name.uppercased()
             let candidates = wanted.map { [$0] } ?? [plain] + (1...columns.count + 1).map { plain + String($0) }
-            guard let found = candidates.first(where: { columns.contains($0) && !taken.contains($0) }) else {
+            let free = candidates.filter { columns.contains($0) && !taken.contains($0) }
+            // Two properties of one name in a hierarchy: the declared types say more than the order.
+            let declared = catalog.tables[table, default: []]
+            let fitting = free.first { candidate in
+                declared.contains { $0.name == candidate && $0.type.uppercased().hasPrefix(type) }
+            }
+            guard let found = fitting ?? free.first else {
                 throw CoreDataError(
-                    .unknownShape,
+                    .otherModel,
                     "\(entity).\(name) has no column in \(table) (\(wanted ?? plain)): the model is of another "
                         + "version, or the mapping has to name the column")
             }

@@ -11,7 +11,7 @@
     /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
     ///
     /// The copy is of one moment: it is refused while another program has the store open, and where a file changed
-    /// while it was copied. A process that has the store open itself must not make one: closing a file gives up the
+    /// while it was copied. It is refused as well where this process has the store open: closing a file gives up the
     /// locks that the process has on it.
     package final class SourceCopy {
         /// The store that the user named.
@@ -25,25 +25,35 @@
         package func connection() throws(CoreDataError) -> SQLiteFile { try SQLiteFile(folder + "/store", .write) }
 
         /// Where blobs stand that have files of their own.
-        package var externalFolder: String {
+        package var externalFolder: String { Self.externalFolder(of: source) }
+
+        private static func externalFolder(of source: String) -> String {
             let slash = source.lastIndex(of: "/").map { source.index(after: $0) } ?? source.startIndex
             let name = source[slash...]
             let stem = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
             let folder = String(source[..<slash]) + "."
             // The framework names the folder after the file without its extension.
             let short = folder + stem + "_SUPPORT/_EXTERNAL_DATA"
-            return Self.exists(short) ? short : folder + name + "_SUPPORT/_EXTERNAL_DATA"
+            return exists(short) ? short : folder + name + "_SUPPORT/_EXTERNAL_DATA"
         }
 
-        /// - Parameter place: a folder for the copy is made in the folder of this path.
-        package init(of source: String, beside place: String) throws(CoreDataError) {
+        /// - Parameters:
+        ///   - place: a folder for the copy is made in the folder of this path.
+        ///   - times: how many times the store's size, blobs in files of their own included, must be free beside the
+        ///     copy.
+        package init(of source: String, beside place: String, roomFor times: Int64 = 0) throws(CoreDataError) {
             self.source = source
+            if OwnDescriptors.hold(source) {
+                throw CoreDataError(.inUse, "\(source) is open in this process: close it, then try again")
+            }
             let size = try Self.check(source)
             try Self.refuseOpen(source)
             let walSize = Self.size(source + "-wal") ?? 0
             let journalSize = Self.size(source + "-journal") ?? 0
             bytes = size + walSize + journalSize
-            try Self.requireRoom(place, bytes, for: "a copy of \(source)")
+            Self.removeLeftOver(beside: place)
+            let blobs = times > 0 ? Self.sizeOfFolder(Self.externalFolder(of: source)) : 0
+            try Self.requireRoom(place, bytes + times * (bytes + blobs), for: "a copy of \(source), and what is made of it")
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(
@@ -61,6 +71,7 @@
                         + "closed")
                 }
                 let header = try ModelSources.bytes(folder + "/store", first: 100)
+                guard header.count == 100 else { throw CoreDataError(.inUse, "\(source) became shorter: try again") }
                 let pageSize = Int(header[16]) << 8 | Int(header[17])
                 (log, notes) = try Self.logState(
                     source, folder, pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2, journalSize)
@@ -79,6 +90,37 @@
         private static func size(_ path: String) -> Int64? {
             var status = stat()
             return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+        }
+
+        /// Names of files in a folder; none where it cannot be read.
+        private static func names(in folder: String) -> [String] {
+            guard let list = opendir(folder) else { return [] }
+            defer { closedir(list) }
+            var names: [String] = []
+            while let entry = readdir(list) {
+                names.append(
+                    withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                        String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
+                    })
+            }
+            return names.filter { $0 != "." && $0 != ".." }
+        }
+
+        private static func sizeOfFolder(_ folder: String) -> Int64 {
+            names(in: folder).reduce(0) { $0 + (size(folder + "/" + $1) ?? 0) }
+        }
+
+        /// Removes copies that killed processes left behind.
+        private static func removeLeftOver(beside place: String) {
+            let slash = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
+            let folder = place[..<slash]
+            let prefix = place[slash...] + ".source-"
+            for name in names(in: folder.isEmpty ? "." : String(folder)) where name.hasPrefix(prefix) {
+                guard let number = Int32(name.dropFirst(prefix.count).prefix { $0 != "-" }), number > 0,
+                    kill(number, 0) != 0, errno == ESRCH
+                else { continue }
+                removeCopy(folder + name)
+            }
         }
 
         private static func marks(_ source: String) -> [Int64] {

@@ -15,7 +15,7 @@
         /// - Throws: `notAStore` where a table of Core Data's is missing.
         init(_ file: SQLiteFile) throws(CoreDataError) {
             var tables: [String: [(name: String, type: String)]] = [:]
-            let names = try file.statement("SELECT name FROM sqlite_master WHERE type = 'table'")
+            let names = try file.statement("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
             var all: [String] = []
             while try names.step() { all.append(names.text(0)) }
             for table in all {
@@ -60,8 +60,15 @@
                     .unknownShape,
                     "\(file.path): the entity \(entity.name) stands below entity \(entity.superNumber), which is none")
             }
-            guard Set(own.map(\.name)).count == own.count else {
-                throw CoreDataError(.unknownShape, "\(file.path): two entities of Z_PRIMARYKEY have one name")
+            guard Set(own.map(\.name)).count == own.count, numbers.count == own.count else {
+                throw CoreDataError(.unknownShape, "\(file.path): two entities of Z_PRIMARYKEY have one name or number")
+            }
+            if let entity = own.first(where: { $0.name.isEmpty || $0.number < 1 }) {
+                throw CoreDataError(
+                    .unknownShape, "\(file.path): an entity of Z_PRIMARYKEY has no name, or the number \(entity.number)")
+            }
+            guard !own.isEmpty else {
+                throw CoreDataError(.unknownShape, "\(file.path): Z_PRIMARYKEY names no entity")
             }
             return (own, system)
         }

@@ -12,8 +12,10 @@ public struct ReconcileReport: Sendable {
     public var divergences: [RecordID] = []
     public var found = 0
     public var mended = 0
-    /// The rule said so, or their batches wait in the outbox.
+    /// Records that still differ: the rule said so, their batches wait in the outbox, or a store cannot hold them.
     public var left = 0
+    /// Why the first record was left that a store could not hold.
+    public var firstRefusal: (any Error)?
     /// Sums and hashes that the comparisons looked at.
     public var steps = 0
     public var seconds = 0.0
@@ -41,11 +43,13 @@ public final class Reconciler: Sendable {
     }
 
     /// Reads both stores anew.
-    public func read() throws {
+    public func read() throws { try writer.readingQueue.sync { try readBoth() } }
+
+    private func readBoth() throws {
         let start = ContinuousClock.now
         try writer.queue.sync {
-            writer.hashes = nil
-            writer.changedWhileReading = []
+            writer.stores.hashes = nil
+            writer.stores.changedWhileReading = []
             try writer.drainForComparing()
         }
         do {
@@ -54,14 +58,14 @@ public final class Reconciler: Sendable {
             let new = try Self.hashes(of: writer.new, models)
             try writer.queue.sync {
                 var pair = HashPair(models, old: old, new: new)
-                let changed = Array(writer.changedWhileReading ?? [])
-                for side in StoreSide.allCases { pair.take(changed, try writer.store(side).records(changed), side) }
-                writer.hashes = pair
-                writer.changedWhileReading = nil
-                writer.count { $0.secondsReconciling += (ContinuousClock.now - start).inSeconds }
+                let changed = Array(writer.stores.changedWhileReading ?? [])
+                for side in StoreSide.allCases { pair.take(changed, try writer.stores[side].records(changed), side) }
+                writer.stores.hashes = pair
+                writer.stores.changedWhileReading = nil
+                writer.stores.count { $0.secondsReconciling += (ContinuousClock.now - start).inSeconds }
             }
         } catch {
-            writer.queue.sync { writer.changedWhileReading = nil }
+            writer.queue.sync { writer.stores.changedWhileReading = nil }
             throw error
         }
     }
@@ -77,7 +81,7 @@ public final class Reconciler: Sendable {
 
     /// Reads these records of both stores again.
     public func refresh(_ ids: [RecordID]) throws {
-        writer.queue.sync { for side in StoreSide.allCases { writer.refreshHashes(ids, side) } }
+        writer.queue.sync { for side in StoreSide.allCases { writer.stores.refreshHashes(ids, side) } }
     }
 
     /// Reads again what others changed in the old store.
@@ -93,143 +97,69 @@ public final class Reconciler: Sendable {
     /// - Complexity: O(differences × log records).
     public func divergences() throws -> [Divergence] {
         var steps = 0
-        let (ids, _) = try differing(&steps)
+        let ids = try differing(&steps)
         var found: [Divergence] = []
-        for some in ids.chunked(Self.recordsAtOnce) { found += try writer.queue.sync { try read(some) } }
+        for some in ids.chunked(Self.recordsAtOnce) {
+            found += try writer.queue.sync { try writer.read(some, halfMade: writer.halfMade()) }
+        }
         return found
     }
 
     /// Makes the stores equal, as the rule says.
     ///
     /// A rule that asks is called while writers go on. A record that was changed after the rule saw it is left as it
-    /// is, and looked at again.
+    /// is, and looked at again. A record that a store cannot hold is left.
     public func mend(_ rule: MendRule) throws -> ReconcileReport {
         let start = ContinuousClock.now
         var report = ReconcileReport()
+        var work = Mend(writer, rule, halfMade: try writer.queue.sync { try writer.halfMade() })
         var seen: Set<RecordID> = []
-        var leftByRule: Set<RecordID> = []
         for _ in 0..<Self.rounds {
-            let (ids, waiting) = try differing(&report.steps)
-            report.left = leftByRule.count + waiting
-            let open = ids.filter { !leftByRule.contains($0) }
+            let open = try differing(&report.steps).filter { !work.left.contains($0) }
             if open.isEmpty { break }
             for id in open where seen.insert(id).inserted && report.divergences.count < 1_000 {
                 report.divergences.append(id)
             }
             // Rows before links, which may lead to any of them.
-            var chosen: [RecordID: StoreSide] = [:]
-            if hasLinks {
-                for some in open.chunked(Self.recordsAtOnce) { try makeRows(some, rule, &chosen, &leftByRule) }
+            if writer.stores.hasLinks {
+                for some in open.chunked(Self.recordsAtOnce) { try work.makeRows(some) }
             }
-            for some in open.chunked(Self.recordsAtOnce) { try mend(some, rule, chosen, &report, &leftByRule) }
+            for some in open.chunked(Self.recordsAtOnce) { try work.mend(some) }
         }
-        report.found = seen.count
-        report.seconds = (ContinuousClock.now - start).inSeconds
         return try writer.queue.sync {
-            let counts = writer.hashes?.counts ?? (0, 0)
-            (report.recordsInOld, report.recordsInNew) = counts
-            writer.count {
+            guard let differing = writer.stores.hashes?.differences(&report.steps) else {
+                throw MigrationError(.notReconciled, "a store could not be read after a write; mend it, then try again")
+            }
+            let remaining = Set(differing)
+            try work.finish(remaining)
+            if remaining.isEmpty { try writer.forgetDeletions() }
+            (report.recordsInOld, report.recordsInNew) = writer.stores.hashes?.counts ?? (0, 0)
+            report.found = seen.count
+            report.left = remaining.count
+            report.mended = work.written.subtracting(remaining).count
+            report.firstRefusal = work.firstRefusal
+            report.seconds = (ContinuousClock.now - start).inSeconds
+            writer.stores.count {
                 $0.divergencesFound += report.found
                 $0.divergencesMended += report.mended
                 $0.secondsReconciling += report.seconds
             }
-            var steps = 0
-            if writer.hashes?.differences(&steps).isEmpty == true { try writer.forgetDeletions() }
             return report
         }
     }
 
     private static let rounds = 8
 
-    /// - Returns: the ids that differ, and how many more do because their batches wait.
-    private func differing(_ steps: inout Int) throws -> (ids: [RecordID], waiting: Int) {
-        if writer.queue.sync(execute: { writer.hashes == nil }) { try read() }
+    /// - Returns: the ids that differ, those aside whose batches wait.
+    private func differing(_ steps: inout Int) throws -> [RecordID] {
+        if writer.queue.sync(execute: { writer.stores.hashes == nil }) { try read() }
         return try writer.queue.sync {
             try writer.drainForComparing()
-            guard let ids = writer.hashes?.differences(&steps) else {
+            guard let ids = writer.stores.hashes?.differences(&steps) else {
                 throw MigrationError(.notReconciled, "a store could not be read after a write; mend it, then try again")
             }
             let waiting = try writer.waitingIDs()
-            let open = ids.filter { !waiting.contains($0) }
-            return (open, ids.count - open.count)
+            return ids.filter { !waiting.contains($0) }
         }
-    }
-
-    /// On the writer's queue.
-    private func read(_ ids: [RecordID]) throws -> [Divergence] {
-        let old = try writer.old.records(ids)
-        let new = try writer.new.records(ids)
-        return try ids.map {
-            Divergence(id: $0, old: old[$0], new: new[$0], isKnownDeletion: try writer.isKnownDeletion($0))
-        }
-    }
-
-    private var hasLinks: Bool { writer.models.values.contains { $0.fields.contains(where: \.kind.isLink) } }
-
-    /// Makes the records that are to come to a store, without their links.
-    ///
-    /// A row that another writer has made meanwhile is left to it.
-    private func makeRows(
-        _ ids: [RecordID], _ rule: MendRule, _ chosen: inout [RecordID: StoreSide], _ left: inout Set<RecordID>
-    ) throws {
-        let seen = try writer.queue.sync { try read(ids) }
-        var made: [StoreSide: [RecordID]] = [:]
-        for divergence in seen where (divergence.old == nil) != (divergence.new == nil) {
-            switch try rule.mending(divergence) {
-            case .take(let side):
-                chosen[divergence.id] = side
-                if (side == .old ? divergence.old : divergence.new) == nil { continue }
-                made[side, default: []].append(divergence.id)
-            case .leave: left.insert(divergence.id)
-            }
-        }
-        for (side, ids) in made {
-            try writer.queue.sync {
-                let (source, target) = (try writer.store(side).records(ids), try writer.store(side.other).records(ids))
-                let changes = ids.compactMap { id -> RecordChange? in
-                    guard let record = source[id], target[id] == nil, let model = writer.models[id.model] else {
-                        return nil
-                    }
-                    return .upsert(Record(id, record.values.filter { model[$0.key]?.kind.isLink == false }))
-                }
-                if !changes.isEmpty { try writer.apply(changes, to: side.other) }
-            }
-        }
-    }
-
-    private func mend(
-        _ ids: [RecordID], _ rule: MendRule, _ known: [RecordID: StoreSide], _ report: inout ReconcileReport,
-        _ left: inout Set<RecordID>
-    ) throws {
-        let seen = try writer.queue.sync { try read(ids) }
-        var chosen: [(divergence: Divergence, side: StoreSide)] = []
-        for divergence in seen where !left.contains(divergence.id) {
-            if let side = known[divergence.id] {
-                chosen.append((divergence, side))
-                continue
-            }
-            switch try rule.mending(divergence) {
-            case .take(let side): chosen.append((divergence, side))
-            case .leave: left.insert(divergence.id)
-            }
-        }
-        report.mended += try writer.queue.sync {
-            let now = try read(chosen.map(\.divergence.id))
-            var changes: [StoreSide: [RecordChange]] = [:]
-            // A writer may have come in between: then the rule has not seen what would be written over.
-            for ((before, side), now) in zip(chosen, now) where before.old == now.old && before.new == now.new {
-                let right = side == .old ? now.old : now.new
-                changes[side.other, default: []].append(right.map { RecordChange.upsert($0) } ?? .delete(now.id))
-            }
-            for (side, changes) in changes { try writer.apply(changes, to: side) }
-            return changes.values.reduce(0) { $0 + $1.count }
-        }
-    }
-}
-
-extension Array {
-    /// Pieces of a length, and what is left.
-    func chunked(_ length: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: length).map { Array(self[$0..<Swift.min($0 + length, count)]) }
     }
 }

@@ -22,8 +22,8 @@ public enum FieldValue: Hashable, Sendable, Codable {
         switch (a, b) {
         case (.null, .null): true
         case (.integer(let a), .integer(let b)): a == b
-        // The two zeros are one: SQLite keeps no sign of a zero.
-        case (.real(let a), .real(let b)), (.date(let a), .date(let b)): a == b
+        // By their bits: two zeros are two values, and what is not a number equals itself.
+        case (.real(let a), .real(let b)), (.date(let a), .date(let b)): a.bitPattern == b.bitPattern
         // Not by `==` of texts, to which é and e with an accent behind it are one.
         case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
@@ -37,11 +37,20 @@ public enum FieldValue: Hashable, Sendable, Codable {
         switch self {
         case .null: hasher.combine(0)
         case .integer(let value): hasher.combine(value)
-        case .real(let value), .date(let value): hasher.combine(value)
+        case .real(let value), .date(let value): hasher.combine(value.bitPattern)
         case .text(let value): for byte in value.utf8 { hasher.combine(byte) }
         case .data(let value): hasher.combine(value)
         case .link(let key): hasher.combine(key)
         case .links(let keys): hasher.combine(keys)
+        }
+    }
+
+    /// As SQLite gives a number back: its columns keep no sign of a zero.
+    var withoutSignOfZero: FieldValue {
+        switch self {
+        case .real(let value) where value == 0: .real(0)
+        case .date(let value) where value == 0: .date(0)
+        default: self
         }
     }
 

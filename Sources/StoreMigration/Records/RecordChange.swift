@@ -43,8 +43,13 @@ public enum RecordChange: Hashable, Sendable, Codable {
                 let known = model.fields.map(\.name).joined(separator: ", ")
                 throw MigrationError(.invalidChange, "\(id): no field \"\(name)\"; there are \(known)")
             }
-            if value == .null ? field.isOptional : value.fits(field.kind) { continue }
-            throw MigrationError(.invalidChange, "\(id): \"\(name)\" is \(field.kind), and cannot be \(value)")
+            guard value == .null ? field.isOptional : value.fits(field.kind) else {
+                throw MigrationError(.invalidChange, "\(id): \"\(name)\" is \(field.kind), and cannot be \(value)")
+            }
+            // To-many relationships of Core Data are sets.
+            if case .links(let keys) = value, Set(keys).count < keys.count {
+                throw MigrationError(.invalidChange, "\(id): \"\(name)\" leads to one record twice")
+            }
         }
     }
 }

@@ -9,7 +9,8 @@ internal import CXXHash
 /// Hashes of records, equal for equal records of either store.
 ///
 /// Each value is a byte for its kind and then its bytes; of what has no fixed length, the length first. So null, 0 and
-/// "" differ, and so do "ab", "c" and "a", "bc".
+/// "" differ, and so do "ab", "c" and "a", "bc". Of a number all bits count: the sign of a zero, and what stands in one
+/// that is no number.
 struct RecordHash {
     private var bytes: [UInt8] = []
     private let model: RecordModel
@@ -71,7 +72,7 @@ struct RecordHash {
             put(UInt64(bitPattern: value))
         case .real(let value):
             bytes.append(2)
-            put((value == 0 ? 0 : value).bitPattern)
+            put(value.bitPattern)
         case .text(let text):
             bytes.append(3)
             put(UInt64(text.utf8.count))
@@ -82,7 +83,7 @@ struct RecordHash {
             bytes.append(contentsOf: data)
         case .date(let value):
             bytes.append(5)
-            put((value == 0 ? 0 : value).bitPattern)
+            put(value.bitPattern)
         case .link(let key):
             bytes.append(6)
             putKey(key)

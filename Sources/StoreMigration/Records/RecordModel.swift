@@ -126,6 +126,21 @@ public struct RecordModel: Hashable, Sendable {
         return filled
     }
 
+    /// What can be written before the records are there to which its links lead.
+    func withoutLinks(_ record: Record) -> Record {
+        Record(record.id, record.values.filter { self[$0.key]?.kind.isLink == false })
+    }
+
+    /// Keys of lists without an order in the order of keys, so that equal ones are equal.
+    func sorted(_ record: Record) -> Record {
+        var sorted = record
+        for (name, value) in record.values {
+            guard case .links(let keys) = value, case .links(_, isOrdered: false)? = self[name]?.kind else { continue }
+            sorted.values[name] = .links(keys.sorted())
+        }
+        return sorted
+    }
+
     func accepts(_ key: RecordKey) -> Bool {
         switch key {
         case .integer: hasIntegerKey

@@ -93,6 +93,17 @@
             }
         }
 
+        public func asKept(_ change: RecordChange) throws -> RecordChange {
+            _ = try CoreDataWriting.key(change.id)
+            guard case .upsert(var record) = change else { return change }
+            let table = try shape.table(record.id.model)
+            if case .text(let name)? = record.values["coreDataEntity"], table.hierarchy.isMixed {
+                _ = try CoreDataWriting.entity(named: name, of: record.id, table)
+            }
+            for (name, value) in record.values { record.values[name] = value.withoutSignOfZero }
+            return .upsert(record)
+        }
+
         public func apply(_ changes: [RecordChange]) throws {
             try onQueue { file in
                 try file.inTransaction {

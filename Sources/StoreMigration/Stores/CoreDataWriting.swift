@@ -25,7 +25,7 @@
             }
         }
 
-        private static func key(_ id: RecordID) throws -> Int64 {
+        static func key(_ id: RecordID) throws -> Int64 {
             if case .integer(let key) = id.key, key > 0 { return key }
             throw MigrationError(.invalidChange, "\(id): Core Data's keys are integers above 0")
         }
@@ -57,15 +57,17 @@
 
         private func entity(of record: Record, _ table: CoreDataShape.Table) throws -> Int64 {
             guard table.hierarchy.isMixed else { return table.hierarchy.root.number }
-            let names = table.hierarchy.entities.filter { !$0.isAbstract }.map(\.name)
-            guard case .text(let name)? = record.values["coreDataEntity"], names.contains(name),
-                let entity = table.hierarchy.entities.first(where: { $0.name == name })
-            else {
-                throw MigrationError(
-                    .invalidChange,
-                    "\(record.id): \"coreDataEntity\" has to name one of \(names.joined(separator: ", "))")
+            guard case .text(let name)? = record.values["coreDataEntity"] else {
+                return try Self.entity(named: nil, of: record.id, table)
             }
-            return entity.number
+            return try Self.entity(named: name, of: record.id, table)
+        }
+
+        static func entity(named name: String?, of id: RecordID, _ table: CoreDataShape.Table) throws -> Int64 {
+            let concrete = table.hierarchy.entities.filter { !$0.isAbstract }
+            if let entity = concrete.first(where: { $0.name == name }) { return entity.number }
+            let names = concrete.map(\.name).joined(separator: ", ")
+            throw MigrationError(.invalidChange, "\(id): \"coreDataEntity\" has to name one of \(names)")
         }
 
         private func setColumns(_ record: Record, _ table: CoreDataShape.Table, _ key: Int64) throws {

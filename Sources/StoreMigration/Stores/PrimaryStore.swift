@@ -11,6 +11,12 @@ public protocol PrimaryStore: AnyObject, Sendable {
     /// that is deleted become null, or leave the list; no other record goes with it: a batch names all that go.
     func apply(_ changes: [RecordChange]) throws
 
+    /// The change with the values that this store would give back: a column may keep fewer digits of a number, or no
+    /// sign of a zero. What both stores give back is what both get.
+    /// - Throws: `invalidChange` for what this store could never hold. It is asked before anything is written: such a
+    ///   change would be in the other store and wait for this one for ever.
+    func asKept(_ change: RecordChange) throws -> RecordChange
+
     /// The records of these ids, each with all its fields; those that are not there are left out.
     func records(_ ids: [RecordID]) throws -> [RecordID: Record]
 
@@ -51,6 +57,9 @@ public struct StoreChanges: Sendable {
 }
 
 extension PrimaryStore {
+    /// All of it.
+    public func asKept(_ change: RecordChange) throws -> RecordChange { change }
+
     func model(named name: String) throws -> RecordModel {
         if let model = models.first(where: { $0.name == name }) { return model }
         throw MigrationError(

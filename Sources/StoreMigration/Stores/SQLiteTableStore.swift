@@ -126,6 +126,19 @@
 
         // MARK: Writing
 
+        public func asKept(_ change: RecordChange) throws -> RecordChange {
+            guard case .upsert(var record) = change else { return change }
+            let origin = FieldValue.secondsTo2001 - (try table(record.id.model).dateOrigin)
+            for (name, value) in record.values {
+                if case .date(let date) = value {
+                    record.values[name] = FieldValue.date((date + origin) - origin).withoutSignOfZero
+                } else {
+                    record.values[name] = value.withoutSignOfZero
+                }
+            }
+            return .upsert(record)
+        }
+
         public func apply(_ changes: [RecordChange]) throws {
             try onQueue { file in
                 try file.inTransaction {
@@ -139,8 +152,44 @@
                             try dropLinks(to: id, file)
                         }
                     }
+                    for case .upsert(let record) in changes { try setLinks(record, file) }
                 }
             }
+        }
+
+        /// Once all rows are there. A deletion in the batch may have made a link null whose target was made again.
+        /// - Throws: `invalidChange` where a link leads nowhere: the other store could not hold it.
+        private func setLinks(_ record: Record, _ file: SQLiteFile) throws {
+            let table = try table(record.id.model)
+            // A later change of the batch may have deleted it.
+            guard try Self.holds(record.id.key, table, file) else { return }
+            for field in table.model.fields {
+                guard case .link(let to) = field.kind, case .link(let key)? = record.values[field.name],
+                    let target = tables.first(where: { $0.model.name == to })
+                else { continue }
+                guard try Self.holds(key, target, file) else {
+                    throw MigrationError(
+                        .invalidChange,
+                        "\(record.id): \"\(field.name)\" leads to \(to) \(key), which is not there; "
+                            + "write that one first")
+                }
+                let column = quoted(table.column(field))
+                let update = try file.statement(
+                    """
+                    UPDATE \(quoted(table.table)) SET \(column) = ?1 \
+                    WHERE \(quoted(table.keyColumn)) = ?2 AND \(column) IS NOT ?1
+                    """)
+                update.bind(0, key: key)
+                update.bind(1, key: record.id.key)
+                try update.run()
+            }
+        }
+
+        private static func holds(_ key: RecordKey, _ table: SQLiteTable, _ file: SQLiteFile) throws -> Bool {
+            let found = try file.statement(
+                "SELECT 1 FROM \(quoted(table.table)) WHERE \(quoted(table.keyColumn)) = ?1")
+            found.bind(0, key: key)
+            return try found.step()
         }
 
         /// Links to a record that goes become null, as in the other store.
@@ -261,7 +310,10 @@
         }
 
         fileprivate func values(_ statement: SQLiteStatement) throws -> [FieldValue] {
-            try model.fields.enumerated().map { place, field in
+            if statement.isNull(0) {
+                throw MigrationError(.storeFailed, "\(table).\(keyColumn) is null in a row; give the row a key")
+            }
+            return try model.fields.enumerated().map { place, field in
                 guard let value = statement.value(place + 1, field.kind, dateOrigin: dateOrigin) else {
                     throw MigrationError(
                         .storeFailed,

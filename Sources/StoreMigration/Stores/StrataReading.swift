@@ -124,13 +124,22 @@ struct StrataReading {
 
     private func links(_ batch: RowBatch, _ place: Int, _ row: Int) throws -> [Int64] {
         if batch.isNull(place, row) { return [] }
-        if !batch.isTree(place, row), let reader = LinkPayload.Reader(batch.bytes(place, row)) { return reader.links }
+        if !batch.isTree(place, row), let reader = LinkPayload.Reader(batch.bytes(place, row)) {
+            return (0..<reader.count).map { reader[$0] }.filter { $0 != LinkPayload.null }
+        }
         return try links(batch.key(row), columns[place])
     }
 
     private func links(_ row: RowKey, _ column: Int) throws -> [Int64] {
-        let reader = try CollectionReader(view, table, row, column)
-        return try (0..<reader.count).map { try reader.value(at: $0).integerValue }
+        var links: [Int64] = []
+        try CollectionReader(view, table, row, column).forEachPart { (part) throws(StorageError) in
+            for place in part.first..<part.end {
+                let link = try part.value(at: place).integerValue
+                if link != LinkPayload.null { links.append(link) }
+            }
+            return true
+        }
+        return links
     }
 
     private static func key(_ row: Int64, _ keys: [Int64: RecordKey]?) -> RecordKey {
@@ -147,7 +156,7 @@ struct StrataReading {
             found[field.name] = try value(location, row, place, field.kind)
         }
         try view.confirm()
-        return Record(id, found)
+        return model.sorted(Record(id, found))
     }
 
     private func row(_ key: RecordKey) throws -> RowKey? {

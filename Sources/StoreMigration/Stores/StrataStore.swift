@@ -20,6 +20,8 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
     private let queue = DispatchQueue(label: "migration.strata")
     /// Kept while the store is open: the last Realm of a file closes it.
     private var realm: Realm?
+    /// Properties that keep 32 bits of a number, by class.
+    private var floats: [String: Set<String>] = [:]
 
     /// - Throws: `invalidModel` where a class lacks what a model names; ``Realm/Error`` of the open.
     public init(_ configuration: Realm.Configuration, models: [RecordModel]) throws {
@@ -32,7 +34,11 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
         try queue.sync {
             if realm != nil { return }
             let opened = try Realm(configuration: configuration, queue: queue)
-            for model in models { try Self.check(model, opened.schema) }
+            for model in models {
+                try Self.check(model, opened.schema)
+                let properties = opened.schema[model.name]?.properties ?? []
+                floats[model.name] = Set(properties.filter { $0.type == .float }.map(\.name))
+            }
             realm = opened
         }
     }
@@ -92,6 +98,16 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
     }
 
     // MARK: Writing
+
+    public func asKept(_ change: RecordChange) throws -> RecordChange {
+        guard case .upsert(var record) = change, let floats = queue.sync(execute: { floats[record.id.model] }) else {
+            return change
+        }
+        for name in floats {
+            if case .real(let value)? = record.values[name] { record.values[name] = .real(Double(Float(value))) }
+        }
+        return .upsert(record)
+    }
 
     public func apply(_ changes: [RecordChange]) throws {
         try onQueue { realm in

@@ -18,28 +18,25 @@ import Dispatch
 /// 3. The first store commits it, then the second one. Where the first one refuses, the batch is withdrawn; where the
 ///    second one fails, it waits, and so does what comes later.
 /// 4. A process that dies in between leaves it in the outbox. The next
-///    ``init(old:new:outbox:order:outboxLimit:)`` writes to both stores what is there, from the oldest on: the caller
-///    had no answer, and a batch that was in one is in both.
+///    ``init(old:new:outbox:order:outboxLimit:)`` gives each store what it may lack: the caller had no answer, and a
+///    batch that was in one is in both. To the store that is first, that is the newest batch alone; so what it shows
+///    never goes back to what an older batch said.
 ///
 /// Writes that reach a store by another way are not seen: ``Reconciler`` finds them.
 ///
 /// Concurrency: any thread; one batch at a time. Unchecked: all that changes is read and set on `queue` alone.
 public final class DoubleWriter: @unchecked Sendable {
-    public let old: any PrimaryStore
-    public let new: any PrimaryStore
     public let order: WriteOrder
     let queue = DispatchQueue(label: "migration.writer")
-    let models: [String: RecordModel]
+    let stores: StorePair
     private let outboxURL: URL
     private let outboxLimit: Int
     private var openOutbox: Outbox?
-    private var phaseNow = MigrationPhase.old
-    private var figuresNow: [MigrationPhase: MigrationFigures] = [:]
+    /// The newest batch that the store that is first has for certain.
+    private var reached = 0
     private var waitingSince: [Int: ContinuousClock.Instant] = [:]
-    /// Kept current by each batch, once a reconciler has built them.
-    var hashes: HashPair?
-    /// While hashes are built: what has changed since the reading began.
-    var changedWhileReading: Set<RecordID>?
+    /// One reading at a time: each begins the list of what changes beside it anew.
+    let readingQueue = DispatchQueue(label: "migration.reading")
 
     /// Opens the outbox, which is made where there is none, and writes what a dead process has left in it.
     ///
@@ -49,22 +46,18 @@ public final class DoubleWriter: @unchecked Sendable {
         old: any PrimaryStore, new: any PrimaryStore, outbox: URL, order: WriteOrder = .oldFirst,
         outboxLimit: Int = 10_000
     ) throws {
-        self.old = old
-        self.new = new
+        stores = try StorePair(old: old, new: new)
         self.order = order
         self.outboxLimit = outboxLimit
         outboxURL = outbox
-        models = Dictionary(new.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
-        guard models == Dictionary(old.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a }) else {
-            throw MigrationError(.invalidModel, "the stores have different models; give both the same")
-        }
         try queue.sync { try openAndRecover() }
     }
 
     private func openAndRecover() throws {
         let outbox = try Outbox(outboxURL, queue: queue, limit: outboxLimit)
         openOutbox = outbox
-        phaseNow = try outbox.phase
+        stores.phase = try outbox.phase
+        reached = 0
         // A store that fails now fails later, too, where a caller can be told.
         _ = try drainAll()
     }
@@ -74,12 +67,12 @@ public final class DoubleWriter: @unchecked Sendable {
         throw MigrationError(.closed, "the writer is closed; call reopen() first")
     }
 
-    func store(_ side: StoreSide) -> any PrimaryStore { side == .old ? old : new }
-
     // MARK: Asking
 
-    public var phase: MigrationPhase { queue.sync { phaseNow } }
-    public var figures: [MigrationPhase: MigrationFigures] { queue.sync { figuresNow } }
+    public var old: any PrimaryStore { stores.old }
+    public var new: any PrimaryStore { stores.new }
+    public var phase: MigrationPhase { queue.sync { stores.phase } }
+    public var figures: [MigrationPhase: MigrationFigures] { queue.sync { stores.figures } }
     /// Batches that one of the stores does not have yet.
     public var waitingCount: Int { queue.sync { openOutbox?.waitingCount ?? 0 } }
     /// Seconds that the oldest of them has waited, 0 where none does. By the time of day, which may be set.
@@ -96,7 +89,7 @@ public final class DoubleWriter: @unchecked Sendable {
     public func records(_ ids: [RecordID]) throws -> [RecordID: Record] {
         try queue.sync {
             _ = try outbox()
-            return try store(phaseNow.readSide).records(ids)
+            return try stores[stores.phase.readSide].records(ids)
         }
     }
 
@@ -104,22 +97,23 @@ public final class DoubleWriter: @unchecked Sendable {
 
     /// Writes a batch to the stores that the phase writes.
     ///
+    /// Both get the values that both can keep: no sign of a zero, as many digits of a date as the coarser one has.
     /// When it throws nothing was written, but for `writeUnknown`.
     @discardableResult
     public func write(_ changes: [RecordChange]) throws -> WriteOutcome {
         if changes.isEmpty { return .done }
-        for change in changes { try change.check(models) }
         return try queue.sync {
             let outbox = try outbox()
-            count { $0.batches += 1 }
-            count { $0.changes += changes.count }
-            switch phaseNow {
+            let changes = try changes.map { try stores.asKept($0) }
+            stores.count { $0.batches += 1 }
+            stores.count { $0.changes += changes.count }
+            switch stores.phase {
             case .old:
-                try refusing(.old) { try apply(changes, to: .old) }
+                try refusing(.old) { try stores.apply(changes, to: .old) }
                 return .done
             case .new:
-                if try !outbox.isRetired { try timed(\.secondsInOutbox) { try outbox.noteChanges(changes) } }
-                try refusing(.new) { try apply(changes, to: .new) }
+                if try !outbox.isRetired { try stores.timed(\.secondsInOutbox) { try outbox.noteChanges(changes) } }
+                try refusing(.new) { try stores.apply(changes, to: .new) }
                 return .done
             case .bothOldRead, .bothNewRead: return try writeBoth(changes, outbox)
             }
@@ -136,15 +130,16 @@ public final class DoubleWriter: @unchecked Sendable {
                 .writeRefused, "the \(first.rawValue) store still lacks earlier batches; mend it and call drain()",
                 cause: stuck.error)
         }
-        let sequence = try timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
-        do { try apply(changes, to: first) } catch {
+        let sequence = try stores.timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
+        do { try stores.apply(changes, to: first) } catch {
             try afterFailure(of: first, changes, sequence, outbox, error)
         }
+        reached = sequence
         #if Zoo
             if MigrationMistake.lostOutboxEntry.isPlanted { try outbox.withdraw(sequence) }
         #endif
         if let stuck { return wait(sequence, first.other, stuck.error) }
-        do { try apply(changes, to: first.other) } catch { return wait(sequence, first.other, error) }
+        do { try stores.apply(changes, to: first.other) } catch { return wait(sequence, first.other, error) }
         #if Zoo
             if MigrationMistake.lostOutboxEntry.isPlanted { return .done }
         #endif
@@ -161,7 +156,7 @@ public final class DoubleWriter: @unchecked Sendable {
     }
 
     private func wait(_ sequence: Int, _ side: StoreSide, _ error: any Error) -> WriteOutcome {
-        count { $0.waited += 1 }
+        stores.count { $0.waited += 1 }
         waitingSince[sequence] = .now
         return .waiting(side, error)
     }
@@ -186,7 +181,7 @@ public final class DoubleWriter: @unchecked Sendable {
     /// Whether a store has what some change of a batch asks for. That may have been so before: then the batch stays in
     /// the outbox without need, which harms nothing.
     private func holdsAny(_ changes: [RecordChange], _ side: StoreSide) throws -> Bool {
-        let found = try store(side).records(changes.map(\.id))
+        let found = try stores[side].records(changes.map(\.id))
         return changes.contains { change in
             switch change {
             case .delete(let id): found[id] == nil
@@ -200,25 +195,6 @@ public final class DoubleWriter: @unchecked Sendable {
         do { try body() } catch {
             throw MigrationError(.writeRefused, "the \(side.rawValue) store failed", cause: error)
         }
-    }
-
-    /// Writes a batch to one store, and keeps the store's hashes current.
-    func apply(_ changes: [RecordChange], to side: StoreSide) throws {
-        // Noted before: a batch that fails may have been written.
-        changedWhileReading?.formUnion(changes.map(\.id))
-        let path = side == .old ? \MigrationFigures.secondsInOld : \MigrationFigures.secondsInNew
-        defer { refreshHashes(changes.map(\.id), side) }
-        try timed(path) { try store(side).apply(changes) }
-    }
-
-    /// Takes the hashes of what the store has now. Where it cannot be read, all hashes are given up: a reconciler reads
-    /// the stores again.
-    func refreshHashes(_ ids: [RecordID], _ side: StoreSide) {
-        guard hashes != nil else { return }
-        do {
-            let found = try store(side).records(ids)
-            hashes?.take(ids, found, side)
-        } catch { hashes = nil }
     }
 
     // MARK: What waits
@@ -235,18 +211,38 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
+    /// Gives up what waits, where a store can take it never. The stores differ then, and a ``Reconciler`` finds where.
+    /// - Returns: how many batches were given up.
+    @discardableResult
+    public func giveUpWaiting() throws -> Int {
+        try queue.sync {
+            let outbox = try outbox()
+            defer { waitingSince = [:] }
+            let count = outbox.waitingCount
+            try outbox.withdrawAll()
+            return count
+        }
+    }
+
     /// - Returns: the store that fails, and why.
     private func drainAll() throws -> (side: StoreSide, error: any Error)? {
         let outbox = try outbox()
-        for waiting in try outbox.waiting() {
-            // To both: of a crash it is not known how far the batch came, and done twice it is done once.
-            for side in [waiting.first, waiting.first.other] {
-                do { try apply(waiting.changes, to: side) } catch { return (side, error) }
-            }
+        let all = try outbox.waiting()
+        // The process that wrote it may have died before, or the store has failed and may have it all the same. Done
+        // twice it is done once.
+        if let newest = all.last, newest.sequence > reached {
+            do { try stores.apply(newest.changes, to: newest.first) } catch { return (newest.first, error) }
+            reached = newest.sequence
+        }
+        for waiting in all {
+            let side = waiting.first.other
+            do { try stores.apply(waiting.changes, to: side) } catch { return (side, error) }
             outbox.finish(waiting.sequence)
+            // Else the next process would write it once more, over what came later.
+            if all.count > 1 { try outbox.settle() }
             let since = waitingSince.removeValue(forKey: waiting.sequence)
             if let since {
-                count { $0.secondsWaitedMax = max($0.secondsWaitedMax, (ContinuousClock.now - since).inSeconds) }
+                stores.count { $0.secondsWaitedMax = max($0.secondsWaitedMax, (ContinuousClock.now - since).inSeconds) }
             }
         }
         return nil
@@ -264,33 +260,35 @@ public final class DoubleWriter: @unchecked Sendable {
     public func enter(_ phase: MigrationPhase, unchecked: Bool = false) throws {
         try queue.sync {
             let outbox = try outbox()
-            if phase == phaseNow { return }
+            if phase == stores.phase { return }
             if try outbox.isRetired {
                 throw MigrationError(
                     .retired, "the old store was retired: what was written since is in the new store alone")
             }
-            guard abs(phase.rawValue - phaseNow.rawValue) == 1 else {
-                throw MigrationError(.wrongPhase, "from \"\(phaseNow)\" to \"\(phase)\" leads no step; go one by one")
+            guard abs(phase.rawValue - stores.phase.rawValue) == 1 else {
+                throw MigrationError(
+                    .wrongPhase, "from \"\(stores.phase)\" to \"\(phase)\" leads no step; go one by one")
             }
             if let stuck = try drainAll() {
                 throw MigrationError(
                     .notReconciled,
-                    "\(outbox.waitingCount) batches wait for the \(stuck.side.rawValue) store; mend it first",
+                    "\(outbox.waitingCount) batches wait for the \(stuck.side.rawValue) store; mend it, or call "
+                        + "giveUpWaiting() and compare the stores",
                     cause: stuck.error)
             }
             try outbox.settle()
-            if phase.rawValue > phaseNow.rawValue, phase != .bothOldRead, !unchecked { try requireEqual(phase) }
-            if phaseNow == .new { try writeBack(outbox) }
+            if phase.rawValue > stores.phase.rawValue, phase != .bothOldRead, !unchecked { try requireEqual(phase) }
+            if stores.phase == .new { try writeBack(outbox) }
             // What one store alone was given has no hash on the other side.
-            if !phase.writesBoth { hashes = nil }
-            try outbox.setPhase(phase, forgetting: phaseNow == .new ? .changed : nil)
-            phaseNow = phase
+            if !phase.writesBoth { stores.hashes = nil }
+            try outbox.setPhase(phase, forgetting: stores.phase == .new ? .changed : nil)
+            stores.phase = phase
         }
     }
 
     private func requireEqual(_ phase: MigrationPhase) throws {
         var steps = 0
-        guard let differing = hashes?.differences(&steps) else {
+        guard let differing = stores.hashes?.differences(&steps) else {
             throw MigrationError(
                 .notReconciled, "the stores were not compared: run a Reconciler before entering \"\(phase)\"")
         }
@@ -303,10 +301,19 @@ public final class DoubleWriter: @unchecked Sendable {
     /// What was changed since the cut-over, as it is now in the new store.
     private func writeBack(_ outbox: Outbox) throws {
         let ids = try outbox.noted(.changed)
-        for start in stride(from: 0, to: ids.count, by: 500) {
-            let some = Array(ids[start..<min(start + 500, ids.count)])
-            let found = try new.records(some)
-            try apply(some.map { id in found[id].map { RecordChange.upsert($0) } ?? .delete(id) }, to: .old)
+        // Rows before links, which may lead to any of them.
+        if stores.hasLinks {
+            for some in ids.chunked(500) {
+                let (found, there) = (try stores.new.records(some), try stores.old.records(some))
+                let rows = some.compactMap { id in
+                    there[id] == nil ? found[id].flatMap { stores.models[id.model]?.withoutLinks($0) } : nil
+                }
+                if !rows.isEmpty { try stores.apply(rows.map { .upsert($0) }, to: .old) }
+            }
+        }
+        for some in ids.chunked(500) {
+            let found = try stores.new.records(some)
+            try stores.apply(some.map { id in found[id].map { RecordChange.upsert($0) } ?? .delete(id) }, to: .old)
         }
     }
 
@@ -314,8 +321,8 @@ public final class DoubleWriter: @unchecked Sendable {
     /// - Throws: `wrongPhase` in another phase than ``MigrationPhase/new``.
     public func retire() throws {
         try queue.sync {
-            guard phaseNow == .new else {
-                throw MigrationError(.wrongPhase, "in \"\(phaseNow)\" the old store is written; enter .new first")
+            guard stores.phase == .new else {
+                throw MigrationError(.wrongPhase, "in \"\(stores.phase)\" the old store is written; enter .new first")
             }
             try outbox().setPhase(.new, retiring: true, forgetting: .changed)
         }
@@ -328,11 +335,13 @@ public final class DoubleWriter: @unchecked Sendable {
     /// Lets go of both stores and the outbox, in any phase. What waits stays in the outbox.
     public func close() throws {
         try queue.sync {
-            if let openOutbox { try openOutbox.settle() }
+            // An outbox that fails keeps the stores open no longer.
+            let settled = Result { try openOutbox?.settle() }
             openOutbox = nil
-            hashes = nil
-            try old.close()
-            try new.close()
+            stores.hashes = nil
+            try stores.old.close()
+            try stores.new.close()
+            try settled.get()
         }
     }
 
@@ -340,16 +349,16 @@ public final class DoubleWriter: @unchecked Sendable {
     public func compact() throws {
         try queue.sync {
             guard openOutbox == nil else { throw MigrationError(.wrongPhase, "call close() before compact()") }
-            try old.compact()
-            try new.compact()
+            try stores.old.compact()
+            try stores.new.compact()
         }
     }
 
     public func reopen() throws {
         try queue.sync {
             if openOutbox != nil { return }
-            try old.reopen()
-            try new.reopen()
+            try stores.old.reopen()
+            try stores.new.reopen()
             try openAndRecover()
         }
     }
@@ -358,27 +367,13 @@ public final class DoubleWriter: @unchecked Sendable {
 
     func isKnownDeletion(_ id: RecordID) throws -> Bool { try outbox().isNoted(id, .deleted) }
     func forgetDeletions() throws { try outbox().forget(.deleted) }
+    func halfMade() throws -> [StoreSide: Set<RecordID>] { try outbox().halfMade() }
+    func noteHalfMade(_ ids: [RecordID], _ side: StoreSide) throws { try outbox().noteHalfMade(ids, side) }
+    func setHalfMade(_ ids: [StoreSide: Set<RecordID>]) throws { try outbox().setHalfMade(ids) }
     func drainForComparing() throws { _ = try drainAll() }
 
     /// Records that a batch in the outbox changes: they differ until it is written.
     func waitingIDs() throws -> Set<RecordID> {
         Set(try outbox().waiting().flatMap { $0.changes.map(\.id) })
-    }
-
-    func count(_ change: (inout MigrationFigures) -> Void) { change(&figuresNow[phaseNow, default: .init()]) }
-
-    private func timed<Output>(
-        _ path: WritableKeyPath<MigrationFigures, Double>, _ body: () throws -> Output
-    ) rethrows -> Output {
-        let start = ContinuousClock.now
-        defer { count { $0[keyPath: path] += (ContinuousClock.now - start).inSeconds } }
-        return try body()
-    }
-}
-
-extension Duration {
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

@@ -13,7 +13,8 @@ import Strata
 /// 1. An entry is durable before either store has any of its batch.
 /// 2. It leaves when both have it, and not before. The last one that is done may stay until the next entry comes, which
 ///    takes it out in the same commit: that saves a sync, and a batch that is written once more changes nothing.
-/// 3. Entries are written in the order of their numbers.
+/// 3. Entries are written in the order of their numbers. All but the newest one are in the store that is first; the
+///    other store lacks the oldest one or has it, and lacks those behind it.
 ///
 /// Concurrency: used on the queue that it was made for.
 final class Outbox {
@@ -37,7 +38,7 @@ final class Outbox {
     }
 
     /// A record that was deleted since the stores were last seen to be equal: `kind` 0; one that was changed since the
-    /// cut-over: `kind` 1.
+    /// cut-over: `kind` 1; records of which one store has a row without links, which mending made: `kind` 2.
     final class Note: Object {
         @Persisted(primaryKey: true) var id = ""
         @Persisted var kind = 0
@@ -45,7 +46,12 @@ final class Outbox {
         override class func className() -> String { "MigrationNote" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
 
-        enum Kind: Int { case deleted, changed }
+        enum Kind: Int { case deleted, changed, halfMade }
+    }
+
+    struct HalfMade: Codable {
+        var side: StoreSide
+        var ids: [RecordID]
     }
 
     struct Waiting {
@@ -88,9 +94,11 @@ final class Outbox {
         if waitingCount >= limit {
             throw MigrationError(
                 .outboxFailed,
-                "\(waitingCount) batches wait for the other store; mend it and call drain(), or leave the phase")
+                "\(waitingCount) batches wait for the other store; mend it and call drain(), or giveUpWaiting()")
         }
-        let coded = try JSONEncoder().encode(changes)
+        let encoder = JSONEncoder()
+        encoder.nonConformingFloatEncodingStrategy = Self.infinities
+        let coded = try encoder.encode(changes)
         let sequence = try writing { () -> Int in
             let state = try state()
             let sequence = state.nextSequence
@@ -127,6 +135,13 @@ final class Outbox {
         waitingCount -= 1
     }
 
+    /// Takes out all that waits.
+    func withdrawAll() throws {
+        try writing { realm.delete(realm.objects(Entry.self)) }
+        done = []
+        waitingCount = 0
+    }
+
     /// Takes out what is done.
     func settle() throws {
         if done.isEmpty { return }
@@ -137,16 +152,22 @@ final class Outbox {
     /// What waits, the oldest first.
     func waiting() throws -> [Waiting] {
         let finished = Set(done)
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return try realm.objects(Entry.self).sorted(by: \.sequence, ascending: true)
             .filter { !finished.contains($0.sequence) }.map { entry in
                 guard let first = StoreSide(rawValue: entry.first) else {
                     throw MigrationError(
                         .outboxFailed, "entry \(entry.sequence) of the outbox names no store; reconcile the stores")
                 }
-                let changes = try JSONDecoder().decode([RecordChange].self, from: entry.changes)
+                let changes = try decoder.decode([RecordChange].self, from: entry.changes)
                 return Waiting(sequence: entry.sequence, changes: changes, first: first, time: entry.time)
             }
     }
+
+    private static let infinities = JSONEncoder.NonConformingFloatEncodingStrategy.convertToString(
+        positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
 
     private func takeOut(_ sequences: [Int]) {
         for sequence in sequences {
@@ -173,6 +194,35 @@ final class Outbox {
 
     func forget(_ kind: Note.Kind) throws {
         try writing { realm.delete(realm.objects(Note.self).where { $0.kind == kind.rawValue }) }
+    }
+
+    func noteHalfMade(_ ids: [RecordID], _ side: StoreSide) throws {
+        try writing { try addHalfMade(ids, side) }
+    }
+
+    /// In place of those that were noted.
+    func setHalfMade(_ ids: [StoreSide: Set<RecordID>]) throws {
+        try writing {
+            realm.delete(realm.objects(Note.self).where { $0.kind == Note.Kind.halfMade.rawValue })
+            for (side, ids) in ids where !ids.isEmpty { try addHalfMade(Array(ids), side) }
+        }
+    }
+
+    func halfMade() throws -> [StoreSide: Set<RecordID>] {
+        var found: [StoreSide: Set<RecordID>] = [:]
+        for note in realm.objects(Note.self).where({ $0.kind == Note.Kind.halfMade.rawValue }) {
+            let made = try JSONDecoder().decode(HalfMade.self, from: note.record)
+            found[made.side, default: []].formUnion(made.ids)
+        }
+        return found
+    }
+
+    private func addHalfMade(_ ids: [RecordID], _ side: StoreSide) throws {
+        let note = Note()
+        note.id = "2 \(UUID().uuidString)"
+        note.kind = Note.Kind.halfMade.rawValue
+        note.record = try JSONEncoder().encode(HalfMade(side: side, ids: ids))
+        realm.add(note)
     }
 
     /// - Parameter forgetting: notes that mean nothing in the phase.

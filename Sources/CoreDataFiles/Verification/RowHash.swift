@@ -1,5 +1,3 @@
-import StrataStorage
-
 /// The canonical hash of a row: its cells in the order of the class, each with its kind, so that null, 0 and no bytes
 /// are three things. It is of the values alone and says nothing of where they stood.
 package struct RowHash {
@@ -14,6 +12,9 @@ package struct RowHash {
     }
 
     @inline(__always) package mutating func addNull() { mix(1) }
+
+    /// Sets apart values that have the same bytes and are not the same.
+    @inline(__always) package mutating func add(kind: UInt8) { mix(5 | UInt64(kind) << 8) }
 
     @inline(__always)
     package mutating func add(integer: Int64) {
@@ -43,15 +44,5 @@ package struct RowHash {
             place += 1
         }
         mix(last)
-    }
-
-    @inline(__always)
-    package mutating func add(_ cell: Cell) {
-        switch cell.kind {
-        case .null: addNull()
-        case .integer: add(integer: cell.integerValue)
-        case .double: add(double: cell.doubleValue)
-        case .bytes: add(bytes: cell.bytesValue)
-        }
     }
 }
