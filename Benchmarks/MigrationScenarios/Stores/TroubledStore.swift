@@ -54,6 +54,7 @@ final class TroubledStore: PrimaryStore, Sendable {
         }
     }
 
+    func asKept(_ change: RecordChange) throws -> RecordChange { try inner.asKept(change) }
     func records(_ ids: [RecordID]) throws -> [RecordID: Record] { try inner.records(ids) }
     func changes(since token: ChangeToken?) throws -> StoreChanges { try inner.changes(since: token) }
     func scan(_ model: RecordModel, _ body: (RecordKey, [FieldValue]) throws -> Void) throws {

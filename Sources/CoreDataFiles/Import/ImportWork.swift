@@ -112,7 +112,12 @@
                         try step()
                     }
                 }
-                if isResumed { try rowChanges(transaction) }
+                #if Zoo
+                    let looks = isResumed && !CoreDataMistake.resumeForgets.isPlanted
+                #else
+                    let looks = isResumed
+                #endif
+                if looks { try rowChanges(transaction) }
                 try lists(&transaction, inBatches: true)
                 try finish(transaction)
             } catch let error as CoreDataError where error.kind == .stopped {
@@ -196,7 +201,12 @@
             _ wanted: [Int64], _ table: Int, _ owner: Int64, _ column: Int, _ transaction: WriteTransaction
         ) throws {
             let elements = CollectionElements(CollectionColumn(.integer))
-            for key in wanted { elements.append(.integer(key)) }
+            #if Zoo
+                let kept = CoreDataMistake.listShort.isPlanted ? wanted.dropLast() : wanted[...]
+            #else
+                let kept = wanted
+            #endif
+            for key in kept { elements.append(.integer(key)) }
             try transaction.collections.assign(table, RowKey(owner), column, elements)
             report.lists += 1
         }
@@ -273,6 +283,12 @@
                             if isImported { found.append(key) }
                             continue
                         }
+                        #if Zoo
+                            if CoreDataMistake.changeMissed.isPlanted {
+                                hasRow = try rows.step()
+                                continue
+                            }
+                        #endif
                         if options.comparesAll || !isImported || batch.integers(0)[row] != rows.integer(1) {
                             found.append(key)
                         }
@@ -303,6 +319,9 @@
                 one.bind(0, key)
                 let row = try transaction.view.locate(table, RowKey(key))
                 guard try one.step(), try source.read(one) else {
+                    #if Zoo
+                        if CoreDataMistake.deletionKept.isPlanted { continue }
+                    #endif
                     if row != nil { gone.append(key) }
                     continue
                 }

@@ -201,6 +201,12 @@
         ) throws(CoreDataError) -> Cell {
             let kind = row.kind(column)
             if kind == .null {
+                #if Zoo
+                    let types: [CoreDataType] = [.integer16, .integer32, .integer64]
+                    if CoreDataMistake.nullIsZero.isPlanted, types.contains(attribute.attribute.type) {
+                        return .integer(0)
+                    }
+                #endif
                 let isAny = attribute.attribute.type == .any || attribute.attribute.isDecoded
                 return isAny ? keep([]) : .null
             }

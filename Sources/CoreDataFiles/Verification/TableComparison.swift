@@ -55,8 +55,16 @@
                 report.findings.add(.extraRow, "\(name) \(key)")
                 return
             }
-            if wanted != hash { report.findings.add(.differentRow, "\(name) \(key)") }
+            if wanted != hash, !forgives { report.findings.add(.differentRow, "\(name) \(key)") }
             try take(wanted)
+        }
+
+        private var forgives: Bool {
+            #if Zoo
+                CoreDataMistake.verificationForgives.isPlanted
+            #else
+                false
+            #endif
         }
 
         private func takeMissing() throws(CoreDataError) {

@@ -46,7 +46,12 @@ extension MendRule {
         switch self {
         case .oldWins: return .take(.old)
         case .newWins: return .take(.new)
-        case .ask(let ask): return try ask(divergence)
+        case .ask(let ask):
+            let answer = try ask(divergence)
+            #if Zoo
+                if MigrationMistake.leaveIgnored.isPlanted, case .leave = answer { return .take(.old) }
+            #endif
+            return answer
         case .newerWins(let property, let tie, let deletion):
             guard let old = divergence.old, let new = divergence.new else {
                 let holder: StoreSide = divergence.old == nil ? .new : .old

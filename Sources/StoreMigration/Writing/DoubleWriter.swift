@@ -57,6 +57,11 @@ public final class DoubleWriter: @unchecked Sendable {
         let outbox = try Outbox(outboxURL, queue: queue, limit: outboxLimit)
         openOutbox = outbox
         stores.phase = try outbox.phase
+        #if Zoo
+            if MigrationMistake.phaseForgotten.isPlanted {
+                stores.phase = MigrationPhase(rawValue: stores.phase.rawValue - 1) ?? .old
+            }
+        #endif
         reached = 0
         // A store that fails now fails later, too, where a caller can be told.
         _ = try drainAll()
@@ -112,7 +117,9 @@ public final class DoubleWriter: @unchecked Sendable {
                 try refusing(.old) { try stores.apply(changes, to: .old) }
                 return .done
             case .new:
-                if try !outbox.isRetired { try stores.timed(\.secondsInOutbox) { try outbox.noteChanges(changes) } }
+                if notesChanges, try !outbox.isRetired {
+                    try stores.timed(\.secondsInOutbox) { try outbox.noteChanges(changes) }
+                }
                 try refusing(.new) { try stores.apply(changes, to: .new) }
                 return .done
             case .bothOldRead, .bothNewRead: return try writeBoth(changes, outbox)
@@ -130,6 +137,9 @@ public final class DoubleWriter: @unchecked Sendable {
                 .writeRefused, "the \(first.rawValue) store still lacks earlier batches; mend it and call drain()",
                 cause: stuck.error)
         }
+        #if Zoo
+            if MigrationMistake.outboxLate.isPlanted { try refusing(first) { try stores.apply(changes, to: first) } }
+        #endif
         let sequence = try stores.timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
         do { try stores.apply(changes, to: first) } catch {
             try afterFailure(of: first, changes, sequence, outbox, error)
@@ -150,6 +160,14 @@ public final class DoubleWriter: @unchecked Sendable {
     private var keepsOrder: Bool {
         #if Zoo
             !MigrationMistake.wrongOrder.isPlanted
+        #else
+            true
+        #endif
+    }
+
+    private var notesChanges: Bool {
+        #if Zoo
+            !MigrationMistake.changeUnnoted.isPlanted
         #else
             true
         #endif
@@ -336,6 +354,9 @@ public final class DoubleWriter: @unchecked Sendable {
     public func close() throws {
         try queue.sync {
             // An outbox that fails keeps the stores open no longer.
+            #if Zoo
+                if MigrationMistake.switchDropsWaiting.isPlanted { try openOutbox?.withdrawAll() }
+            #endif
             let settled = Result { try openOutbox?.settle() }
             openOutbox = nil
             stores.hashes = nil
@@ -349,6 +370,9 @@ public final class DoubleWriter: @unchecked Sendable {
     public func compact() throws {
         try queue.sync {
             guard openOutbox == nil else { throw MigrationError(.wrongPhase, "call close() before compact()") }
+            #if Zoo
+                if MigrationMistake.compactionNothing.isPlanted { return }
+            #endif
             try stores.old.compact()
             try stores.new.compact()
         }
