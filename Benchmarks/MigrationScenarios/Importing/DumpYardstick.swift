@@ -1,5 +1,6 @@
 import Harness
 import Measuring
+import RunRecords
 
 /// How long the program `sqlite3` takes to write a database as SQL and read that into another one: what moving the same
 /// rows costs with what every system has.

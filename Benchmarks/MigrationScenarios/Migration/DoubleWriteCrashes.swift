@@ -4,6 +4,12 @@ import RunRecords
 import Seeds
 import StoreMigration
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Two stores, a batch that inserts, changes and deletes, two that follow, and a process that is ended by SIGKILL
 /// before each call by which any of them changes a file: for each phase, each order of the two commits, and each way in
 /// which one of the stores fails beside it. Then another process makes the writer anew, and reconciles.

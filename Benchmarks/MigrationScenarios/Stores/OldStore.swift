@@ -1,5 +1,6 @@
 import CoreDataFiles
 import Harness
+import RunRecords
 import StoreMigration
 import Strata
 
