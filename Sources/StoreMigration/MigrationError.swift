@@ -9,8 +9,8 @@ public struct MigrationError: Error, CustomStringConvertible {
         case outboxFailed
         /// The store that is written first refused; nothing was written.
         case writeRefused
-        /// The store that is written first failed, and cannot say whether it has the batch. The batch stays in the
-        /// outbox, and will be in both.
+        /// The store that is written first failed, and cannot say whether it has the batch. Where both are written the
+        /// batch stays in the outbox, and will be in both; where one is, it is to be written again.
         case writeUnknown
         /// No such step leads from one phase to the other.
         case wrongPhase

@@ -76,9 +76,8 @@ struct DoubleWriteJudge {
             }
         case .new:
             if let wrong = wrong(new, "new") { return wrong }
-            // The way back may have begun.
-            let isBegun = answers.step != nil && old == new
-            if !isBegun, let difference = old.difference(from: DoubleWriteTrial.before) {
+            // Of the way back, once it has begun, there may be any part: it is done again.
+            if answers.step == nil, let difference = old.difference(from: DoubleWriteTrial.before) {
                 return DoubleWriteFinding(.silentlyWrong, "the old store was written in \"\(phase)\": \(difference)")
             }
         }

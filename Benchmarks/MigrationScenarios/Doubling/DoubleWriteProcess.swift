@@ -34,7 +34,7 @@ struct DoubleWriteProcess {
             return status
         }
         let said = try child.text(seconds: seconds)
-        return (DoubleWriteAnswers(said), child.wait())
+        return (DoubleWriteAnswers(said, phase: trial.phase), child.wait())
     }
 
     private static func play(

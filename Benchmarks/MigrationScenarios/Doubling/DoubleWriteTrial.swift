@@ -108,7 +108,11 @@ struct DoubleWriteAnswers {
     private(set) var calls = 0
     private(set) var complaint: String?
 
-    init(_ text: String) {
+    /// Where the phase writes both stores, a batch that one of them may have comes to both.
+    private let bringsUnknown: Bool
+
+    init(_ text: String, phase: MigrationPhase) {
+        bringsUnknown = phase.writesBoth
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 1).map { String($0) }
             guard let word = words.first.flatMap({ Word(rawValue: $0) }) else { continue }
@@ -127,8 +131,8 @@ struct DoubleWriteAnswers {
 
     var acknowledged: Int { answers.count { $0 == .done || $0 == .waiting } }
 
-    /// Contents that are right: what was acknowledged is there, in its order, and so is what a store may have had when
-    /// it failed; what was refused is not; what has no answer is there whole or not at all.
+    /// Contents that are right: what was acknowledged is there, in its order; what was refused is not; what has no answer
+    /// is there whole or not at all.
     var allowed: [ContactBook] { worlds(refusedMayBeThere: false) }
 
     /// Whether a book lacks a batch that was acknowledged.
@@ -139,7 +143,8 @@ struct DoubleWriteAnswers {
         for (place, batch) in DoubleWriteTrial.batches.enumerated() where place < begunCount {
             let with = books.map { $0.applying(batch) }
             switch answers[place] {
-            case .done, .waiting, .unknown: books = with
+            case .done, .waiting: books = with
+            case .unknown where bringsUnknown: books = with
             case .refused: if refusedMayBeThere { books += with }
             default: books += with
             }

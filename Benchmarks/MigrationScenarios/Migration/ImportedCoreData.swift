@@ -203,6 +203,13 @@ struct ImportedCoreData: Scenario {
             report.check("spoiled: rows that are missing", expected: 1, got: verified.findings.counts[.missingRow] ?? 0)
             let named = verified.findings.lines.filter { $0.contains("1500") || $0.contains("1600") }.count
             report.check("spoiled: named", expected: true, got: named >= 2)
+            var options = CoreDataImport.Options()
+            options.comparesAll = true
+            let done = try CoreDataImport(store.path, to: file.path, options).run()
+            report.check("all values compared: inserted", expected: 1, got: done.inserted)
+            report.check("all values compared: changed", expected: 1, got: done.changed)
+            let mended = try CoreDataVerification(store.path, against: file.path).run()
+            checkVerified(mended, "all values compared: verification", rows: rowsInAll + 10)
         }
     }
 #endif

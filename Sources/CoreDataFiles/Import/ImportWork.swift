@@ -185,6 +185,11 @@
                         let known = rest.remove(owner) == nil ? [] : try ImportTarget.list(
                             transaction.view, table, RowKey(owner), column)
                         if known == wanted { continue }
+                        // The application has deleted it, and the store's history says nothing of it.
+                        if known.isEmpty, try transaction.view.locate(table, RowKey(owner)) == nil {
+                            findings.add(.missingRow, "\(made.name) \(owner)")
+                            continue
+                        }
                         try assign(wanted, table, owner, column, transaction)
                         if inBatches { try commitBatch(wanted.count, &transaction) }
                         if report.lists & 4095 == 0, options.shouldStop() {

@@ -97,6 +97,10 @@ struct RangeHashes {
         if b.ranges.count < most { b.spread(to: most) }
         var found: [RecordID] = []
         var pending = [1]
+        #if Zoo
+            // Where the last range that differs begins.
+            var last = 0
+        #endif
         while let node = pending.popLast() {
             steps += 1
             if a.sums[node] == b.sums[node] { continue }
@@ -105,7 +109,7 @@ struct RangeHashes {
                 continue
             }
             #if Zoo
-                if MigrationMistake.rangeSkipped.isPlanted, pending.isEmpty { continue }
+                last = found.count
             #endif
             let (ours, theirs) = (a.ranges[node - most], b.ranges[node - most])
             steps += ours.count + theirs.count
@@ -119,6 +123,9 @@ struct RangeHashes {
                 found.append(RecordID(a.models[entry.model], entry.key))
             }
         }
+        #if Zoo
+            if MigrationMistake.rangeSkipped.isPlanted { found.removeSubrange(last...) }
+        #endif
         return found.sorted()
     }
 }

@@ -114,13 +114,13 @@ public final class DoubleWriter: @unchecked Sendable {
             stores.count { $0.changes += changes.count }
             switch stores.phase {
             case .old:
-                try refusing(.old) { try stores.apply(changes, to: .old) }
+                try applyAlone(changes, to: .old)
                 return .done
             case .new:
                 if notesChanges, try !outbox.isRetired {
                     try stores.timed(\.secondsInOutbox) { try outbox.noteChanges(changes) }
                 }
-                try refusing(.new) { try stores.apply(changes, to: .new) }
+                try applyAlone(changes, to: .new)
                 return .done
             case .bothOldRead, .bothNewRead: return try writeBoth(changes, outbox)
             }
@@ -138,7 +138,7 @@ public final class DoubleWriter: @unchecked Sendable {
                 cause: stuck.error)
         }
         #if Zoo
-            if MigrationMistake.outboxLate.isPlanted { try refusing(first) { try stores.apply(changes, to: first) } }
+            if MigrationMistake.outboxLate.isPlanted { try applyAlone(changes, to: first) }
         #endif
         let sequence = try stores.timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
         do { try stores.apply(changes, to: first) } catch {
@@ -209,9 +209,19 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    private func refusing(_ side: StoreSide, _ body: () throws -> Void) throws {
-        do { try body() } catch {
-            throw MigrationError(.writeRefused, "the \(side.rawValue) store failed", cause: error)
+    /// To the one store that the phase writes.
+    private func applyAlone(_ changes: [RecordChange], to side: StoreSide) throws {
+        do { try stores.apply(changes, to: side) } catch {
+            let isWritten: Bool?
+            do { isWritten = try holdsAny(changes, side) } catch { isWritten = nil }
+            if isWritten == false {
+                throw MigrationError(
+                    .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
+            }
+            throw MigrationError(
+                .writeUnknown,
+                "the \(side.rawValue) store failed and may have the batch; write it again, which harms nothing",
+                cause: error)
         }
     }
 
