@@ -43,3 +43,22 @@
         package var isPlanted: Bool { self == Self.inTest || self == Self.chosen }
     }
 #endif
+
+/// What a writer does unless a mistake is planted.
+enum MigrationHabits {
+    static var keepsOrder: Bool {
+        #if Zoo
+            !MigrationMistake.wrongOrder.isPlanted
+        #else
+            true
+        #endif
+    }
+
+    static var notesChanges: Bool {
+        #if Zoo
+            !MigrationMistake.changeUnnoted.isPlanted
+        #else
+            true
+        #endif
+    }
+}

@@ -131,8 +131,8 @@ struct DoubleWriteAnswers {
 
     var acknowledged: Int { answers.count { $0 == .done || $0 == .waiting } }
 
-    /// Contents that are right: what was acknowledged is there, in its order; what was refused is not; what has no answer
-    /// is there whole or not at all.
+    /// Contents that are right: what was acknowledged is there, in its order; what was refused is not; what has no
+    /// answer is there whole or not at all.
     var allowed: [ContactBook] { worlds(refusedMayBeThere: false) }
 
     /// Whether a book lacks a batch that was acknowledged.

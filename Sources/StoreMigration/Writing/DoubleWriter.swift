@@ -117,7 +117,7 @@ public final class DoubleWriter: @unchecked Sendable {
                 try applyAlone(changes, to: .old)
                 return .done
             case .new:
-                if notesChanges, try !outbox.isRetired {
+                if MigrationHabits.notesChanges, try !outbox.isRetired {
                     try stores.timed(\.secondsInOutbox) { try outbox.noteChanges(changes) }
                 }
                 try applyAlone(changes, to: .new)
@@ -129,7 +129,7 @@ public final class DoubleWriter: @unchecked Sendable {
 
     private func writeBoth(_ changes: [RecordChange], _ outbox: Outbox) throws -> WriteOutcome {
         var stuck: (side: StoreSide, error: any Error)?
-        if keepsOrder, outbox.waitingCount > 0 { stuck = try drainAll() }
+        if MigrationHabits.keepsOrder, outbox.waitingCount > 0 { stuck = try drainAll() }
         let first = order.first
         // What waits for the first store has to come before this batch.
         if let stuck, stuck.side == first {
@@ -157,43 +157,34 @@ public final class DoubleWriter: @unchecked Sendable {
         return .done
     }
 
-    private var keepsOrder: Bool {
-        #if Zoo
-            !MigrationMistake.wrongOrder.isPlanted
-        #else
-            true
-        #endif
-    }
-
-    private var notesChanges: Bool {
-        #if Zoo
-            !MigrationMistake.changeUnnoted.isPlanted
-        #else
-            true
-        #endif
-    }
-
     private func wait(_ sequence: Int, _ side: StoreSide, _ error: any Error) -> WriteOutcome {
         stores.count { $0.waited += 1 }
         waitingSince[sequence] = .now
         return .waiting(side, error)
     }
 
-    /// A commit that failed may have reached the file all the same: the store is asked.
     private func afterFailure(
         of side: StoreSide, _ changes: [RecordChange], _ sequence: Int, _ outbox: Outbox, _ error: any Error
     ) throws -> Never {
-        let isWritten: Bool?
-        do { isWritten = try holdsAny(changes, side) } catch { isWritten = nil }
-        if isWritten == false {
+        guard mayHold(changes, side) else {
             try outbox.withdraw(sequence)
-            throw MigrationError(
-                .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
+            throw Self.refused(by: side, error)
         }
         throw MigrationError(
             .writeUnknown,
             "the \(side.rawValue) store failed and may have the batch; it waits in the outbox and will be in both",
             cause: error)
+    }
+
+    private static func refused(by side: StoreSide, _ error: any Error) -> MigrationError {
+        MigrationError(
+            .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
+    }
+
+    /// A commit that failed may have reached the file all the same: the store is asked, and where it does not answer it
+    /// may.
+    private func mayHold(_ changes: [RecordChange], _ side: StoreSide) -> Bool {
+        do { return try holdsAny(changes, side) } catch { return true }
     }
 
     /// Whether a store has what some change of a batch asks for. That may have been so before: then the batch stays in
@@ -212,12 +203,7 @@ public final class DoubleWriter: @unchecked Sendable {
     /// To the one store that the phase writes.
     private func applyAlone(_ changes: [RecordChange], to side: StoreSide) throws {
         do { try stores.apply(changes, to: side) } catch {
-            let isWritten: Bool?
-            do { isWritten = try holdsAny(changes, side) } catch { isWritten = nil }
-            if isWritten == false {
-                throw MigrationError(
-                    .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
-            }
+            guard mayHold(changes, side) else { throw Self.refused(by: side, error) }
             throw MigrationError(
                 .writeUnknown,
                 "the \(side.rawValue) store failed and may have the batch; write it again, which harms nothing",
