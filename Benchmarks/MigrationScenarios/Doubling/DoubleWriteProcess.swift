@@ -15,7 +15,9 @@ struct DoubleWriteProcess {
     let trial: DoubleWriteTrial
 
     /// What changes a file: these calls are counted, and a process dies before one of them.
-    static let kinds = ["write", "sync", "sync-directory", "truncate", "allocate", "create", "rename", "link", "unlink"]
+    static let kinds = [
+        "write", "sync", "sync-directory", "truncate", "allocate", "create", "rename", "link", "unlink",
+    ]
 
     // MARK: The one that writes
 
