@@ -3,6 +3,11 @@ import Measuring
 import RunRecords
 import StoreMigration
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 #if canImport(Glibc)
     import Glibc
 #else
@@ -19,17 +24,32 @@ struct DoubleWriteProcess {
         "write", "sync", "sync-directory", "truncate", "allocate", "create", "rename", "link", "unlink",
     ]
 
+    /// What the runtime looks up when it is first asked for it, all children would look up again.
+    static func warm() throws {
+        let changes = DoubleWriteTrial.batches.flatMap { $0.map(\.recordChange) }
+        let bytes = try JSONEncoder().encode(changes)
+        guard try JSONDecoder().decode([RecordChange].self, from: bytes) == changes else {
+            throw EngineError(.untold, "a batch is another one when it has been encoded")
+        }
+    }
+
     // MARK: The one that writes
 
-    /// Runs it to its end or its death.
-    func write(_ witness: IOWitness, seconds: Double) throws -> (answers: DoubleWriteAnswers, end: ChildEnd) {
+    /// Runs it to its death, or to its end where its calls are counted.
+    func write(
+        _ witness: IOWitness, seconds: Double, isCounted: Bool = false
+    ) throws -> (answers: DoubleWriteAnswers, end: ChildEnd) {
         let child = try ForkedChild.start { output in
             var status: Int32 = 0
             func tell(_ word: DoubleWriteAnswers.Word, _ rest: String = "") {
                 let line = Array("\(word.rawValue) \(rest)\n".utf8)
                 do { try FileTree.writeAll(output, line, path: "the pipe of a writer") } catch { status = 2 }
             }
-            do { try Self.play(place, trial, witness, tell) } catch {
+            do {
+                let writer = try Self.play(place, trial, witness, tell)
+                if !isCounted { _ = Self.die() }
+                try writer.close()
+            } catch {
                 tell(.broke, "\(error)")
                 return 3
             }
@@ -42,7 +62,7 @@ struct DoubleWriteProcess {
     private static func play(
         _ place: MigrationPlace, _ trial: DoubleWriteTrial, _ witness: IOWitness,
         _ tell: (DoubleWriteAnswers.Word, String) -> Void
-    ) throws {
+    ) throws -> DoubleWriter {
         let writer = try place.writer(trial.order) { side, store in
             guard side == trial.failure.side, let trouble = trial.failure.trouble else { return store }
             return TroubledStore(store, trouble)
@@ -74,9 +94,11 @@ struct DoubleWriteProcess {
                 tell(.stepped, "")
             } catch { tell(.stepRefused, "") }
         }
-        try writer.close()
         tell(.counted, "\(kinds.reduce(0) { $0 + witness.faultCount($1) } - before)")
+        return writer
     }
+
+    private static func die() -> Int32 { kill(getpid(), SIGKILL) }
 
     // MARK: The one that looks
 

@@ -35,13 +35,16 @@ struct DoubleWriteTrial: Hashable {
     var phase: MigrationPhase
     var order: WriteOrder
     var failure: Failure
-    /// Of the calls that change a file, from the first batch on; nil for a process that comes to its end.
+    /// Of the calls that change a file, from the first batch on; nil for a death behind the last answer.
     var call: Int?
 
-    /// All of them, without a death.
+    /// All of them, each with the death behind its last answer. Where one store is written there is no order, and of the
+    /// store that is not written at all no failure.
     static let combinations: [DoubleWriteTrial] = MigrationPhase.allCases.flatMap { phase in
-        WriteOrder.allCases.flatMap { order in
-            Failure.allCases.map { DoubleWriteTrial(phase: phase, order: order, failure: $0) }
+        WriteOrder.allCases.filter { phase.writesBoth || $0 == .oldFirst }.flatMap { order in
+            // The way back from the new store writes the old one.
+            Failure.allCases.filter { phase != .old || $0.side != .new }
+                .map { DoubleWriteTrial(phase: phase, order: order, failure: $0) }
         }
     }
 
@@ -106,6 +109,8 @@ struct DoubleWriteAnswers {
     private(set) var begunCount = 0
     private(set) var step: Word?
     private(set) var calls = 0
+    /// It came to its last answer.
+    private(set) var isWhole = false
     private(set) var complaint: String?
 
     /// Where the phase writes both stores, a batch that one of them may have comes to both.
@@ -123,7 +128,7 @@ struct DoubleWriteAnswers {
                 guard let place = Int(rest), answers.indices.contains(place) else { continue }
                 answers[place] = word
             case .stepping, .stepped, .stepRefused: step = word
-            case .counted: calls = Int(rest) ?? 0
+            case .counted: (calls, isWhole) = (Int(rest) ?? 0, true)
             case .broke: complaint = rest
             }
         }

@@ -41,6 +41,7 @@ struct DoubleWriteCrashes: Scenario {
         }
         _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
         context.report.note("the old store is \(OldStore.words)")
+        try DoubleWriteProcess.warm()
         let prepared = try prepare(context)
         let calls = try count(context, prepared, witness)
         let trials = choose(calls, try context.integer("trials"), context.random("deaths"))
@@ -78,7 +79,7 @@ struct DoubleWriteCrashes: Scenario {
         return prepared
     }
 
-    /// Calls of each combination, of a process that comes to its end; and what it leaves is judged as a trial.
+    /// Calls of each combination, of a process that comes to its end.
     private func count(
         _ context: CaseContext, _ prepared: [MigrationPhase: String], _ witness: IOWitness
     ) throws -> [(trial: DoubleWriteTrial, calls: Int)] {
@@ -86,7 +87,7 @@ struct DoubleWriteCrashes: Scenario {
             let place = MigrationPlace(context.directory + "/whole")
             try Self.copy(prepared, trial, place)
             let (answers, end) = try DoubleWriteProcess(place: place, trial: trial)
-                .write(witness, seconds: Self.secondsPerTrial)
+                .write(witness, seconds: Self.secondsPerTrial, isCounted: true)
             guard end == .exited(0) else {
                 throw EngineError(
                     .refused, "\(trial.address): a writer without a death ended so: \(end) \(answers.complaint ?? "")")
@@ -104,7 +105,7 @@ struct DoubleWriteCrashes: Scenario {
         try FileTree.copy(from: source, to: place.directory)
     }
 
-    /// Each death of each combination and its end, or some of them: of each combination as many as of the others.
+    /// Each death of each combination, or some of them: of each combination as many as of the others.
     private func choose(
         _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ most: Int, _ random: RandomStream
     ) -> [DoubleWriteTrial] {
@@ -138,8 +139,7 @@ struct DoubleWriteCrashes: Scenario {
         let (answers, end) = try process.write(witness, seconds: secondsPerTrial)
         if let complaint = answers.complaint { return DoubleWriteFinding(.refused, "the writer: \(complaint)") }
         switch end {
-        case .signalled(SIGKILL) where trial.call != nil: try tally.add("killed", 1)
-        case .exited(0): try tally.add("whole", 1)
+        case .signalled(SIGKILL): if !answers.isWhole { try tally.add("killed", 1) }
         default: return DoubleWriteFinding(.crashed, "the writer ended so: \(end)")
         }
         let finding = try process.judge(answers, seconds: secondsPerTrial)
