@@ -24,7 +24,8 @@ import Testing
         #if Zoo
             @Test("a lost entry of the outbox is found by the same deaths")
             func mistake() throws {
-                let trials = try Worker.trials("oldFirst", "bothOldRead", untilDifferentBy: "migration-lost-outbox-entry")
+                let lost = "migration-lost-outbox-entry"
+                let trials = try Worker.trials("oldFirst", "bothOldRead", untilDifferentBy: lost)
                 #expect(trials.last.map { $0.divergences > 0 } == true)
             }
         #endif
