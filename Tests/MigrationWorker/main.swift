@@ -2,13 +2,13 @@ import CoreDataFiles
 import StoreMigration
 import Strata
 
+import struct Foundation.URL
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
-
-import struct Foundation.URL
 
 // Writes both stores of a directory, for tests that kill it at each call. Each acknowledged batch is a line on standard
 // output.

@@ -45,7 +45,9 @@ import Testing
         @Test("an insert, an update and a deletion leave what a save would: Z_OPT, Z_MAX, joins, history")
         func save() throws {
             let store = try CoreDataStore(path)
-            #expect(store.models == Self.models)
+            let fields = { (model: RecordModel) in Set(model.fields) }
+            #expect(store.models.map(\.name) == Self.models.map(\.name))
+            #expect(store.models.map(fields) == Self.models.map(fields))
             #expect(try store.nextKey(of: "Note") == 3)
             let token = try store.changes(since: nil).token
             #expect(token == ChangeToken(1))
@@ -61,7 +63,7 @@ import Testing
             #expect(try integer("SELECT Z_OPT FROM ZNOTE WHERE Z_PK = 2 AND ZPARENTNOTE IS NULL") == 2)
             #expect(try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1") == 3)
             #expect(try integer("SELECT count(*) FROM Z_1TAGS") == 1)
-            #expect(try integer("SELECT Z_1NOTES FROM Z_1TAGS") == 3)
+            #expect(try integer("SELECT Z_1TAGSOFNOTE FROM Z_1TAGS") == 3)
             #expect(try integer("SELECT count(*) FROM ATRANSACTION") == 2)
             #expect(try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'CHANGE'") == 6)
             for (key, type) in [(3, 0), (2, 1), (1, 2)] {

@@ -35,7 +35,8 @@ struct HashTests {
     func bits() {
         var hasher = RecordHash(RecordModel("A", key: "id", [RecordField("a", .real, isOptional: true)]))
         let numbers = [0.0, -0.0, .nan, Double(nan: 1, signaling: false), 5e-324, 0.1, 0.1.nextUp, .infinity]
-        let values = [FieldValue.null, .integer(0), .text(""), .data(Data())] + numbers.flatMap { [.real($0), .date($0)] }
+        let values =
+            [FieldValue.null, .integer(0), .text(""), .data(Data())] + numbers.flatMap { [.real($0), .date($0)] }
         #expect(Set(values.map { hasher.hash([$0]) }).count == values.count)
         #expect(Set(values).count == values.count)
         for value in values { #expect(value == value && hasher.hash([value]) == hasher.hash([value])) }

@@ -10,9 +10,10 @@ import Testing
     struct KilledWriterTests {
         @Test(
             "whatever call a process dies at, the next one makes both stores equal, with all that was acknowledged",
-            arguments: [("oldFirst", "bothOldRead"), ("newFirst", "bothOldRead"), ("oldFirst", "bothNewRead")])
+            arguments: [("oldFirst", "bothOldRead"), ("newFirst", "bothNewRead")])
         func killed(order: String, phase: String) throws {
-            let trials = try Worker.trials(order, phase, mistake: nil)
+            let trials = try Worker.trials(order, phase)
+            print("\(order), \(phase): killed at \(trials.count) calls")
             #expect(trials.filter { $0.divergences > 0 }.map(\.call) == [])
             #expect(trials.filter(\.hasLost).map(\.call) == [])
             // Each commit of either store is among the calls.
@@ -23,8 +24,9 @@ import Testing
         #if Zoo
             @Test("a lost entry of the outbox is found by the same deaths")
             func mistake() throws {
-                let trials = try Worker.trials("oldFirst", "bothOldRead", mistake: "migration-lost-outbox-entry")
-                #expect(trials.contains { $0.divergences > 0 })
+                let lost = "migration-lost-outbox-entry"
+                let trials = try Worker.trials("oldFirst", "bothOldRead", untilDifferentBy: lost)
+                #expect(trials.last.map { $0.divergences > 0 } == true)
             }
         #endif
     }
@@ -61,7 +63,10 @@ import Testing
         }()
 
         /// A trial per call that changes a file, from the start of the process to its end.
-        static func trials(_ order: String, _ phase: String, mistake: String?) throws -> [Trial] {
+        /// - Parameter mistake: which the worker makes; then the first divergence ends the trials.
+        static func trials(
+            _ order: String, _ phase: String, untilDifferentBy mistake: String? = nil
+        ) throws -> [Trial] {
             let place = try MigrationPlace()
             let prepared = place.path + "/prepared"
             try FileManager.default.createDirectory(atPath: prepared, withIntermediateDirectories: true)
@@ -78,6 +83,7 @@ import Testing
                 let acknowledged = ended.text.split(separator: "\n").count
                 trials.append(try judge(directory, call, acknowledged, order))
                 try FileManager.default.removeItem(atPath: directory)
+                if mistake != nil, trials.last.map({ $0.divergences > 0 }) == true { break }
             }
             return trials
         }

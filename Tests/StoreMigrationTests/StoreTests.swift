@@ -103,6 +103,24 @@ import Testing
             #expect(sqlite?.message.contains("isActive") == true)
         }
 
+        @Test("a scan of many rows gives each once, by integer keys and by texts", arguments: [true, false])
+        func manyRows(isInteger: Bool) throws {
+            let path = place.path + "/many.sqlite"
+            let file = try SQLiteFile(path, .create)
+            try file.run("CREATE TABLE t (id \(isInteger ? "INTEGER" : "TEXT") PRIMARY KEY)")
+            try file.run(
+                """
+                WITH RECURSIVE n(k) AS (SELECT -8500 UNION ALL SELECT k + 1 FROM n WHERE k < 8499)
+                INSERT INTO t SELECT k FROM n
+                """)
+            file.close()
+            let model = RecordModel("T", key: "id", hasIntegerKey: isInteger, [])
+            var keys: [RecordKey] = []
+            let store = try SQLiteTableStore(path, [SQLiteTable(model, table: "t", keyColumn: "id")])
+            try store.scan(model) { key, _ in keys.append(key) }
+            #expect(keys.count == 17_000 && Set(keys).count == 17_000 && keys == keys.sorted())
+        }
+
         @Test("what a column keeps less of is kept less of in both stores", arguments: WriteOrder.allCases)
         func asKept(order: WriteOrder) throws {
             let (old, new) = (try place.sqlite(dateOrigin: 0), try place.strata())

@@ -133,10 +133,11 @@ extension DoubleWriter {
     func read(_ ids: [RecordID], halfMade: [StoreSide: Set<RecordID>]) throws -> [Divergence] {
         let (old, new) = (try stores.old.records(ids), try stores.new.records(ids))
         let (inOld, inNew) = (halfMade[.old] ?? [], halfMade[.new] ?? [])
-        return try ids.map { id in
+        let deleted = try knownDeletions(ids)
+        return ids.map { id in
             Divergence(
                 id: id, old: inOld.contains(id) ? nil : old[id], new: inNew.contains(id) ? nil : new[id],
-                isKnownDeletion: try isKnownDeletion(id))
+                isKnownDeletion: deleted.contains(id))
         }
     }
 }

@@ -385,7 +385,11 @@ public final class DoubleWriter: @unchecked Sendable {
 
     // MARK: For the reconciler, on the queue
 
-    func isKnownDeletion(_ id: RecordID) throws -> Bool { try outbox().isNoted(id, .deleted) }
+    /// Which of these records the writer deleted since the stores were last equal.
+    func knownDeletions(_ ids: [RecordID]) throws -> Set<RecordID> {
+        let outbox = try outbox()
+        return outbox.hasNotes(.deleted) ? Set(ids.filter { outbox.isNoted($0, .deleted) }) : []
+    }
     func forgetDeletions() throws { try outbox().forget(.deleted) }
     func halfMade() throws -> [StoreSide: Set<RecordID>] { try outbox().halfMade() }
     func noteHalfMade(_ ids: [RecordID], _ side: StoreSide) throws { try outbox().noteHalfMade(ids, side) }

@@ -41,7 +41,7 @@ final class Outbox {
     /// cut-over: `kind` 1; records of which one store has a row without links, which mending made: `kind` 2.
     final class Note: Object {
         @Persisted(primaryKey: true) var id = ""
-        @Persisted var kind = 0
+        @Persisted(indexed: true) var kind = 0
         @Persisted var record = Data()
         override class func className() -> String { "MigrationNote" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -186,6 +186,10 @@ final class Outbox {
         try realm.objects(Note.self).where { $0.kind == kind.rawValue }.map {
             try JSONDecoder().decode(RecordID.self, from: $0.record)
         }
+    }
+
+    func hasNotes(_ kind: Note.Kind) -> Bool {
+        !realm.objects(Note.self).where { $0.kind == kind.rawValue }.isEmpty
     }
 
     func isNoted(_ id: RecordID, _ kind: Note.Kind) -> Bool {

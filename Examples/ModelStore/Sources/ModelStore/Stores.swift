@@ -8,6 +8,7 @@ import Strata
 struct Stores {
     let configuration: Realm.Configuration
     let old: CoreDataStore
+    private let isOfNotes: Bool
     let writer: DoubleWriter
 
     private static func file(_ directory: URL, _ name: String) -> URL { directory.appendingPathComponent(name) }
@@ -16,8 +17,10 @@ struct Stores {
     init(_ directory: URL, leavingOut: Set<String> = []) throws {
         old = try CoreDataStore(Self.file(directory, "old.sqlite").path, leavingOut: leavingOut)
         let url = Self.file(directory, "new.strata")
+        // In whatever order the store has the properties.
+        isOfNotes = old.models.map(\.name) == ["Note"] && Set(old.models[0].fields) == Set(Models.note.fields)
         // Classes that this program does not have are known by the file.
-        configuration = Realm.Configuration(fileURL: url, objectTypes: old.models == [Models.note] ? [Note.self] : [])
+        configuration = Realm.Configuration(fileURL: url, objectTypes: isOfNotes ? [Note.self] : [])
         let new = try StrataStore(configuration, models: old.models)
         writer = try DoubleWriter(old: old, new: new, outbox: Self.file(directory, "outbox.strata"), order: .oldFirst)
     }
@@ -43,7 +46,7 @@ struct Stores {
     /// - Parameter acknowledged: is called after each batch.
     func write(seed: Int, batches: Int = .max, acknowledged: () -> Void = {}) throws {
         var random = SeededRandom(seed)
-        let keys = try old.models == [Models.note] ? [] : someKeys()
+        let keys = try isOfNotes ? [] : someKeys()
         for batch in 0..<batches {
             let changes = keys.isEmpty ? notes(seed, batch, &random) : try renamed(keys, seed, batch, &random)
             if changes.isEmpty { return }
