@@ -166,23 +166,21 @@ public final class DoubleWriter: @unchecked Sendable {
     private func afterFailure(
         of side: StoreSide, _ changes: [RecordChange], _ sequence: Int, _ outbox: Outbox, _ error: any Error
     ) throws -> Never {
-        guard mayHold(changes, side) else {
-            try outbox.withdraw(sequence)
-            throw Self.refused(by: side, error)
-        }
-        throw MigrationError(
-            .writeUnknown,
-            "the \(side.rawValue) store failed and may have the batch; it waits in the outbox and will be in both",
-            cause: error)
+        let mayHave = mayHold(changes, side)
+        if !mayHave { try outbox.withdraw(sequence) }
+        throw Self.failure(of: side, mayHave, "it waits in the outbox and will be in both", error)
     }
 
-    private static func refused(by side: StoreSide, _ error: any Error) -> MigrationError {
-        MigrationError(
-            .writeRefused, "the \(side.rawValue) store refused the batch; nothing was written", cause: error)
+    private static func failure(
+        of side: StoreSide, _ mayHave: Bool, _ words: String, _ error: any Error
+    ) -> MigrationError {
+        let store = "the \(side.rawValue) store"
+        return mayHave
+            ? MigrationError(.writeUnknown, "\(store) failed and may have the batch; \(words)", cause: error)
+            : MigrationError(.writeRefused, "\(store) refused the batch; nothing was written", cause: error)
     }
 
-    /// A commit that failed may have reached the file all the same: the store is asked, and where it does not answer it
-    /// may.
+    /// A commit that failed may have reached the file: the store is asked, and where it does not answer it may.
     private func mayHold(_ changes: [RecordChange], _ side: StoreSide) -> Bool {
         do { return try holdsAny(changes, side) } catch { return true }
     }
@@ -203,11 +201,8 @@ public final class DoubleWriter: @unchecked Sendable {
     /// To the one store that the phase writes.
     private func applyAlone(_ changes: [RecordChange], to side: StoreSide) throws {
         do { try stores.apply(changes, to: side) } catch {
-            guard mayHold(changes, side) else { throw Self.refused(by: side, error) }
-            throw MigrationError(
-                .writeUnknown,
-                "the \(side.rawValue) store failed and may have the batch; write it again, which harms nothing",
-                cause: error)
+            throw Self.failure(
+                of: side, mayHold(changes, side), "write it again, which harms nothing", error)
         }
     }
 
@@ -385,7 +380,7 @@ public final class DoubleWriter: @unchecked Sendable {
 
     // MARK: For the reconciler, on the queue
 
-    /// Which of these records the writer deleted since the stores were last equal.
+    /// Those that the writer deleted since the stores were last equal.
     func knownDeletions(_ ids: [RecordID]) throws -> Set<RecordID> {
         let outbox = try outbox()
         return outbox.hasNotes(.deleted) ? Set(ids.filter { outbox.isNoted($0, .deleted) }) : []
