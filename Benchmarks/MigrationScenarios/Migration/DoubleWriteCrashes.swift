@@ -123,8 +123,9 @@ struct DoubleWriteCrashes: Scenario {
         for (place, trials) in all.enumerated() {
             // The first ones get what a division leaves.
             let share = most * (place + 1) / all.count - most * place / all.count
-            let order = random.permutation(of: trials.count)
-            chosen += order.prefix(share).sorted().map { trials[$0] }
+            // The death behind the last answer first.
+            let others = random.permutation(of: trials.count - 1).map { $0 + 1 }
+            chosen += ([0] + others).prefix(share).sorted().map { trials[$0] }
         }
         return chosen
     }
