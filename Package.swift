@@ -87,6 +87,7 @@ let package = Package(
     name: "Assay",
     products: [
         .library(name: "Strata", targets: ["Strata"]),
+        .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "strata", targets: ["StrataTool"]),
         .executable(name: "assay", targets: ["AssayTool"]),
         .library(name: "AssayPreload", type: .dynamic, targets: ["CAssayPreload"]),
@@ -95,7 +96,7 @@ let package = Package(
         .trait(name: "Crypto", description: "Encryption at rest, by libcrypto."),
         .trait(name: "LMDB", description: "LMDB as a peer."),
         .trait(name: "RocksDB", description: "RocksDB as a peer."),
-        .trait(name: "SQLite", description: "SQLite as a peer."),
+        .trait(name: "SQLite", description: "SQLite as a peer, and Core Data's stores."),
         .trait(name: "Zoo", description: "Planted bugs, for the self-test. Never in a build that measures."),
         .default(enabledTraits: []),
     ],
@@ -121,9 +122,20 @@ let package = Package(
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
         room("Strata", ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        // Stores of Core Data, which only those who move away from it import.
+        room(
+            "CoreDataFiles",
+            [
+                "StrataStorage", "StrataFiles", "JSONText",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
+        // From another store to Strata: both are written and compared.
+        room("StoreMigration", ["Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
-            dependencies: ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "Commands", "JSONText"],
+            dependencies: [
+                "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CoreDataFiles", "Commands", "JSONText",
+            ],
             swiftSettings: unmeasured),
 
         // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
@@ -155,7 +167,8 @@ let package = Package(
             dependencies: everyEngine + [
                 "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
                 "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics", "Datasets",
-                "Scenarios", "ObjectScenarios", .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
+                "Scenarios", "ObjectScenarios", "MigrationScenarios",
+                .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: unmeasured),
 
@@ -173,7 +186,14 @@ let package = Package(
                 "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata", "CaseFiles",
                 "Commands",
             ]),
-        benchmark("Zoo", ["Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles"]),
+        benchmark(
+            "MigrationScenarios", isMeasured: false,
+            ["Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CoreDataFiles"]),
+        benchmark(
+            "Zoo",
+            [
+                "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles", "StoreMigration", "CoreDataFiles",
+            ]),
         benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
 
         // Tests.
@@ -193,7 +213,12 @@ let package = Package(
             ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
-        tests("StrataToolTests", ["StrataTool", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+        tests("CoreDataFilesTests", ["CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
+        .executableTarget(
+            name: "MigrationWorker", dependencies: ["StoreMigration", "Strata", "CoreDataFiles"],
+            path: "Tests/MigrationWorker", swiftSettings: settings),
+        tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
+        tests("StrataToolTests", ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),
         tests("MeasuringTests", ["Seeds", "Measuring"]),
@@ -226,8 +251,9 @@ let package = Package(
         tests(
             "BenchmarksTests",
             everyEngine + [
-                "Datasets", "Scenarios", "ObjectScenarios", "PackedRows", "Zoo", "Harness", "Seeds", "RunRecords",
-                "Measuring", "Strata", "CaseFiles", "ProgramTrials", "FaultModel", "SimulatedDisk",
+                "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows", "Zoo", "Harness",
+                "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles", "ProgramTrials",
+                "FaultModel", "SimulatedDisk",
             ]),
         tests(
             "Simulation", isOptimized: true,

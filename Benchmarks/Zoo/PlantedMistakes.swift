@@ -1,4 +1,6 @@
+import CoreDataFiles
 import Harness
+import StoreMigration
 import StrataFiles
 
 #if canImport(Glibc)
@@ -7,7 +9,8 @@ import StrataFiles
     import Darwin
 #endif
 
-/// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata.
+/// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata
+/// and the libraries about leaving another store.
 package enum PlantedMistakes {
     /// Every name that `ASSAY_ZOO_MISTAKE` may have.
     package static var names: [String] {
@@ -15,6 +18,7 @@ package enum PlantedMistakes {
         names += ConditionMistake.allCases.map(\.rawValue)
         #if Zoo
             names += PlantedMistake.allCases.map(\.rawValue)
+            names += MigrationMistake.allCases.map(\.rawValue) + CoreDataMistake.allCases.map(\.rawValue)
         #endif
         return names
     }

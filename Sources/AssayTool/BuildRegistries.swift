@@ -2,6 +2,7 @@ import Datasets
 import DuckDBEngine
 import Harness
 import LibraryEngine
+import MigrationScenarios
 import ModelEngine
 import ObjectScenarios
 import RunRecords
@@ -31,6 +32,7 @@ enum BuildRegistries {
         registries.engineOfFile = { LibraryEngine(try EngineLibrary.load($0).description) }
         ScenarioRegistration.register(into: &registries.scenarios)
         ObjectScenarioRegistration.register(into: &registries.scenarios)
+        MigrationScenarioRegistration.register(into: &registries.scenarios)
         PlantedScenarios.register(into: &registries.scenarios)
         registerEngines(into: &registries.engines, hasEveryPeer)
         #if Zoo

@@ -16,6 +16,7 @@ enum StrataMain {
                 CommandGroup("Look", [InfoCommand(), DumpCommand()]),
                 CommandGroup("Verify and repair", [CheckCommand(), SalvageCommand()]),
                 CommandGroup("Copy and shrink", [CompactCommand(), CopyCommand()]),
+                CommandGroup("Come from Core Data", [CoreDataCommand()]),
             ],
             exitStatus: "0 fine, 1 the operation failed, 2 damage found, 64 wrong arguments",
             failureStatus: "1 the operation failed, 64 wrong arguments")

@@ -16,7 +16,14 @@ struct Rooms {
     static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]
 
     /// Rooms that keep something of ours in a peer's library, beside the peer's own target.
-    static let usersOfLibraries = ["RunHistory": "CSQLite"]
+    static let usersOfLibraries = ["RunHistory": "CSQLite", "CoreDataFiles": "CSQLite"]
+
+    /// Rooms that read files of others into the engine's. The command `strata` has them, the product Strata does not.
+    static let importers: Set<String> = ["CoreDataFiles"]
+
+    /// Rooms that bring data from elsewhere to the engine: they may use it and the library of the other store, and
+    /// know neither harness nor peers.
+    static let migrationRooms: Set<String> = ["StoreMigration"]
 
     /// Rooms that find an engine by the protocols of Harness, or not at all.
     static let withoutEngines: Set<String> = [
@@ -32,7 +39,8 @@ struct Rooms {
 
     /// Start-up and hot paths: Foundation costs 4 to 12 ms before the first instruction of ours.
     static let withoutFoundation: Set<String> = ground.union([
-        "StrataFiles", "StrataStorage", "StrataRepair", "StrataTool", "Measuring", "FaultModel",
+        "StrataFiles", "StrataStorage", "StrataRepair", "StrataTool", "CoreDataFiles", "Measuring",
+        "FaultModel",
     ])
 
     /// The rooms of the engine, by where they stand and how they are named; with its tool.
@@ -70,7 +78,7 @@ struct Rooms {
         let all = Set(targets.map(\.name)).union(libraries)
         let engine = engineRooms.union(Self.librariesOfTheEngine)
         for room in engineRooms.sorted() {
-            let ground = room == "StrataTool" ? Self.ground : []
+            let ground = room == "StrataTool" ? Self.ground.union(Self.importers).union(["CSQLite"]) : []
             check(room, all.subtracting(engine).subtracting(ground), "the engine stands alone")
         }
         for room in Self.ground.sorted() { check(room, all.subtracting(Self.ground), "the ground stands on nothing") }
@@ -79,8 +87,12 @@ struct Rooms {
         for room in Self.withoutEngines.sorted() {
             check(room, engines.union(strata).union(peerLibraries), "the harness finds an engine by its protocols")
         }
-        for room in Self.usersOfLibraries.keys.sorted() {
+        for room in Self.usersOfLibraries.keys.sorted() where !Self.importers.contains(room) {
             check(room, engines.union(strata), "what keeps runs knows no engine")
+        }
+        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite"])
+        for room in Self.migrationRooms.sorted() {
+            check(room, all.subtracting(ofMigrations), "a migration knows the engine and the store that it comes from")
         }
         for room in engines.sorted() { check(room, engines, "an engine knows no other") }
         for room in all.sorted() { check(room, [room], "no room reaches itself") }

@@ -33,7 +33,7 @@ struct RoomsTests {
         #expect(rooms.engines.isSuperset(of: ["StrataEngine", "SQLiteEngine"]))
         let known = Set(manifest.targets.map(\.name))
         let named = Rooms.ground.union(Rooms.withoutEngines).union(Rooms.withoutFoundation)
-            .union(Rooms.usersOfLibraries.keys)
+            .union(Rooms.usersOfLibraries.keys).union(Rooms.migrationRooms)
         #expect(named.union(Rooms.librariesOfTheEngine).subtracting(known) == [], "rooms of the rules without a target")
     }
 
@@ -43,6 +43,8 @@ struct RoomsTests {
             ("room(\"StrataStorage\", [", "\"FaultModel\", ", "StrataStorage reaches FaultModel"),
             ("room(\"Strata\", [", "\"Seeds\", ", "Strata reaches Seeds"),
             ("room(\"Strata\", [", "\"CSQLite\", ", "Strata reaches CSQLite"),
+            ("room(\"StoreMigration\", [", "\"Harness\", ", "StoreMigration reaches Harness"),
+            ("room(\"Strata\", [", "\"StoreMigration\", ", "Strata reaches StoreMigration"),
             ("room(\"Harness\", [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
             ("room(\"FaultModel\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
             ("room(\"Reporting\", isMeasured: false, [", "\"CLMDB\", ", "Reporting imports CLMDB"),

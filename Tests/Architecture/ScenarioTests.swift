@@ -25,7 +25,7 @@ struct ScenarioTests {
         }
     }
 
-    static let folders = ["Benchmarks/Scenarios/", "Benchmarks/ObjectScenarios/"]
+    static let folders = ["Benchmarks/Scenarios/", "Benchmarks/ObjectScenarios/", "Benchmarks/MigrationScenarios/"]
 
     /// The types of the scenario folders that conform to Scenario, or to a protocol whose name ends so, with the slug
     /// that follows them.
@@ -75,8 +75,9 @@ struct ScenarioTests {
         #expect(scenarios.count >= 14, "the scenarios of the first cut were not found")
         for scenario in scenarios {
             let folder = Self.folders.first { scenario.path.hasPrefix($0) } ?? ""
-            let registration =
-                folder + (folder.contains("Object") ? "ObjectScenario" : "Scenario") + "Registration.swift"
+            // MigrationScenarios/MigrationScenarioRegistration.swift
+            let room = folder.split(separator: "/").last ?? ""
+            let registration = "\(folder)\(room.dropLast())Registration.swift"
             let known = Self.filesThatKnow(scenario, among: Self.production)
             #expect(known == [scenario.path, registration], "\(scenario.slug)")
         }

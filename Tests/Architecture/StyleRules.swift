@@ -37,7 +37,7 @@ enum StyleRules {
     private static let unfinishedBeginnings: [StaticString] = ["TO", "FIX", "XX", "HA"]
 
     /// Where code may be `public`: the product, and what its inlinable read path needs.
-    static let publicRooms = ["Sources/Strata/", "Sources/StrataStorage/", "Tests/Client/"]
+    static let publicRooms = ["Sources/Strata/", "Sources/StrataStorage/", "Sources/StoreMigration/", "Tests/Client/"]
 
     /// What a path of one machine begins with.
     private static let machineFolders: [StaticString] = ["/home", "/Users", "/root", "/work"]

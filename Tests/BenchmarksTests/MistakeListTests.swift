@@ -1,5 +1,6 @@
 import Foundation
 import Harness
+import MigrationScenarios
 import ObjectScenarios
 import Scenarios
 import Testing
@@ -39,6 +40,7 @@ struct MistakeListTests {
         var registry = ScenarioRegistry()
         ScenarioRegistration.register(into: &registry)
         ObjectScenarioRegistration.register(into: &registry)
+        MigrationScenarioRegistration.register(into: &registry)
         let (rows, excused) = try Self.named()
         for complaint in Self.complaints(Set(registry.listed.map(\.slug)), rows, excused) {
             Issue.record("\(complaint)")
@@ -52,7 +54,8 @@ struct MistakeListTests {
         // What stands in front of the first scenario is no row.
         for row in code.split(separator: /\bscenario:\s*/).dropFirst() {
             guard let slug = row.firstMatch(of: /^"([^"]+)"/)?.output.1 else { continue }
-            for match in row.matches(of: /"(strata-[a-z0-9-]+)"/) where match.output.1 != "strata-storage" {
+            for match in row.matches(of: /"((?:strata|migration|coredata)-[a-z0-9-]+)"/)
+            where match.output.1 != "strata-storage" {
                 finders[String(match.output.1), default: []].insert(String(slug))
             }
         }
@@ -63,17 +66,30 @@ struct MistakeListTests {
     private static func documented(_ text: String) -> [String: Set<String>] {
         var rows: [String: Set<String>] = [:]
         for line in text.split(separator: "\n") {
-            guard let row = line.firstMatch(of: /^\| `(strata-[a-z0-9-]+)` \|.*\| ([^|]+) \|$/) else { continue }
+            guard
+                let row = line.firstMatch(
+                    of: /^\| `((?:strata|migration|coredata)-[a-z0-9-]+)` \|.*\| ([^|]+) \|$/)
+            else { continue }
             rows[String(row.output.1)] = Set(row.output.2.matches(of: /`([a-z0-9-]+)`/).map { String($0.output.1) })
         }
         return rows
     }
 
-    @Test("every mistake inside Strata is in the table, with the scenarios that have to find it, and no other is")
+    /// Where mistakes of our own code are declared.
+    private static let declarations = [
+        "StrataFiles/PlantedMistake", "StoreMigration/MigrationMistake", "CoreDataFiles/CoreDataMistake",
+    ]
+
+    @Test("every mistake of our own code is in the table, with the scenarios that have to find it, and no other is")
     func table() throws {
-        let source = try String(
-            contentsOf: Self.root.appendingPathComponent("Sources/StrataFiles/PlantedMistake.swift"), encoding: .utf8)
-        let mistakes = Set(source.matches(of: /case \w+ = "(strata-[a-z0-9-]+)"/).map { String($0.output.1) })
+        var mistakes: Set<String> = []
+        for file in Self.declarations {
+            let url = Self.root.appendingPathComponent("Sources/\(file).swift")
+            let found = try String(contentsOf: url, encoding: .utf8)
+                .matches(of: /case \w+ = "((?:strata|migration|coredata)-[a-z0-9-]+)"/)
+            #expect(found.count > 3, "\(file)")
+            mistakes.formUnion(found.map { String($0.output.1) })
+        }
         #expect(mistakes.count > 100)
         var finders: [String: Set<String>] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {

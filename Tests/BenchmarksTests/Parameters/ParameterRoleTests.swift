@@ -3,6 +3,7 @@ import Seeds
 import Testing
 
 @testable import Harness
+@testable import MigrationScenarios
 @testable import ObjectScenarios
 @testable import Scenarios
 
@@ -13,6 +14,7 @@ import Testing
         var registry = ScenarioRegistry()
         ScenarioRegistration.register(into: &registry)
         ObjectScenarioRegistration.register(into: &registry)
+        MigrationScenarioRegistration.register(into: &registry)
         PlantedScenarios.register(into: &registry)
         return registry.scenarios
     }

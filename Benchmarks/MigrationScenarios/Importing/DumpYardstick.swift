@@ -1,0 +1,22 @@
+import Harness
+import Measuring
+import RunRecords
+
+/// How long the program `sqlite3` takes to write a database as SQL and read that into another one: what moving the same
+/// rows costs with what every system has.
+enum DumpYardstick {
+    /// - Returns: nil where there is no such program.
+    static func nanoseconds(_ database: String, into copy: String) throws -> UInt64? {
+        let output = copy + ".out"
+        let quoted = [database, copy].map { "'\($0)'" }
+        let script = "command -v sqlite3 || exit 127; sqlite3 \(quoted[0]) .dump | sqlite3 \(quoted[1])"
+        var program = ChildProgram(["sh", "-c", script], outputFile: output)
+        // Its calls are not the case's.
+        program.environment = WorkerEnvironment.inherited().filter { !$0.hasPrefix("LD_PRELOAD=") }
+        let start = MonotonicClock.now()
+        let end = try program.run()
+        let time = MonotonicClock.now() - start
+        try FileTree.remove(output)
+        return end == .exited(0) && FileTree.exists(copy) ? time : nil
+    }
+}

@@ -1,0 +1,175 @@
+import Harness
+import Measuring
+import RunRecords
+import Seeds
+import StoreMigration
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Two stores, a batch that inserts, changes and deletes, two that follow, and a process that is ended by SIGKILL
+/// before each call by which any of them changes a file: for each phase, each order of the two commits, and each way in
+/// which one of the stores fails beside it. Then another process makes the writer anew, and reconciles.
+///
+/// The page cache survives. That a commit of either store is on the disk before it is acknowledged is what their own
+/// scenarios ask.
+struct DoubleWriteCrashes: Scenario {
+    let slug = "double-write"
+    let family = Family.migration
+    let question = "Are both stores equal, and is all that was acknowledged in them, after a death at each call?"
+    let requires: Set<Capability> = [.objects, .migrations, .persistent]
+    // A checkpoint may run on a thread of its own: the N-th call is not the same each time.
+    let schedule = Schedule.free
+    let durability: DurabilityClass? = .full
+    let parameters = [
+        ScenarioParameter(
+            "trials", .effort, default: 0, range: 0...1_000_000,
+            summary: "deaths that are tried of all combinations; 0: each"),
+        ScenarioParameter(
+            "batches", .size, default: 300, range: 1...1_000_000,
+            summary: "batches of three changes by which the cost of writing twice is measured"),
+    ]
+
+    private static let secondsPerTrial = 60.0
+
+    func run(_ context: CaseContext) throws {
+        guard let witness = IOWitness.shared else {
+            return context.report.inconclusive("no process is killed at a call: \(Preload.libraryName) is not there")
+        }
+        _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
+        context.report.note("the old store is \(OldStore.words)")
+        try DoubleWriteProcess.warm()
+        let prepared = try prepare(context)
+        let calls = try count(context, prepared, witness)
+        let trials = choose(calls, try context.integer("trials"), context.random("deaths"))
+        if trials.isEmpty { return context.report.inconclusive("no call of the writer changed a file") }
+        let tally = DoubleWriteTally(context)
+        let tried = try context.sweep(
+            trials.map(\.address), secondsPerTrial: Self.secondsPerTrial, accepts: { DoubleWriteTrial($0) != nil }
+        ) { address in
+            guard let trial = DoubleWriteTrial(address) else { throw HarnessError("no such trial: \(address)") }
+            let finding = try Self.attempt(trial, prepared, context, witness, tally)
+            return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
+        }
+        try report(context, calls, tally, tried)
+        try WritingCost(context).measure(batches: context.integer("batches"))
+    }
+
+    /// Both stores, equal, in each phase. In a child, so that this process has no threads and can fork.
+    private func prepare(_ context: CaseContext) throws -> [MigrationPhase: String] {
+        var prepared: [MigrationPhase: String] = [:]
+        for phase in MigrationPhase.allCases { prepared[phase] = "\(context.directory)/prepared-\(phase.word)" }
+        let places = prepared
+        let child = try ForkedChild.start { _ in
+            do {
+                for (phase, directory) in places {
+                    let place = MigrationPlace(directory)
+                    try place.make(DoubleWriteTrial.before.rows.values.sorted { $0.id < $1.id })
+                    let writer = try place.writer()
+                    try writer.advance(to: phase)
+                    try writer.close()
+                }
+                return 0
+            } catch { return 1 }
+        }
+        guard child.wait() == .exited(0) else { throw HarnessError("the two stores could not be made") }
+        return prepared
+    }
+
+    /// Calls of each combination, of a process that comes to its end.
+    private func count(
+        _ context: CaseContext, _ prepared: [MigrationPhase: String], _ witness: IOWitness
+    ) throws -> [(trial: DoubleWriteTrial, calls: Int)] {
+        try DoubleWriteTrial.combinations.map { trial in
+            let place = MigrationPlace(context.directory + "/whole")
+            try Self.copy(prepared, trial, place)
+            let (answers, end) = try DoubleWriteProcess(place: place, trial: trial)
+                .write(witness, seconds: Self.secondsPerTrial, isCounted: true)
+            guard end == .exited(0) else {
+                throw EngineError(
+                    .refused, "\(trial.address): a writer without a death ended so: \(end) \(answers.complaint ?? "")")
+            }
+            try FileTree.remove(place.directory)
+            return (trial, answers.calls)
+        }
+    }
+
+    private static func copy(
+        _ prepared: [MigrationPhase: String], _ trial: DoubleWriteTrial, _ place: MigrationPlace
+    ) throws {
+        guard let source = prepared[trial.phase] else { throw HarnessError("no stores in \(trial.phase)") }
+        try FileTree.remove(place.directory)
+        try FileTree.copy(from: source, to: place.directory)
+    }
+
+    /// Each death of each combination, or some of them: of each combination as many as of the others.
+    private func choose(
+        _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ most: Int, _ random: RandomStream
+    ) -> [DoubleWriteTrial] {
+        var random = random
+        let all = calls.map { combination, count in
+            ([nil] + (0..<count).map { Optional($0) }).map { call in
+                var trial = combination
+                trial.call = call
+                return trial
+            }
+        }
+        let count = all.reduce(0) { $0 + $1.count }
+        if most == 0 || most >= count { return all.flatMap { $0 } }
+        var chosen: [DoubleWriteTrial] = []
+        for (place, trials) in all.enumerated() {
+            // The first ones get what a division leaves.
+            let share = most * (place + 1) / all.count - most * place / all.count
+            // The death behind the last answer first.
+            let others = random.permutation(of: trials.count - 1).map { $0 + 1 }
+            chosen += ([0] + others).prefix(share).sorted().map { trials[$0] }
+        }
+        return chosen
+    }
+
+    private static func attempt(
+        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], _ context: CaseContext,
+        _ witness: IOWitness, _ tally: DoubleWriteTally
+    ) throws -> DoubleWriteFinding {
+        let place = MigrationPlace(context.trialDirectory + "/stores")
+        try copy(prepared, trial, place)
+        let process = DoubleWriteProcess(place: place, trial: trial)
+        let (answers, end) = try process.write(witness, seconds: secondsPerTrial)
+        if let complaint = answers.complaint { return DoubleWriteFinding(.refused, "the writer: \(complaint)") }
+        switch end {
+        case .signalled(SIGKILL): if !answers.isWhole { try tally.add("killed", 1) }
+        default: return DoubleWriteFinding(.crashed, "the writer ended so: \(end)")
+        }
+        let finding = try process.judge(answers, seconds: secondsPerTrial)
+        try tally.add("acknowledged", answers.acknowledged)
+        try tally.add("found", finding.found)
+        try tally.add("mended", finding.mended)
+        try tally.add("left", finding.left)
+        return finding
+    }
+
+    private func report(
+        _ context: CaseContext, _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ tally: DoubleWriteTally,
+        _ tried: Int
+    ) throws {
+        let report = context.report
+        let all = calls.reduce(0) { $0 + $1.calls + 1 }
+        let (killed, left) = (try tally.count("killed"), try tally.count("left"))
+        report.add(.combinations, Double(tried), statistic: "count", label: "tried, of \(all)")
+        report.add(.divergences, Double(try tally.count("found")), label: "found")
+        report.add(.divergences, Double(try tally.count("mended")), label: "mended")
+        report.add(.divergences, Double(left), label: "left after the reconciliation")
+        report.note(
+            "\(tried) of \(all) combinations of phase, order, failing store and death, \(killed) of them killed at a "
+                + "call; divergences: \(try tally.count("found")) found, \(try tally.count("mended")) mended, "
+                + "\(left) left; \(try tally.count("acknowledged")) batches were acknowledged")
+        if context.onlyTrial != nil || report.isCut { return }
+        if killed == 0 { report.inconclusive("no process was killed at a call") }
+        if try tally.count("acknowledged") == 0 { report.inconclusive("no batch was acknowledged") }
+        // The phase in which the old store alone is written leaves some.
+        if try tally.count("found") == 0 { report.inconclusive("nothing was there to be reconciled") }
+    }
+}

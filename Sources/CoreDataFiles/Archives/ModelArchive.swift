@@ -1,0 +1,93 @@
+/// Reads a compiled model: the contents of a `.mom` file, or of Z_MODELCACHE after inflating.
+package enum ModelArchive {
+    /// - Returns: nil for bytes that are no archive of a model.
+    package static func model(_ bytes: [UInt8], origin: CoreDataModel.Origin) -> CoreDataModel? {
+        guard let archive = KeyedArchive(bytes), let root = archive.root,
+            let table = archive.object(root, "NSEntities")
+        else { return nil }
+        var entities: [CoreDataEntity] = []
+        var properties = 0
+        for object in values(archive, table) ?? [] where archive.className(object) == "NSEntityDescription" {
+            guard let entity = entity(archive, object, origin) else { return nil }
+            entities.append(entity)
+            properties += entity.attributes.count + entity.relationships.count
+            guard entities.count <= mostEntities, properties <= mostProperties else { return nil }
+        }
+        guard !entities.isEmpty, Set(entities.map(\.name)).count == entities.count else { return nil }
+        entities.sort { $0.name < $1.name }
+        return CoreDataModel(entities: entities, origin: origin).withoutRepeated
+    }
+
+    /// Entities that share their properties could otherwise stand for more than memory holds.
+    private static let mostEntities = 5_000
+    private static let mostProperties = 200_000
+
+    /// The values of a dictionary, of either class that a model has.
+    private static func values(_ archive: KeyedArchive, _ table: KeyedArchive.Object) -> [KeyedArchive.Object]? {
+        if let pairs = archive.pairs(table) { return pairs.map(\.value) }
+        return archive.object(table, "values").flatMap { archive.elements($0) } ?? archive.elements(table, "values")
+    }
+
+    private static func entity(
+        _ archive: KeyedArchive, _ object: KeyedArchive.Object, _ origin: CoreDataModel.Origin
+    ) -> CoreDataEntity? {
+        guard let name = archive.string(object, "NSEntityName") else { return nil }
+        var entity = CoreDataEntity(
+            name: name,
+            superName: archive.object(object, "NSSuperentity").flatMap { archive.string($0, "NSEntityName") })
+        entity.isAbstract = archive.integer(object, "NSIsAbstract") == 1
+        let properties = archive.object(object, "NSProperties").flatMap { values(archive, $0) } ?? []
+        for property in properties {
+            // Properties of an entity above may stand here again.
+            if let owner = archive.object(property, "NSEntity"), archive.string(owner, "NSEntityName") != name {
+                continue
+            }
+            guard let propertyName = archive.string(property, "NSPropertyName") else { return nil }
+            let kind = archive.className(property)
+            if kind == "NSAttributeDescription" || kind == "NSDerivedAttributeDescription" {
+                entity.attributes.append(attribute(archive, property, propertyName, origin))
+            } else if kind == "NSRelationshipDescription",
+                let relationship = relationship(archive, property, propertyName, origin)
+            {
+                entity.relationships.append(relationship)
+            }
+        }
+        entity.attributes.sort { $0.name < $1.name }
+        entity.relationships.sort { $0.name < $1.name }
+        return entity
+    }
+
+    private static func attribute(
+        _ archive: KeyedArchive, _ object: KeyedArchive.Object, _ name: String, _ origin: CoreDataModel.Origin
+    ) -> CoreDataAttribute {
+        let number = archive.integer(object, "NSAttributeType") ?? 0
+        var attribute = CoreDataAttribute(
+            name, CoreDataType(attributeType: number) ?? .any,
+            isOptional: archive.integer(object, "NSIsOptional") == 1, origin: origin)
+        attribute.isTransient = archive.integer(object, "NSIsTransient") == 1 || number == 0
+        if let allows = archive.integer(object, "NSAllowsExternalBinaryDataStorage") {
+            attribute.allowsExternal = allows == 1
+        }
+        return attribute
+    }
+
+    private static func relationship(
+        _ archive: KeyedArchive, _ object: KeyedArchive.Object, _ name: String, _ origin: CoreDataModel.Origin
+    ) -> CoreDataRelationship? {
+        guard
+            let target = archive.string(object, "_NSDestinationEntityName")
+                ?? archive.object(object, "NSDestinationEntity").flatMap({ archive.string($0, "NSEntityName") })
+        else { return nil }
+        let inverse =
+            archive.string(object, "_NSInverseRelationshipName")
+            ?? archive.object(object, "NSInverseRelationship").flatMap { archive.string($0, "NSPropertyName") }
+        // 0 means any number.
+        var relationship = CoreDataRelationship(
+            name, to: target, inverse: inverse, isToMany: archive.integer(object, "NSMaxCount") ?? 0 != 1,
+            origin: origin)
+        relationship.isOptional = archive.integer(object, "NSIsOptional") == 1
+        relationship.isOrdered = archive.integer(object, "NSIsOrdered") == 1
+        relationship.deleteRule = archive.integer(object, "NSDeleteRule").flatMap(CoreDataDeleteRule.init) ?? .nullify
+        return relationship
+    }
+}

@@ -1,0 +1,53 @@
+/// What an import or a comparison met that is not as it should be. Nothing is dropped without a line here.
+package struct ImportFindings: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A link to a row that is not there; it is null in the new file.
+        case danglingLink = "dangling link"
+        /// A row of a many-to-many or ordered relationship whose ends are not both there.
+        case danglingJoin = "dangling join row"
+        /// The same pair twice; both are kept.
+        case duplicateJoin = "duplicate join row"
+        /// The number beside a link is not that of the row that it leads to; the link is kept.
+        case wrongEntity = "link with another entity's number"
+        /// Left out, as the mapping says.
+        case unknownEntity = "row of an unknown entity"
+        case missingBlob = "missing external blob"
+        /// A transformable that could not be decoded; its bytes are kept.
+        case undecoded = "value that is no plain keyed archive"
+        /// Null where the model wants a value; the property became optional.
+        case unexpectedNull = "null in a required property"
+        case lowMaximum = "Z_MAX below a key"
+        /// Of a verification.
+        case missingRow = "row that the new file lacks"
+        case extraRow = "row that the store lacks"
+        case differentRow = "row that differs"
+        case differentList = "list that differs"
+    }
+
+    package private(set) var counts: [Kind: Int] = [:]
+    package private(set) var lines: [String] = []
+    private static let mostLines = 200
+
+    package init() {}
+
+    /// Only differences count for a verification.
+    package var differences: Int {
+        [.missingRow, .extraRow, .differentRow, .differentList].reduce(0) { $0 + counts[$1, default: 0] }
+    }
+
+    mutating func add(_ kind: Kind, _ line: @autoclosure () -> String) {
+        #if Zoo
+            if CoreDataMistake.danglingUntold.isPlanted, kind == .danglingLink || kind == .danglingJoin { return }
+        #endif
+        counts[kind, default: 0] += 1
+        if lines.count < Self.mostLines { lines.append("\(kind.rawValue): \(line())") }
+    }
+
+    mutating func addCount(_ kind: Kind, _ count: Int) { counts[kind, default: 0] += count }
+
+    mutating func addLines(_ more: [String]) { lines += more.prefix(max(0, Self.mostLines - lines.count)) }
+
+    package var summary: [String] {
+        Kind.allCases.compactMap { kind in counts[kind].map { "\(kind.rawValue): \($0)" } } + lines
+    }
+}

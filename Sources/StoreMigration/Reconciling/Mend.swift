@@ -1,0 +1,143 @@
+/// The work of one call of ``Reconciler/mend(_:)``: some hundred records at a time are read, put before the rule, and
+/// written.
+///
+/// 1. What is written to a store is what the rule has seen: a record that a writer has changed since is left for the
+///    next round.
+/// 2. A record that comes to a store is made without its links, and noted as half made, before the links of others may
+///    lead to it. Until it is complete the store counts as having none: a rule that compared the two would find the
+///    half-made one, whatever a process dies at.
+struct Mend {
+    private let writer: DoubleWriter
+    private let rule: MendRule
+    private var halfMade: [StoreSide: Set<RecordID>]
+    /// What the rule said of records that one store alone has.
+    private var chosen: [RecordID: StoreSide] = [:]
+    private(set) var left: Set<RecordID> = []
+    private(set) var written: Set<RecordID> = []
+    private(set) var firstRefusal: (any Error)?
+
+    init(_ writer: DoubleWriter, _ rule: MendRule, halfMade: [StoreSide: Set<RecordID>]) {
+        self.writer = writer
+        self.rule = rule
+        self.halfMade = halfMade
+    }
+
+    private mutating func leave(_ id: RecordID, _ error: any Error) {
+        left.insert(id)
+        if firstRefusal == nil { firstRefusal = error }
+    }
+
+    /// Makes the records that are to come to a store.
+    mutating func makeRows(_ ids: [RecordID]) throws {
+        let seen = try writer.queue.sync { try writer.read(ids, halfMade: halfMade) }
+        var wanted: [StoreSide: [RecordID]] = [:]
+        for divergence in seen where (divergence.old == nil) != (divergence.new == nil) {
+            switch try rule.mending(divergence) {
+            case .take(let side):
+                chosen[divergence.id] = side
+                if divergence[side] != nil { wanted[side.other, default: []].append(divergence.id) }
+            case .leave: left.insert(divergence.id)
+            }
+        }
+        for (side, ids) in wanted { try makeRows(ids, in: side) }
+    }
+
+    /// A row that is there already is left to the writer that made it.
+    private mutating func makeRows(_ ids: [RecordID], in side: StoreSide) throws {
+        try writer.queue.sync {
+            let (source, target) = (try writer.stores[side.other].records(ids), try writer.stores[side].records(ids))
+            var rows: [RecordChange] = []
+            for id in ids where target[id] == nil {
+                guard let record = source[id], let model = writer.stores.models[id.model] else { continue }
+                do {
+                    guard case .upsert(let kept) = try writer.stores.asKept(.upsert(record)) else { continue }
+                    rows.append(.upsert(model.withoutLinks(kept)))
+                } catch { leave(id, error) }
+            }
+            if rows.isEmpty { return }
+            try writer.noteHalfMade(rows.map(\.id), side)
+            halfMade[side, default: []].formUnion(rows.map(\.id))
+            try apply(rows, to: side)
+        }
+    }
+
+    mutating func mend(_ ids: [RecordID]) throws {
+        let seen = try writer.queue.sync { try writer.read(ids, halfMade: halfMade) }
+        var sides: [(divergence: Divergence, side: StoreSide)] = []
+        for divergence in seen where !left.contains(divergence.id) {
+            // Half made, and gone where it came from.
+            if divergence.old == nil, divergence.new == nil { chosen[divergence.id] = .old }
+            if let side = chosen.removeValue(forKey: divergence.id) {
+                sides.append((divergence, side))
+                continue
+            }
+            switch try rule.mending(divergence) {
+            case .take(let side): sides.append((divergence, side))
+            case .leave: left.insert(divergence.id)
+            }
+        }
+        try writer.queue.sync {
+            let now = try writer.read(sides.map(\.divergence.id), halfMade: halfMade)
+            var changes: [StoreSide: [RecordChange]] = [:]
+            for ((before, side), now) in zip(sides, now) where before.old == now.old && before.new == now.new {
+                guard let right = now[side] else {
+                    changes[side.other, default: []].append(.delete(now.id))
+                    if now[side.other] == nil { changes[side, default: []].append(.delete(now.id)) }
+                    continue
+                }
+                do {
+                    let kept = try writer.stores.asKept(.upsert(right))
+                    changes[side.other, default: []].append(kept)
+                    // What one store cannot give back is given up in both.
+                    if kept != .upsert(right) { changes[side, default: []].append(kept) }
+                } catch { leave(now.id, error) }
+            }
+            for (side, changes) in changes { try apply(changes, to: side) }
+        }
+    }
+
+    /// One by one, where a store refuses them together.
+    private mutating func apply(_ changes: [RecordChange], to side: StoreSide) throws {
+        do {
+            try writer.stores.apply(changes, to: side)
+            written.formUnion(changes.map(\.id))
+        } catch {
+            var failures = 0
+            for change in changes {
+                do {
+                    try writer.stores.apply([change], to: side)
+                    written.insert(change.id)
+                } catch {
+                    leave(change.id, error)
+                    if (error as? MigrationError)?.code != .invalidChange { failures += 1 }
+                    // Then it is the store, and not a record.
+                    if failures == 3 { throw error }
+                }
+            }
+        }
+    }
+
+    /// - Parameter remaining: records that differ still.
+    func finish(_ remaining: Set<RecordID>) throws {
+        if halfMade.values.allSatisfy(\.isEmpty) { return }
+        try writer.setHalfMade(halfMade.mapValues { $0.intersection(remaining) })
+    }
+}
+
+extension Divergence {
+    subscript(_ side: StoreSide) -> Record? { side == .old ? old : new }
+}
+
+extension DoubleWriter {
+    /// On the queue.
+    func read(_ ids: [RecordID], halfMade: [StoreSide: Set<RecordID>]) throws -> [Divergence] {
+        let (old, new) = (try stores.old.records(ids), try stores.new.records(ids))
+        let (inOld, inNew) = (halfMade[.old] ?? [], halfMade[.new] ?? [])
+        let deleted = try knownDeletions(ids)
+        return ids.map { id in
+            Divergence(
+                id: id, old: inOld.contains(id) ? nil : old[id], new: inNew.contains(id) ? nil : new[id],
+                isKnownDeletion: deleted.contains(id))
+        }
+    }
+}

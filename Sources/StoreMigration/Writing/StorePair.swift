@@ -1,0 +1,98 @@
+/// Both stores, with what each batch keeps current: the hashes of their records, and what was counted.
+///
+/// Concurrency: all but the constants is used on the queue of its ``DoubleWriter``.
+final class StorePair {
+    let old: any PrimaryStore
+    let new: any PrimaryStore
+    let models: [String: RecordModel]
+    let hasLinks: Bool
+    var phase = MigrationPhase.old
+    private(set) var figures: [MigrationPhase: MigrationFigures] = [:]
+    /// Once a reconciler has built them.
+    var hashes: HashPair?
+    /// While hashes are built: what has changed since the reading began.
+    var changedWhileReading: Set<RecordID>?
+
+    /// - Throws: `invalidModel`.
+    init(old: any PrimaryStore, new: any PrimaryStore) throws {
+        self.old = old
+        self.new = new
+        models = Dictionary(new.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
+        guard models == Dictionary(old.models.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a }) else {
+            throw MigrationError(.invalidModel, "the stores have different models; give both the same")
+        }
+        hasLinks = models.values.contains { $0.fields.contains(where: \.kind.isLink) }
+    }
+
+    subscript(_ side: StoreSide) -> any PrimaryStore { side == .old ? old : new }
+
+    /// A change that both stores can hold, with the values that both can keep.
+    /// - Throws: `invalidChange`.
+    func asKept(_ change: RecordChange) throws -> RecordChange {
+        try change.check(models)
+        let kept = try new.asKept(old.asKept(change))
+        guard case .upsert(let record) = kept, let model = models[record.id.model] else { return kept }
+        return .upsert(model.sorted(record))
+    }
+
+    /// Writes a batch to one store, and keeps the store's hashes current.
+    func apply(_ changes: [RecordChange], to side: StoreSide) throws {
+        // Noted before: a batch that fails may have been written.
+        changedWhileReading?.formUnion(changes.map(\.id))
+        let path = side == .old ? \MigrationFigures.secondsInOld : \MigrationFigures.secondsInNew
+        defer { refreshHashes(changes.map(\.id), side, sent: changes) }
+        try timed(path) { try self[side].apply(changes) }
+    }
+
+    /// Takes the hashes of what the store has now. Where it cannot be read, all hashes are given up: a reconciler reads
+    /// the stores again.
+    ///
+    /// - Parameter sent: what was just written.
+    func refreshHashes(_ ids: [RecordID], _ side: StoreSide, sent: [RecordChange] = []) {
+        guard hashes != nil else { return }
+        do {
+            var found = try self[side].records(ids)
+            #if Zoo
+                if MigrationMistake.hashStale.isPlanted { for change in sent { found = Self.overlaid(found, change) } }
+            #endif
+            hashes?.take(ids, found, side)
+        } catch { hashes = nil }
+    }
+
+    #if Zoo
+        /// Records as they would be, had a store kept what it was sent.
+        private static func overlaid(_ found: [RecordID: Record], _ change: RecordChange) -> [RecordID: Record] {
+            var found = found
+            switch change {
+            case .delete(let id): found[id] = nil
+            case .upsert(let record):
+                found[record.id, default: Record(record.id, [:])].values.merge(record.values) { $1 }
+            }
+            return found
+        }
+    #endif
+
+    func count(_ change: (inout MigrationFigures) -> Void) { change(&figures[phase, default: .init()]) }
+
+    func timed<Output>(
+        _ path: WritableKeyPath<MigrationFigures, Double>, _ body: () throws -> Output
+    ) rethrows -> Output {
+        let start = ContinuousClock.now
+        defer { count { $0[keyPath: path] += (ContinuousClock.now - start).inSeconds } }
+        return try body()
+    }
+}
+
+extension Duration {
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+
+extension Array {
+    /// Pieces of a length, and what is left.
+    func chunked(_ length: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: length).map { Array(self[$0..<Swift.min($0 + length, count)]) }
+    }
+}
