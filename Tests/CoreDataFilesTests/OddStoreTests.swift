@@ -15,7 +15,8 @@
         private func imports(_ rows: Int, _ comment: Comment? = nil) throws {
             let report = try folder.importing()
             let verified = try folder.verifying()
-            #expect(verified.isEqual && verified.rows == rows && report.inserted == rows, "\(verified.findings.summary)")
+            #expect(verified.isEqual && verified.rows == rows, "\(verified.findings.summary)")
+            #expect(report.inserted == rows)
             let again = try folder.importing()
             #expect(again.inserted + again.changed + again.deleted + again.lists == 0, comment)
         }
@@ -118,7 +119,8 @@
         @Test(
             "a shape that no rule explains is refused by name",
             arguments: [
-                ("DROP TABLE ZTAG", "ZTAG"), ("DROP TABLE Z_4TAGS", "Note.tags"), ("DROP TABLE Z_METADATA", "Z_METADATA"),
+                ("DROP TABLE ZTAG", "ZTAG"), ("DROP TABLE Z_4TAGS", "Note.tags"),
+                ("DROP TABLE Z_METADATA", "Z_METADATA"),
                 ("DELETE FROM Z_METADATA", "Z_UUID"), ("DELETE FROM Z_PRIMARYKEY", "Z_PRIMARYKEY"),
                 ("UPDATE Z_PRIMARYKEY SET Z_SUPER = 5 WHERE Z_ENT = 4", "Note"),
                 ("UPDATE Z_PRIMARYKEY SET Z_SUPER = 77 WHERE Z_ENT = 7", "77"),

@@ -15,7 +15,9 @@
         func killed() throws {
             let maker = try folder.make()
             for index in 0..<600 { try maker.insert("Tag", [("ZNAME", .text("tag \(index)"))]) }
-            for index in 3..<500 { try maker.file.run("INSERT INTO Z_4TAGS VALUES (\(index % 4 + 1), \(index), \(index))") }
+            for index in 3..<500 {
+                try maker.file.run("INSERT INTO Z_4TAGS VALUES (\(index % 4 + 1), \(index), \(index))")
+            }
             try maker.finish()
             let path = folder.path
             let moments = Mutex(0)

@@ -117,15 +117,18 @@
                 add(&hash)
                 return hash.value
             }
-            let hashes = [
-                hash { $0.addNull() }, hash { $0.add(integer: 0) }, hash { $0.add(integer: 1) },
-                hash { $0.add(double: 0) }, hash { $0.add(double: -0.0) }, hash { $0.add(double: 1) },
-                hash { $0.add(double: 1.0.nextUp) }, hash { [].withUnsafeBytes { bytes in $0.add(bytes: bytes) } },
-                hash { [0 as UInt8].withUnsafeBytes { bytes in $0.add(bytes: bytes) } },
-                hash { [0, 0 as UInt8].withUnsafeBytes { bytes in $0.add(bytes: bytes) } },
-                hash { $0.add(.null as KeyedArchive.Plain) }, hash { $0.add(.string("")) }, hash { $0.add(.bool(false)) },
-                hash { $0.add(.array([])) }, hash { $0.add(.dictionary([:])) }, hash { $0.add(.date(0)) },
-            ]
+            func bytes(_ bytes: [UInt8]) -> UInt64 {
+                hash { (hash: inout RowHash) in bytes.withUnsafeBytes { hash.add(bytes: $0) } }
+            }
+            func plain(_ value: KeyedArchive.Plain) -> UInt64 { hash { $0.add(value) } }
+            var hashes = [bytes([]), bytes([0]), bytes([0, 0]), hash { $0.addNull() }]
+            for number: Int64 in [0, 1] { hashes.append(hash { $0.add(integer: number) }) }
+            for number in [0, -0.0, 1, 1.0.nextUp] { hashes.append(hash { $0.add(double: number) }) }
+            for value: KeyedArchive.Plain in [
+                .null, .string(""), .bool(false), .array([]), .dictionary([:]), .date(0),
+            ] {
+                hashes.append(plain(value))
+            }
             // Null is null, of any type too.
             #expect(Set(hashes).count == hashes.count - 1)
         }

@@ -22,9 +22,9 @@ package enum DecimalBytes {
             } else if byte == UInt8(ascii: "."), !hasPoint {
                 hasPoint = true
             } else if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
-                guard let power = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), (-100_000...100_000).contains(power) else {
-                    return nil
-                }
+                guard let power = Int(String(decoding: rest.dropFirst(), as: UTF8.self)),
+                    (-100_000...100_000).contains(power)
+                else { return nil }
                 exponent += power
                 break
             } else {

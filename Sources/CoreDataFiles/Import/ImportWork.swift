@@ -33,6 +33,12 @@
             all = keys.reduce(0) { $0 + $1.count }
         }
 
+        /// Rows of unknown entities are none, where they are left out.
+        private static func condition(_ hierarchy: StoredHierarchy, _ mapping: CoreDataMapping) -> String {
+            let numbers = hierarchy.entities.map { String($0.number) }.joined(separator: ", ")
+            return mapping.leavesUnknownOut ? " WHERE Z_ENT IN (\(numbers))" : ""
+        }
+
         /// The keys of each table, and a reader for each.
         static func sources(
             _ copy: SourceCopy, _ file: SQLiteFile, _ layout: ClassLayout, _ mapping: CoreDataMapping,
@@ -43,9 +49,7 @@
             var twins: [Int: EntityLookup] = [:]
             for hierarchy in hierarchies {
                 var found: [Int64] = []
-                let numbers = hierarchy.entities.map { String($0.number) }.joined(separator: ", ")
-                // Rows of unknown entities are none, where they are left out.
-                let condition = mapping.leavesUnknownOut ? " WHERE Z_ENT IN (\(numbers))" : ""
+                let condition = Self.condition(hierarchy, mapping)
                 let rows = try file.statement("SELECT Z_PK FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
                 while try rows.step() {
                     let key = rows.integer(0)
@@ -255,8 +259,10 @@
             let made = layout.classes[table]
             let version = made.columns.firstIndex { $0.name == ClassLayout.versionName }
             var found: [Int64] = []
-            let name = quoted(layout.layout.hierarchies[table].table)
-            let rows = try file.statement("SELECT Z_PK, ifnull(Z_OPT, 0) FROM \(name) ORDER BY Z_PK")
+            let hierarchy = layout.layout.hierarchies[table]
+            let condition = Self.condition(hierarchy, options.mapping)
+            let rows = try file.statement(
+                "SELECT Z_PK, ifnull(Z_OPT, 0) FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
             var hasRow = try rows.step()
             var failure: CoreDataError?
             try view.scan(table, columns: [version ?? 0]) { (batch) throws(StorageError) in

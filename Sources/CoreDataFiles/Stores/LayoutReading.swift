@@ -114,32 +114,14 @@
             for needed in ["Z_PK", "Z_ENT", "Z_OPT"] where !columns.contains(needed) {
                 throw CoreDataError(.unknownShape, "\(hierarchy.table) has no column \(needed)")
             }
-            var taken: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
-            var names: Set<String> = ["coreDataKey", "coreDataEntity", "coreDataVersion"]
+            var claim = Claim(table: hierarchy.table, columns: columns)
             for stored in hierarchy.entities {
                 guard let entity = model.entity(named: stored.name) else { continue }
+                let isBelow = stored.number != hierarchy.root.number
                 for attribute in entity.attributes where !attribute.isTransient {
-                    let column: String
-                    do throws(CoreDataError) {
-                        column = try self.column(
-                            attribute.name, attribute.type.sqlType, attribute.column, columns, taken, entity.name,
-                            hierarchy.table)
-                    } catch {
-                        // A type that came later than this reader may have no column of its own.
-                        guard attribute.type == .any, attribute.origin != .mapping else { throw error }
-                        notes.append("\(entity.name).\(attribute.name) is of an unknown type and is left out: \(error)")
-                        continue
+                    if let stored = try self.stored(attribute, entity.name, isBelow: isBelow, &claim) {
+                        hierarchy.attributes.append(stored)
                     }
-                    taken.insert(column)
-                    let isBelow = stored.number != hierarchy.root.number
-                    hierarchy.attributes.append(
-                        StoredAttribute(
-                            name: unique(
-                                mapping.entities[entity.name]?.attributes[attribute.name]?.name ?? attribute.name,
-                                entity.name, &names),
-                            entity: entity.name, attribute: attribute, column: column,
-                            isOptional: attribute.isOptional || isBelow,
-                            isExternal: try isExternal(attribute, column, hierarchy.table)))
                 }
                 for relationship in entity.relationships where !relationship.isToMany {
                     guard let target = layout.hierarchy(of: relationship.target) else {
@@ -148,25 +130,11 @@
                             "\(entity.name).\(relationship.name) leads to \(relationship.target), which the store "
                                 + "does not have")
                     }
-                    let column = try self.column(
-                        relationship.name, "INTEGER", relationship.column, columns, taken, entity.name,
-                        hierarchy.table)
-                    taken.insert(column)
-                    let twin = columns.first {
-                        StoreCatalog.numbered($0.dropFirst())?.rest == "_" + column.dropFirst()
-                    }
-                    if let twin { taken.insert(twin) }
-                    hierarchy.links.append(
-                        StoredLink(
-                            name: unique(
-                                mapping.entities[entity.name]?.relationships[relationship.name]?.name
-                                    ?? relationship.name, entity.name, &names),
-                            entity: entity.name, relationship: relationship, column: column, entityColumn: twin,
-                            target: target))
+                    hierarchy.links.append(try self.stored(relationship, entity.name, target, &claim))
                 }
             }
             for column in catalog.columns(hierarchy.table)
-            where !taken.contains(column) && !column.hasPrefix("Z_FOK_") {
+            where !claim.taken.contains(column) && !column.hasPrefix("Z_FOK_") {
                 notes.append(
                     "\(hierarchy.table).\(column) belongs to no property and is left out: name it in a mapping to "
                         + "import it")
@@ -174,10 +142,54 @@
             layout.hierarchies[index] = hierarchy
         }
 
+        /// What of a table the properties before have taken.
+        private struct Claim {
+            let table: String
+            let columns: Set<String>
+            var taken: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
+            /// Names in the class.
+            var names: Set<String> = ["coreDataKey", "coreDataEntity", "coreDataVersion"]
+        }
+
+        /// - Returns: nil for an attribute of a type that came later than this reader, and has no column of its own.
+        private mutating func stored(
+            _ attribute: CoreDataAttribute, _ entity: String, isBelow: Bool, _ claim: inout Claim
+        ) throws(CoreDataError) -> StoredAttribute? {
+            let column: String
+            do throws(CoreDataError) {
+                column = try self.column(attribute.name, attribute.type.sqlType, attribute.column, entity, claim)
+            } catch {
+                guard attribute.type == .any, attribute.origin != .mapping else { throw error }
+                notes.append("\(entity).\(attribute.name) is of an unknown type and is left out: \(error)")
+                return nil
+            }
+            claim.taken.insert(column)
+            let wanted = mapping.entities[entity]?.attributes[attribute.name]?.name
+            return StoredAttribute(
+                name: unique(wanted ?? attribute.name, entity, &claim.names), entity: entity, attribute: attribute,
+                column: column, isOptional: attribute.isOptional || isBelow,
+                isExternal: try isExternal(attribute, column, claim.table))
+        }
+
+        private func stored(
+            _ relationship: CoreDataRelationship, _ entity: String, _ target: Int, _ claim: inout Claim
+        ) throws(CoreDataError) -> StoredLink {
+            let column = try self.column(relationship.name, "INTEGER", relationship.column, entity, claim)
+            claim.taken.insert(column)
+            let twin = claim.columns.first {
+                StoreCatalog.numbered($0.dropFirst())?.rest == "_" + column.dropFirst()
+            }
+            if let twin { claim.taken.insert(twin) }
+            let wanted = mapping.entities[entity]?.relationships[relationship.name]?.name
+            return StoredLink(
+                name: unique(wanted ?? relationship.name, entity, &claim.names), entity: entity,
+                relationship: relationship, column: column, entityColumn: twin, target: target)
+        }
+
         private func column(
-            _ name: String, _ type: String, _ wanted: String?, _ columns: Set<String>, _ taken: Set<String>,
-            _ entity: String, _ table: String
+            _ name: String, _ type: String, _ wanted: String?, _ entity: String, _ claim: Claim
         ) throws(CoreDataError) -> String {
+            let (table, columns, taken) = (claim.table, claim.columns, claim.taken)
             let plain = "Z" + name.uppercased()
             let candidates = wanted.map { [$0] } ?? [plain] + (1...columns.count + 1).map { plain + String($0) }
             let free = candidates.filter { columns.contains($0) && !taken.contains($0) }
@@ -306,6 +318,9 @@
             guard keys.allSatisfy({ $0.hasPrefix("Z_") }), parts.allSatisfy({ $0 != nil }) else { return nil }
             let named = parts.indices.filter { parts[$0]?.rest == rest }
             if named.count == 1 { return named[0] }
+            // A number behind the name sets two columns of one name apart.
+            let near = parts.indices.filter { parts[$0]?.rest.hasPrefix(rest) ?? false }
+            if near.count == 1 { return near[0] }
             let others = parts.indices.filter { parts[$0]?.number != number }
             if others.count == 1 { return others[0] }
             throw CoreDataError(

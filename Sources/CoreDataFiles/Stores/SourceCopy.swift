@@ -53,7 +53,8 @@
             bytes = size + walSize + journalSize
             Self.removeLeftOver(beside: place)
             let blobs = times > 0 ? Self.sizeOfFolder(Self.externalFolder(of: source)) : 0
-            try Self.requireRoom(place, bytes + times * (bytes + blobs), for: "a copy of \(source), and what is made of it")
+            try Self.requireRoom(
+                place, bytes + times * (bytes + blobs), for: "a copy of \(source), with what is made of it,")
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(

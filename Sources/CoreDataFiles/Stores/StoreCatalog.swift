@@ -65,7 +65,8 @@
             }
             if let entity = own.first(where: { $0.name.isEmpty || $0.number < 1 }) {
                 throw CoreDataError(
-                    .unknownShape, "\(file.path): an entity of Z_PRIMARYKEY has no name, or the number \(entity.number)")
+                    .unknownShape,
+                    "\(file.path): an entity of Z_PRIMARYKEY has no name, or the number \(entity.number)")
             }
             guard !own.isEmpty else {
                 throw CoreDataError(.unknownShape, "\(file.path): Z_PRIMARYKEY names no entity")

@@ -31,8 +31,10 @@ struct ComparedColumn {
     var rule: Rule
 
     /// All properties of a hierarchy that have one value.
-    static func all(_ hierarchy: StoredHierarchy) -> [ComparedColumn] {
+    /// - Parameter hasOwnKey: another property than Z_PK is the primary key, so that Z_PK is one beside it.
+    static func all(_ hierarchy: StoredHierarchy, hasOwnKey: Bool) -> [ComparedColumn] {
         var all = [ComparedColumn(name: ClassLayout.versionName, column: "Z_OPT", rule: .version)]
+        if hasOwnKey { all.append(ComparedColumn(name: ClassLayout.keyName, column: "Z_PK", rule: .integer)) }
         if hierarchy.entities.count > 1 {
             all.append(ComparedColumn(name: ClassLayout.entityName, column: "Z_ENT", rule: .entity))
         }

@@ -79,7 +79,8 @@
             }
             let all = keys.reduce(0) { $0 + $1.count }
             for (table, hierarchy) in layout.hierarchies.enumerated() {
-                let columns = ComparedColumn.all(hierarchy)
+                let columns = ComparedColumn.all(
+                    hierarchy, hasOwnKey: options.mapping.entities[hierarchy.root.name]?.key != nil)
                 let stored = try StoredRows(file, hierarchy, columns, keys, copy.externalFolder, options.mapping)
                 let found = try FoundRows(view.schema.tables[table], columns, hierarchy)
                 let rows = TableComparison(view.schema.tables[table].name, stored, found)

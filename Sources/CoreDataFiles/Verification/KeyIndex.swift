@@ -1,6 +1,5 @@
 #if SQLite
-    /// The keys of a store's table in order, with the number of each row's entity, for the comparison's own look whether
-    /// a link leads somewhere.
+    /// The keys of a store's table in order: a comparison's own answer whether a link leads somewhere.
     struct KeyIndex {
         private var keys: [Int64] = []
 

@@ -39,7 +39,8 @@
                 guard names[entity] != nil else {
                     guard mapping.leavesUnknownOut else {
                         throw CoreDataError(
-                            .unknownShape, "\(hierarchy.table), Z_PK \(key): Z_ENT \(entity) is no entity of this table")
+                            .unknownShape,
+                            "\(hierarchy.table), Z_PK \(key): Z_ENT \(entity) is no entity of this table")
                     }
                     continue
                 }
