@@ -11,7 +11,7 @@ struct Mend {
     private let rule: MendRule
     private var halfMade: [StoreSide: Set<RecordID>]
     /// What the rule said of records that one store alone has.
-    private var chosen: [RecordID: StoreSide] = [:]
+    private var chosen: [RecordID: Choice] = [:]
     private(set) var left: Set<RecordID> = []
     private(set) var written: Set<RecordID> = []
     private(set) var firstRefusal: (any Error)?
@@ -34,7 +34,7 @@ struct Mend {
         for divergence in seen where (divergence.old == nil) != (divergence.new == nil) {
             switch try rule.mending(divergence) {
             case .take(let side):
-                chosen[divergence.id] = side
+                chosen[divergence.id] = (divergence, side)
                 if divergence[side] != nil { wanted[side.other, default: []].append(divergence.id) }
             case .leave: left.insert(divergence.id)
             }
@@ -62,13 +62,34 @@ struct Mend {
     }
 
     mutating func mend(_ ids: [RecordID]) throws {
-        let seen = try writer.queue.sync { try writer.read(ids, halfMade: halfMade) }
-        var sides: [(divergence: Divergence, side: StoreSide)] = []
+        if rule.asks {
+            let seen = try writer.queue.sync { try writer.read(ids, halfMade: halfMade) }
+            let sides = try choose(seen)
+            try writer.queue.sync {
+                try write(sides, try writer.read(sides.map(\.divergence.id), halfMade: halfMade))
+            }
+        } else {
+            try writer.queue.sync {
+                let sides = try choose(try writer.read(ids, halfMade: halfMade))
+                try write(sides, sides.map(\.divergence))
+            }
+        }
+    }
+
+    private typealias Choice = (divergence: Divergence, side: StoreSide)
+
+    private mutating func choose(_ seen: [Divergence]) throws -> [Choice] {
+        var sides: [Choice] = []
         for divergence in seen where !left.contains(divergence.id) {
             // Half made, and gone where it came from.
-            if divergence.old == nil, divergence.new == nil { chosen[divergence.id] = .old }
-            if let side = chosen.removeValue(forKey: divergence.id) {
-                sides.append((divergence, side))
+            if divergence.old == nil, divergence.new == nil {
+                sides.append((divergence, .old))
+                continue
+            }
+            if let choice = chosen.removeValue(forKey: divergence.id), choice.divergence.old == divergence.old,
+                choice.divergence.new == divergence.new
+            {
+                sides.append((divergence, choice.side))
                 continue
             }
             switch try rule.mending(divergence) {
@@ -76,24 +97,26 @@ struct Mend {
             case .leave: left.insert(divergence.id)
             }
         }
-        try writer.queue.sync {
-            let now = try writer.read(sides.map(\.divergence.id), halfMade: halfMade)
-            var changes: [StoreSide: [RecordChange]] = [:]
-            for ((before, side), now) in zip(sides, now) where before.old == now.old && before.new == now.new {
-                guard let right = now[side] else {
-                    changes[side.other, default: []].append(.delete(now.id))
-                    if now[side.other] == nil { changes[side, default: []].append(.delete(now.id)) }
-                    continue
-                }
-                do {
-                    let kept = try writer.stores.asKept(.upsert(right))
-                    changes[side.other, default: []].append(kept)
-                    // What one store cannot give back is given up in both.
-                    if kept != .upsert(right) { changes[side, default: []].append(kept) }
-                } catch { leave(now.id, error) }
+        return sides
+    }
+
+    /// - Parameter now: what the stores have of these records now.
+    private mutating func write(_ sides: [Choice], _ now: [Divergence]) throws {
+        var changes: [StoreSide: [RecordChange]] = [:]
+        for ((before, side), now) in zip(sides, now) where before.old == now.old && before.new == now.new {
+            guard let right = now[side] else {
+                changes[side.other, default: []].append(.delete(now.id))
+                if now[side.other] == nil { changes[side, default: []].append(.delete(now.id)) }
+                continue
             }
-            for (side, changes) in changes { try apply(changes, to: side) }
+            do {
+                let kept = try writer.stores.asKept(.upsert(right))
+                changes[side.other, default: []].append(kept)
+                // What one store cannot give back is given up in both.
+                if kept != .upsert(right) { changes[side, default: []].append(kept) }
+            } catch { leave(now.id, error) }
         }
+        for (side, changes) in changes { try apply(changes, to: side) }
     }
 
     /// One by one, where a store refuses them together.

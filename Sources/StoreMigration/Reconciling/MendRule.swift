@@ -42,6 +42,14 @@ public enum DeletionRule: Sendable {
 }
 
 extension MendRule {
+    /// Whether it calls what an application gave, which may take its time and write itself.
+    var asks: Bool {
+        switch self {
+        case .oldWins, .newWins, .newerWins(_, _, .deletionWins), .newerWins(_, _, .editWins): false
+        case .ask, .newerWins(_, _, .ask): true
+        }
+    }
+
     func mending(_ divergence: Divergence) throws -> Mending {
         switch self {
         case .oldWins: return .take(.old)
