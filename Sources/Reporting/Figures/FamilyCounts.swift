@@ -40,11 +40,14 @@ struct VerdictCounts: Equatable {
 
     /// `2 of safety, 1 of progress, 1 known`: the two are never added up without being told apart.
     func concernWords(gap: String = Figure.gap) -> String {
-        let listed = known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known"
-        if progress == 0 { return "of safety" + listed }
-        if safety == 0 { return "of progress" + listed }
+        kindWords(gap: gap) + (known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known")
+    }
+
+    /// The same without how many of them are listed.
+    func kindWords(gap: String = Figure.gap) -> String {
+        if progress == 0 { return "of safety" }
+        if safety == 0 { return "of progress" }
         return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
-            + listed
     }
 
     /// What keeps the run from saying more, with its numbers; empty where nothing does.

@@ -47,11 +47,11 @@ struct SweepCharts: ReportPart {
 
     private func legend(_ section: inout Markup) {
         section.element("p", ["class": "key"]) { key in
-            for group in OutcomeRow.Group.allCases {
+            for group in ShownOutcome.allCases {
                 key.element("span") { entry in
                     entry.open("i", ["class": "o-\(group.rawValue)"])
                     entry.close("i")
-                    entry.add(group.words)
+                    entry.add(group.rawValue)
                 }
                 key.add(" ")
             }
