@@ -60,7 +60,7 @@ struct AnswerPageTests {
     func ends() throws {
         let first = Self.first(Reporting.html(RunWithRounds.large))
         let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<svg class="fluid slim"/)).output
-        #expect(forest.matches(of: /class="dot /).count == 12)
+        #expect(forest.matches(of: /class="dot w-/).count == 12)
         let headline = try #require(RunDigest(RunWithRounds.large).headlines.first).times
         for line in headline.lines.prefix(6) + headline.lines.suffix(6) {
             #expect(forest.contains(Markup.escaped(line.name) + ":"), "\(line.name)")
@@ -72,7 +72,8 @@ struct AnswerPageTests {
         arguments: [
             ([Verdict.pass, .pass], "good"), ([.pass, .known], "bad"), ([.pass, .violation], "bad"),
             ([.pass, .inconclusive], "doubt"), ([.inconclusive, .violation], "bad"), ([.pass, .unpromised], "good"),
-            ([.pass, .harnessError], "doubt"), ([.pass, .suspectedHarness], "doubt"), ([.pass, .notApplicable], "good"),
+            ([.pass, .harnessError], "doubt"), ([.pass, .suspectedHarness], "doubt"),
+            ([.pass, .notApplicable], "good"),
         ])
     func tone(verdicts: [Verdict], tone: String) {
         let results = verdicts.enumerated().map { index, verdict in
@@ -111,7 +112,8 @@ struct AnswerPageTests {
         // Causes of one kind are one folded line.
         let findings = Self.first(html).matches(of: /<ul class="findings">.*?<\/summary>/)
         #expect(findings.count == 1)
-        #expect(Self.text(findings.first?.output ?? "").contains("4 cases: the budget of 10\u{A0}min was used up"))
+        let line = findings.first.map { Self.text($0.output) } ?? ""
+        #expect(line.contains("4 cases: the budget of 10\u{A0}min was used up"))
     }
 
     @Test("a violation is one plain sentence with its numbers; addresses, operations and bytes are folded below it")
@@ -141,7 +143,8 @@ struct AnswerPageTests {
             Self.result("truncate", .corruption, "sqlite", .inconclusive, []),
             Self.result("disk-full", .crash, "sqlite", .unpromised, [(.correct, 3), (.hung, 1)]),
         ])
-        let map = try #require(Self.first(Reporting.html(run)).firstMatch(of: /<table class="heat">.*?<\/table>/)).output
+        let map = try #require(Self.first(Reporting.html(run)).firstMatch(of: /<table class="heat">.*?<\/table>/))
+            .output
         func cells(_ fault: String) -> [(String, String)] {
             let row = map.firstMatch(of: try! Regex("<th scope=\"row\">\(fault)</th>.*?</tr>"))?.0 ?? ""
             return row.matches(of: /<td class="h-([a-z]+)">(.*?)<\/td>/).map {

@@ -26,7 +26,9 @@ private struct Light {
         (red, green, blue) = (linear(16), linear(8), linear(0))
     }
 
-    private init(_ red: Double, _ green: Double, _ blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
+    private init(_ red: Double, _ green: Double, _ blue: Double) {
+        (self.red, self.green, self.blue) = (red, green, blue)
+    }
 
     private static func power(_ base: Double, _ exponent: Double) -> Double { base <= 0 ? 0 : pow(base, exponent) }
 
@@ -77,7 +79,8 @@ struct PageStyleTests {
         return isDark ? named.dark : named.light
     }
 
-    @Test("no two engines of a run share a colour or cannot be told apart without red or green", arguments: [false, true])
+    @Test(
+        "no two engines of a run share a colour or cannot be told apart without red or green", arguments: [false, true])
     func palette(isDark: Bool) throws {
         let colours = EnginePalette.colours.map { Light(isDark ? $0.dark : $0.light) }
         for eye in Light.Eye.allCases {
@@ -116,7 +119,8 @@ struct PageStyleTests {
         for outcome in ShownOutcome.allCases { try check("on-\(outcome.rawValue)", on: outcome.rawValue) }
     }
 
-    @Test("outcomes that lie beside each other on the map are told apart without red or green", arguments: [false, true])
+    @Test(
+        "outcomes that lie beside each other on the map are told apart without red or green", arguments: [false, true])
     func outcomes(isDark: Bool) throws {
         for eye in Light.Eye.allCases {
             for first in ShownOutcome.allCases {
@@ -144,9 +148,12 @@ struct PageStyleTests {
 
     @Test("a section opens with a sentence, and its tables are folded")
     func folds() {
-        for (anchor, run) in [("faults", PlausibleRun.run), ("fast", RunWithRounds.small), ("peers", RunWithRounds.small)] {
+        for (anchor, run) in [
+            ("faults", PlausibleRun.run), ("fast", RunWithRounds.small), ("peers", RunWithRounds.small),
+        ] {
             let section = HTMLTests.section(anchor, of: Reporting.html(run))
-            let head = section[..<(section.firstRange(of: "<table class=\"grid sort\"")?.lowerBound ?? section.endIndex)]
+            let head = section[
+                ..<(section.firstRange(of: "<table class=\"grid sort\"")?.lowerBound ?? section.endIndex)]
             #expect(head.contains("class=\"sentence\"") && head.contains("<details class=\"fold\">"), "\(anchor)")
         }
     }
@@ -159,10 +166,12 @@ struct PageStyleTests {
         #expect(!print.contains("details { display: none"))
     }
 
-    @Test("large numbers have a prefix where there is little room", arguments: [
-        (10_000_000_000.0, "10\u{A0}G"), (1_240_000, "1.24\u{A0}M"), (12_300, "12.3\u{A0}k"), (950, "950"),
-        (999_999_999, "1\u{A0}G"),
-    ])
+    @Test(
+        "large numbers have a prefix where there is little room",
+        arguments: [
+            (10_000_000_000.0, "10\u{A0}G"), (1_240_000, "1.24\u{A0}M"), (12_300, "12.3\u{A0}k"), (950, "950"),
+            (999_999_999, "1\u{A0}G"),
+        ])
     func prefixes(value: Double, words: String) {
         #expect(Figure.si(value) == words)
     }
@@ -172,8 +181,13 @@ struct PageStyleTests {
         func height(_ most: Int, shared: Int) throws -> Double {
             let points = [SizePoint(fileBytes: 1 << 20), SizePoint(fileBytes: most)]
             let chart = SizeChart(
-                title: "t", lines: [SizeChart.Line(engine: "lmdb", variant: "", series: Series(
-                    name: "s", step: "commits", points: points))], palette: EnginePalette(["lmdb"]), sharedHigh: shared)
+                title: "t",
+                lines: [
+                    SizeChart.Line(
+                        engine: "lmdb", variant: "",
+                        series: Series(
+                            name: "s", step: "commits", points: points))
+                ], palette: EnginePalette(["lmdb"]), sharedHigh: shared)
             let svg = Markup.build { chart.draw(&$0) }
             let path = try #require(svg.firstMatch(of: /class="ln [^"]*" d="M[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)"/))
             return 202 - (try #require(Double(path.output.1)))

@@ -167,7 +167,7 @@ struct DotPlot {
         let values = lines.flatMap { line in
             [line.ratio, line.control].compactMap { $0 }.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
         }
-            .filter { $0 > 0 && $0.isFinite }
+        .filter { $0 > 0 && $0.isFinite }
         return min((values.min() ?? 1) / 1.15, 0.9)...max((values.max() ?? 1) * 1.15, 1.12)
     }
 

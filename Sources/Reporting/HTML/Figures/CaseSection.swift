@@ -92,7 +92,8 @@ struct CaseSection: ReportPart {
         if result.isCut { note("Cut by its budget: figures stand for what was done until then.", &body) }
         command(digest.replayCommand(test.id), &body)
         let facts = [
-            ("verdict", standing.words), ("family", test.family.rawValue), ("data", RunDigest.datasetText(Subject(test))),
+            ("verdict", standing.words), ("family", test.family.rawValue),
+            ("data", RunDigest.datasetText(Subject(test))),
             ("parameters", test.parameterText), ("seed", test.seed.description),
             ("engine", "\(test.engine) \(result.engineVersion)"), ("outcome", result.outcome.map(\.words) ?? "none"),
             ("schedule", result.hasFreeSchedule ? "threads run freely" : ""), ("case", test.id),
@@ -206,7 +207,8 @@ struct CaseSection: ReportPart {
             && result.samples.contains {
                 $0.statistic != sample.statistic && $0.metric == sample.metric && $0.label == sample.label
                     && $0.value == sample.value
-                    && (["value", "median"].contains($0.statistic) || sample.statistic == "max" && $0.statistic == "min")
+                    && (["value", "median"].contains($0.statistic)
+                        || sample.statistic == "max" && $0.statistic == "min")
             }
     }
 

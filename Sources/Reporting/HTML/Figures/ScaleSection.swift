@@ -13,7 +13,7 @@ struct ScaleSection: ReportPart {
         section(Self.anchor, "How does it grow with the size?", &main) { section in
             sentences(figures, &section)
             // Where the run is about growth the first stand with the answer.
-            let isAnswer = if case .growth = RunAnswer(digest: digest).subject { true } else { false }
+            let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
             let charted = Self.charted(figures).prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
             let drawings = charted.map { figure in
                 { (grid: inout Markup) in chart(figure, &grid) }

@@ -83,7 +83,7 @@ struct HTMLReport {
             Chapter(anchor: "settings", words: "Engine settings", part: SettingsSection(page: page)),
             Chapter(anchor: "environment", words: "Environment", part: EnvironmentSection(page: page)),
         ]
-        switch RunAnswer(digest: digest).subject {
+        switch PageAnswer(digest: digest).subject {
         case .growth: return [answer, growth] + figures + faults + objects + rest
         case .speed: return [answer] + figures + [growth] + faults + objects + rest
         case .question(.deleted), .question(.migrations): return [answer] + objects + faults + figures + [growth] + rest

@@ -21,7 +21,8 @@ struct FaultHeatMap: ReportPart {
         section.element("div", ["class": "heat-box"]) { box in
             box.element("table", ["class": "heat"]) { table in
                 table.element(
-                    "caption", "What each fault did to each engine: the gravest outcome, and how many trials ended "
+                    "caption",
+                    "What each fault did to each engine: the gravest outcome, and how many trials ended "
                         + "badly in %")
                 table.element("thead") { head in
                     head.element("tr") { row in
@@ -61,7 +62,8 @@ struct FaultHeatMap: ReportPart {
         let mark = row.standing.shown == .broken ? "\u{2717}" : (row.standing.shown == .unanswered ? "?" : "")
         let number = bad == 0 ? "" : Self.percent(share)
         line.element("td", ["class": "h-\(worst.rawValue)"]) { cell in
-            link(row, [mark, number].filter { !$0.isEmpty }.joined(separator: " "), words.joined(separator: ", "), &cell)
+            link(
+                row, [mark, number].filter { !$0.isEmpty }.joined(separator: " "), words.joined(separator: ", "), &cell)
         }
     }
 

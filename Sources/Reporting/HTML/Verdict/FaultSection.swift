@@ -12,7 +12,8 @@ struct FaultSection: ReportPart {
         section(Self.anchor, "What does each fault do to each engine?", &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
             // Where the run is about it, the map is the picture of the answer.
-            if case .question(.safe) = RunAnswer(digest: digest).subject {} else {
+            if case .question(.safe) = PageAnswer(digest: digest).subject {
+            } else {
                 FaultHeatMap(page: page).write(&section)
             }
             fold("Every fault and engine", Figure.count(rows.count, "row"), &section) { details in

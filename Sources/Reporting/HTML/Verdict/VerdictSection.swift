@@ -5,7 +5,7 @@ import RunRecords
 struct VerdictSection: ReportPart {
     let page: ReportPage
 
-    private var answer: RunAnswer { RunAnswer(digest: digest) }
+    private var answer: PageAnswer { PageAnswer(digest: digest) }
 
     func write(_ main: inout Markup) {
         let answer = answer
@@ -23,7 +23,7 @@ struct VerdictSection: ReportPart {
 
     // MARK: The answer
 
-    private func picture(_ answer: RunAnswer, _ column: inout Markup) {
+    private func picture(_ answer: PageAnswer, _ column: inout Markup) {
         switch answer.subject {
         case .speed: SpeedAnswer(page: page).write(&column)
         case .growth: GrowthAnswer(page: page).write(&column)
@@ -33,7 +33,7 @@ struct VerdictSection: ReportPart {
         QuestionList(page: page).write(&column)
     }
 
-    private func status(_ answer: RunAnswer, _ column: inout Markup) {
+    private func status(_ answer: PageAnswer, _ column: inout Markup) {
         column.element("p", ["class": "headline \(answer.tone.rawValue)"]) { headline in
             headline.element("b", ["aria-hidden": "true"], answer.tone.symbol)
             headline.element("span") { words in

@@ -2,7 +2,7 @@ import RunRecords
 import Statistics
 
 /// What a run comes to: the question that it was made for, an answer to it, and how good the news is.
-struct RunAnswer {
+struct PageAnswer {
     /// Never told by colour alone: each has a sign, and the sentence says the same.
     enum Tone: String {
         /// An engine broke a promise, whichever engine, listed or not.
