@@ -199,10 +199,11 @@ struct PageStyleTests {
 
     @Test("a cost whose interval holds zero claims no direction")
     func noGrowth() throws {
-        let law = try #require(
-            PowerLaw(
-                sizes: [1_000, 10_000, 100_000],
-                rounds: (0..<9).map { round in [1, 1 + Double(round - 4) / 40, 1 + Double(4 - round) / 20] }))
+        let rounds: [[Double]] = (0..<9).map { round in
+            let shift = Double(round - 4) / 40
+            return [1, 1 + shift, 1 - 2 * shift]
+        }
+        let law = try #require(PowerLaw(sizes: [1_000, 10_000, 100_000], rounds: rounds))
         #expect(law.growth == .none)
         #expect(!law.words.contains("falls") && !law.words.contains("grows"), "\(law.words)")
     }
