@@ -93,7 +93,7 @@ struct VerdictPageTests {
         var idle = Self.violation("compact-crash", .crash, "sqlite", outcome: .overSize, concern: .progress)
         idle.promises[0].kind = ""
         let run = HTMLTests.run([idle])
-        #expect(Self.headline(Reporting.html(run)).contains("1 violation: sqlite 1; of progress"))
+        #expect(Self.headline(Reporting.html(run)).contains("1 violation (of progress): 1 new"))
         #expect(HTMLTests.section("verdict", of: Reporting.html(run)).contains("the files took more room"))
         #expect(Self.text(run).contains("over size"))
         let columns = CSVTests.parse(Reporting.faultsCSV(run))

@@ -115,7 +115,7 @@ struct DotPlot {
         let style = ratio.decision?.rawValue ?? Decision.open.rawValue
         let name = Self.shortened(line.shortName, to: layout.longestName)
         svg.element("a", ["href": line.link]) { link in
-            link.element("title", "\(line.name): \(ratio.words)")
+            link.element("title", "\(line.name): \(sentence(line))")
             if layout.isSlim {
                 Drawing.fluidLabel(&link, "lb", layout.names, middle - 10, .start, name)
             } else {
@@ -142,6 +142,10 @@ struct DotPlot {
         }
         let x = scale.position(ratio.value)
         Drawing.fluidLine(&svg, "again", (x, y - 3), (x, y + 3))
+    }
+
+    private func sentence(_ line: Line) -> String {
+        line.measure.map { line.ratio.words($0) } ?? line.ratio.words
     }
 
     private func words(_ line: Line) -> String {
@@ -192,6 +196,6 @@ struct DotPlot {
 
     private var description: String {
         "Ratios on a logarithmic axis, above 1 is better. "
-            + lines.map { "\($0.name): \($0.ratio.words)" }.joined(separator: "; ")
+            + lines.map { "\($0.name): \(sentence($0))" }.joined(separator: "; ")
     }
 }

@@ -18,7 +18,7 @@ struct EnginePalette {
         Colour(light: "#ba5d00", dark: "#cca223"), Colour(light: "#008946", dark: "#1fe796"),
         Colour(light: "#c07ba7", dark: "#e19bbc"), Colour(light: "#7c4c0e", dark: "#d8e428"),
         Colour(light: "#370000", dark: "#bb2f5c"), Colour(light: "#013f00", dark: "#ffff9b"),
-        Colour(light: "#c08400", dark: "#b57418"), Colour(light: "#6b20ff", dark: "#a568ff"),
+        Colour(light: "#c28800", dark: "#b57418"), Colour(light: "#6b20ff", dark: "#a568ff"),
         Colour(light: "#006c56", dark: "#96ffe6"),
     ]
     private static let grey = Colour(light: "#71777e", dark: "#8a9098")

@@ -74,18 +74,6 @@ extension RunDigest {
         }
     }
 
-    /// `5 violations: strata 2, sqlite 3; 4 of safety, 1 of progress`; nil where there is none.
-    func violationWords(gap: String = Figure.gap) -> String? {
-        let counts = allCounts
-        guard counts.violations > 0 else { return nil }
-        let engines = engines.compactMap { engine -> String? in
-            let own = VerdictCounts(results(of: engine)).violations
-            return own == 0 ? nil : "\(engine) \(Figure.grouped(own, gap: gap))"
-        }
-        return "\(Figure.count(counts.violations, "violation", gap: gap)): \(engines.joined(separator: ", "))"
-            + "; \(counts.concernWords(gap: gap))"
-    }
-
     /// The violations of an engine in families other than these: `growth 2, workload 1`; empty where there is none.
     func violationsElsewhere(_ engine: String, than families: [Family]) -> String {
         familyCounts.compactMap { family, _ -> String? in

@@ -15,6 +15,17 @@ extension FigureRatio {
         return "\(times) times as \(value > 1 ? words.better : words.worse)"
     }
 
+    /// `2.6 times as slow as LMDB, interval 2.4 to 2.9, behind`.
+    func words(_ measure: Measure) -> String {
+        var parts = [sentence(measure)]
+        if let low, let high, low > 0 {
+            let bounds = value < 1 ? (1 / high, 1 / low) : (low, high)
+            parts.append("interval \(Figure.rounded(bounds.0)) to \(Figure.rounded(bounds.1))")
+        }
+        if let claim { parts.append(claim) }
+        return parts.joined(separator: ", ")
+    }
+
     /// For little room, with the number in front: `2.6× as slow`.
     func short(_ measure: Measure) -> String {
         let words = Comparative(measure)

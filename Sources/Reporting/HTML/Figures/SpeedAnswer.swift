@@ -10,23 +10,29 @@ struct SpeedAnswer: ReportPart {
     private static let most = 6
 
     func write(_ column: inout Markup) {
-        for (index, headline) in digest.headlines.enumerated() {
-            let (times, costs) = (headline.times, headline.costs)
-            if !times.lines.isEmpty { decisions(times, "speed", isLead: index == 0, &column) }
-            if !costs.lines.isEmpty { decisions(costs, "bytes and other costs", isLead: false, &column) }
-        }
-        guard let first = digest.headlines.first(where: { !$0.times.lines.isEmpty })?.times else { return }
-        let ends = first.ends(Self.most)
+        let stands = digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
+            .filter { !$0.0.lines.isEmpty }
+        guard let (lead, what) = stands.first else { return }
+        decisions(lead, what, isLead: true, &column)
+        forest(lead, &column)
+        for (headline, what) in stands.dropFirst() { decisions(headline, what, isLead: false, &column) }
+    }
+
+    private func forest(_ headline: HeadlineFigures, _ column: inout Markup) {
+        let ends = headline.ends(Self.most)
         column.element("figure", ["class": "forest"]) { figure in
             figure.element("figcaption") { caption in
-                let part = ends.count == first.lines.count ? "every figure" : "the \(Self.most) best and the worst"
-                caption.element("b", "\(EngineName.words(first.engine)) beside the best peer: \(part)")
+                let isWhole = ends.count == headline.lines.count
+                caption.element(
+                    "b",
+                    "\(EngineName.words(headline.engine)) beside the best peer: "
+                        + (isWhole ? "every figure" : "the \(Self.most) best and the \(Self.most) worst"))
                 caption.element("span") { more in
-                    more.add("The line at 1 is the peer; right of it is faster. ")
-                    more.element("a", ["href": "#ratios"], "All \(Figure.count(first.lines.count, "figure"))")
+                    more.add("The line at 1 is the peer; right of it is better. ")
+                    more.element("a", ["href": "#ratios"], "All \(Figure.count(headline.lines.count, "figure"))")
                 }
             }
-            RatioPlots(page: page).plot(first, ends).draw(&figure)
+            RatioPlots(page: page).plot(headline, ends).draw(&figure)
         }
     }
 
@@ -45,6 +51,7 @@ struct SpeedAnswer: ReportPart {
             stand.element("p", ["class": "ends"]) { text in
                 end("Best", best, &text)
                 if headline.lines.count > 1 { end("Worst", worst, &text) }
+                if !isLead { return }
                 for words in [headline.doubtfulWords(), headline.withheldWords()] {
                     text.add(String(words.dropFirst(2)))
                 }

@@ -25,14 +25,23 @@ struct SpeedSection: ReportPart {
             let speed = digest.rows(of: .speed, durability)
             let latency = LatencyCharts(page: page, durability: durability)
             if speed.isEmpty && latency.groups.isEmpty { continue }
-            section.element("h3", capitalized(RunDigest.durabilityText(durability)))
-            rawLimitNote(speed, &section)
-            FigureGridTables(page: page, durability: durability).write(&section)
-            bars(digest.chartRows(durability), &section)
-            MeasureTable(
-                page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"
-            ).write(&section)
-            latency.write(&section)
+            let figures = { (part: inout Markup) in
+                rawLimitNote(speed, &part)
+                FigureGridTables(page: page, durability: durability).write(&part)
+                bars(digest.chartRows(durability), &part)
+                MeasureTable(
+                    page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"
+                ).write(&part)
+                latency.write(&part)
+            }
+            let title = capitalized(RunDigest.durabilityText(durability))
+            // The strictest class stands open, the others are folded.
+            if durability == digest.durabilities.first {
+                section.element("h3", title)
+                figures(&section)
+            } else {
+                fold(title, nil, &section, figures)
+            }
         }
         fold("The machine without an engine", nil, &section, rawFigures)
     }

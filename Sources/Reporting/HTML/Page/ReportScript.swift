@@ -50,7 +50,7 @@ enum ReportScript {
           if (state.q) fields.set('q', state.q);
           if (state.sort) fields.set('sort', state.sort);
           const text = fields.toString();
-          history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+          history.replaceState(null, '', location.href.split('#')[0] + (text ? '#' + text : ''));
         };
 
         // Sorting.

@@ -47,12 +47,13 @@ enum AnswerStyle {
 
         .heat-box { overflow-x: auto }
         .heat { border-collapse: separate; border-spacing: 2px; font-size: 12.5px; min-width: 0 }
-        .heat th, .heat td { border: 0; padding: 0 }
-        .heat thead th { font-size: 11.5px; padding: 0 3px; text-align: center }
+        .heat th, .heat td { border: 0; padding: 0; vertical-align: middle; line-height: 19px }
+        .heat thead th { font-size: 11.5px; padding: 0 3px; text-align: center; vertical-align: bottom;
+          line-height: 1.2 }
         .heat thead th:first-child { text-align: left }
         .heat tbody th { padding-right: 8px; white-space: nowrap; font-weight: 400; position: static }
         .heat td { text-align: center; min-width: 46px; height: 19px; border-radius: 3px; color: var(--faint) }
-        .heat td a { display: block; line-height: 19px; min-height: 19px; color: inherit }
+        .heat td a { display: block; height: 19px; color: inherit; overflow: hidden }
         .heat td a:hover { text-decoration: none; box-shadow: 0 0 0 2px var(--ink); border-radius: 3px }
         .heat .h-none { border: 1px dashed var(--faint) }
         .heat tbody tr:hover { background: none }

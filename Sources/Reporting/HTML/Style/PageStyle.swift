@@ -103,6 +103,7 @@ enum PageStyle {
           .c6 { grid-column: 3 }
           .c5 { grid-column: 1/3; text-align: left; color: var(--soft) }
           .case .body { padding-left: 0 }
+          .scroll tbody th { min-width: 110px; max-width: 150px; overflow-wrap: anywhere }
           .legend, .environment, .glance { grid-template-columns: minmax(0, 1fr); gap: 2px }
           .legend dd, .environment dd, .glance dd { margin-bottom: 8px }
           .questions tr { display: block; border-bottom: 1px solid var(--line); padding: 4px 0 }

@@ -39,7 +39,7 @@ enum ColourStyle {
         ("correct", "#cfe8da", "#22442f"), ("on-correct", "#1c2024", "#f2f4f5"),
         ("reported", "#8fbbe3", "#2f618f"), ("on-reported", "#1c2024", "#ffffff"),
         ("excess", "#f0dc94", "#6b5a1c"), ("on-excess", "#1c2024", "#ffffff"),
-        ("stopped", "#e8973c", "#d98a3c"), ("on-stopped", "#1c2024", "#15181b"),
+        ("stopped", "#e8973c", "#f0b060"), ("on-stopped", "#1c2024", "#15181b"),
         ("lost", "#7d1d5f", "#e094c8"), ("on-lost", "#ffffff", "#15181b"),
         ("wrong", "#b3150c", "#ff6d60"), ("on-wrong", "#ffffff", "#15181b"),
     ]
