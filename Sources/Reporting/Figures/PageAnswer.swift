@@ -102,21 +102,26 @@ extension RunDigest {
 
 extension HeadlineFigures {
     /// The figures of speed among them: bytes and other costs answer another question.
-    var times: HeadlineFigures { filtered { $0.figures.measure.kind.isTime } }
-
-    var costs: HeadlineFigures { filtered { !$0.figures.measure.kind.isTime } }
-
-    private func filtered(_ isIncluded: (Line) -> Bool) -> HeadlineFigures {
+    var times: HeadlineFigures {
         HeadlineFigures(
-            engine: engine, lines: lines.filter(isIncluded), doubtfulCount: doubtfulCount,
+            engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,
             withheldCount: withheldCount)
     }
 
-    /// `Ahead of the best peer in 8 of 40 figures of speed, behind in 23, the same in 2, open in 7`.
+    /// Claims are withheld, and doubted, of speed alone.
+    var costs: HeadlineFigures {
+        HeadlineFigures(
+            engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0,
+            withheldCount: 0)
+    }
+
+    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; what is in none is not said
+    /// of the last two.
     var sentence: String {
-        "ahead of the best peer in \(Figure.grouped(count(.ahead))) of \(Figure.count(lines.count, "figure")), behind "
-            + "in \(Figure.grouped(count(.behind))), the same in \(Figure.grouped(count(.same))), open in "
-            + Figure.grouped(count(.open))
+        let all = Figure.count(lines.count, "figure")
+        let rest = [("the same", count(.same)), ("open", count(.open))].filter { $0.1 > 0 }
+        return "ahead of the best peer in \(Figure.grouped(count(.ahead))) of \(all), behind in "
+            + Figure.grouped(count(.behind)) + rest.map { ", \($0.0) in \(Figure.grouped($0.1))" }.joined()
     }
 
     /// The best and the worst, at most so many of each, in the order of the ratio.
