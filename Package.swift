@@ -241,7 +241,7 @@ let package = Package(
         tests(
             "ProgramTrialsTests",
             ["ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness", "PreloadProbe"]),
-        tests("ReportingTests", ["Seeds", "JSONText", "Reporting", "RunRecords", "Measuring"]),
+        tests("ReportingTests", ["Seeds", "JSONText", "Reporting", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.linkedLibrary("pthread")]),

@@ -240,10 +240,15 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// What the run leaves open, counted: `; 8 cases cut by the budget, 2 cases inconclusive`. Empty where nothing is.
-    func unfinishedWords(gap: String = Figure.gap) -> String {
-        let words = allCounts.openWords(gap: gap)
-        return words.isEmpty ? "" : "; " + words
+    /// What the machine had beside the run, and libraries of whose speed nothing is claimed, for a page: the claims that
+    /// are made bear it, so it stands with them and not above the verdict.
+    var notes: [String] { warnings.filter(Self.isOfSurroundings) }
+
+    /// The other warnings: they cast doubt on all that follows.
+    var doubts: [String] { warnings.filter { !Self.isOfSurroundings($0) } }
+
+    private static func isOfSurroundings(_ warning: String) -> Bool {
+        ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN"].contains { warning.hasPrefix($0) }
     }
 
     /// Doubts that hold for every figure, what it is about in capitals.

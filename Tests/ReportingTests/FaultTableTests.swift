@@ -105,7 +105,7 @@ struct FaultTableTests {
         #expect(section.matches(of: /<tr><th scope="row">/).count == 5)
         #expect(section.contains("380<small> 19\(Figure.gap)%</small>"))
         #expect(section.contains("durability broken, atomicity kept"))
-        #expect(section.contains("v-violation") && section.contains("v-inconclusive"))
+        #expect(section.contains("v-broken") && section.contains("v-unanswered"))
         let plain = HTMLTests.run([PlausibleRun.passed(PlausibleRun.test("commit", .workload, "sqlite"))])
         #expect(!Reporting.html(plain).contains("#faults") && !Reporting.html(plain).contains("id=\"faults\""))
         #expect(Reporting.faultsCSV(plain).isEmpty)

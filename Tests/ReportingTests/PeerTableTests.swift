@@ -101,7 +101,7 @@ struct PeerTableTests {
         let terminal = Reporting.terminal(Self.run, width: 140, colour: false)
         #expect(terminal.contains("to best peer") && terminal.contains("1.53\u{D7} sqlite"))
         let html = Reporting.html(Self.run)
-        #expect(HTMLTests.section("peers", of: html).contains("0.97"))
+        #expect(HTMLTests.section("peers", of: html).contains("1.03\u{D7} as slow"))
         for word in ["ahead", "behind", "open"] {
             #expect(!terminal.contains(word) && !HTMLTests.section("peers", of: html).contains(">\(word)"))
         }

@@ -19,31 +19,35 @@ struct BarChart {
     var title: String
     var bars: [Bar]
     var limit: Double?
+    let palette: EnginePalette
 
     private static let left = 90.0
-    private static let right = Drawing.width - 118
+    /// Room for the longest value and, behind it, for the ratio: neither lies over the other.
+    private static let right = Drawing.width - 150
     private static let step = 23.0
 
     /// A bar per engine of one figure.
     init(title: String, row: MeasureRow, engines: [String], limit: Double?, digest: RunDigest) {
         self.title = title
         self.limit = limit
+        palette = digest.palette
         bars = engines.compactMap { engine in
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
-                name: engine, engine: engine, value: sample.value, text: row.measure.text(sample.value),
+                name: engine, engine: engine, value: sample.value, text: row.measure.shortText(sample.value),
                 low: sample.low, high: sample.high, ratio: digest.ratio(row, of: engine))
         }
     }
 
     /// A bar per label of the figures of one engine.
-    init(title: String, rows: [MeasureRow], engine: String) {
+    init(title: String, rows: [MeasureRow], engine: String, palette: EnginePalette) {
         self.title = title
+        self.palette = palette
         limit = nil
         bars = rows.compactMap { row in
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
-                name: row.measure.label, engine: engine, value: sample.value, text: row.measure.text(sample.value),
+                name: row.measure.label, engine: engine, value: sample.value, text: row.measure.shortText(sample.value),
                 low: sample.low, high: sample.high, ratio: nil)
         }
     }
@@ -80,7 +84,7 @@ struct BarChart {
             isBeyond
             ? [(Self.left, top), (end - 7, top), (end, middle), (end - 7, bottom), (Self.left, bottom)]
             : [(Self.left, top), (end, top), (end, bottom), (Self.left, bottom)]
-        svg.open("path", ["class": "bar f\(Drawing.colour(bar.engine))", "d": Drawing.path(corners) + "Z"])
+        svg.open("path", ["class": "bar f\(palette.slot(bar.engine))", "d": Drawing.path(corners) + "Z"])
         svg.close("path")
         var reach = end
         if let low = bar.low, let high = bar.high, !isBeyond {

@@ -17,7 +17,11 @@ struct DotPlot {
         var name: String
         /// Stands beside the line.
         var shortName: String
+        /// nil where one program stands beside another: the ratio is then said as a number.
+        var measure: Measure?
         var ratio: FigureRatio
+        /// Two sides of one program in the same minutes.
+        var control: FigureRatio?
         /// Where the numbers of the figure stand.
         var link: String?
     }
@@ -26,30 +30,53 @@ struct DotPlot {
     /// From the top.
     var lines: [Line]
 
-    private static let names = 32.0
-    private static let left = 33.5
-    private static let right = 80.0
-    private static let ratios = 87.5
-    private static let peers = 88.5
-    private static let step = 21.0
+    /// Where things stand across, in hundredths of the width, and how tall a line is.
+    private struct Layout {
+        var style: String
+        var names: Double
+        /// The names stand over their lines.
+        var isSlim = false
+        var left: Double
+        var right: Double
+        var ratios: Double
+        var peers: Double
+        var step: Double
+        /// Names are shortened to what fits.
+        var longestName: Int
+
+        static let wide = Layout(
+            style: "fluid wide", names: 32, left: 33.5, right: 74, ratios: 89.5, peers: 90.5, step: 21,
+            longestName: 34)
+        static let slim = Layout(
+            style: "fluid slim", names: 0, isSlim: true, left: 2, right: 70, ratios: 100, peers: 100, step: 38,
+            longestName: 52)
+    }
+
     private static let head = 22.0
-    /// Names are shortened to what fits beside a drawing in a narrow column.
-    private static let longestName = 36
 
     init(title: String, lines: [Line]) {
         self.title = title
         self.lines = lines
     }
 
+    /// Twice: for a wide page, and for one that has no room beside the lines. The style sheet shows one of them.
     func draw(_ markup: inout Markup) {
+        draw(.wide, &markup)
+        draw(.slim, &markup)
+    }
+
+    private func draw(_ layout: Layout, _ markup: inout Markup) {
         guard !lines.isEmpty else { return }
-        let scale = Scale(.logarithmic, domain, from: Self.left, to: Self.right)
-        let bottom = Self.head + Self.step * Double(lines.count)
-        Drawing.fluid(&markup, height: bottom + 22, title: title, description: description) { svg in
+        let scale = Scale(.logarithmic, domain, from: layout.left, to: layout.right)
+        let bottom = Self.head + layout.step * Double(lines.count)
+        let description = layout.isSlim ? "" : description
+        Drawing.fluid(
+            &markup, style: layout.style, height: bottom + 22, title: title, description: description
+        ) { svg in
             for (index, line) in lines.enumerated() {
-                band(line.ratio.band.factor, at: Self.head + Self.step * Double(index), scale, &svg)
+                band(line.ratio.band.factor, at: Self.head + layout.step * Double(index), layout.step, scale, &svg)
             }
-            for tick in ticks {
+            for tick in layout.isSlim ? slimTicks : ticks {
                 let x = scale.position(tick)
                 Drawing.fluidLine(&svg, tick == 1 ? "one" : "gr", (x, Self.head - 4), (x, bottom + 4))
                 for y in [Self.head - 9, bottom + 17] {
@@ -57,45 +84,72 @@ struct DotPlot {
                 }
             }
             for (index, line) in lines.enumerated() {
-                draw(line, at: Self.head + Self.step * (Double(index) + 0.5), scale, &svg)
+                let share = layout.isSlim ? 0.68 : 0.5
+                draw(line, layout, at: Self.head + layout.step * (Double(index) + share), scale, &svg)
             }
         }
     }
 
     /// The end of a name says which figure it is: what does not fit is left out of its middle.
-    private static func shortened(_ name: String) -> String {
+    private static func shortened(_ name: String, to longestName: Int) -> String {
         guard name.count > longestName else { return name }
         let tail = longestName / 2
         return name.prefix(longestName - tail - 1) + "\u{2026}" + name.suffix(tail)
     }
 
-    private func band(_ factor: Double, at top: Double, _ scale: Scale, _ svg: inout Markup) {
+    private func band(_ factor: Double, at top: Double, _ step: Double, _ scale: Scale, _ svg: inout Markup) {
         let (start, end) = (scale.position(1 / factor), scale.position(factor))
         svg.open(
             "rect",
             [
                 "class": "band", "x": Drawing.share(start), "y": Drawing.number(top),
-                "width": Drawing.share(end - start), "height": Drawing.number(Self.step),
+                "width": Drawing.share(end - start), "height": Drawing.number(step),
             ])
         svg.close("rect")
     }
 
-    private func draw(_ line: Line, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
+    private func draw(
+        _ line: Line, _ layout: Layout, at middle: Double, _ scale: Scale, _ svg: inout Markup
+    ) {
         let ratio = line.ratio
         let style = ratio.decision?.rawValue ?? Decision.open.rawValue
+        let name = Self.shortened(line.shortName, to: layout.longestName)
         svg.element("a", ["href": line.link]) { link in
-            link.element("title", "\(line.name): \(ratio.words)")
-            Drawing.fluidLabel(
-                &link, "lb", Self.names, middle + 4, .end, Self.shortened(line.shortName))
+            link.element("title", "\(line.name): \(sentence(line))")
+            if layout.isSlim {
+                Drawing.fluidLabel(&link, "lb", layout.names, middle - 10, .start, name)
+            } else {
+                Drawing.fluidLabel(&link, "lb", layout.names, middle + 4, .end, name)
+            }
         }
+        if let again = line.control { control(again, at: middle, scale, &svg) }
         if let low = ratio.low, let high = ratio.high {
             let (from, to) = (scale.position(low), scale.position(high))
             Drawing.fluidLine(&svg, "wh w-\(style)", (from, middle), (to, middle))
             for x in [from, to] { Drawing.fluidLine(&svg, "wh w-\(style)", (x, middle - 3), (x, middle + 3)) }
         }
         dot(scale.position(ratio.value), middle, style, &svg)
-        Drawing.fluidLabel(&svg, "val t-\(style)", Self.ratios, middle + 4, .end, Figure.ratio(ratio.value))
-        Drawing.fluidLabel(&svg, "ax", Self.peers, middle + 4, .start, ratio.peer)
+        let words = layout.isSlim ? "\(words(line)) \(ratio.peer)" : words(line)
+        Drawing.fluidLabel(&svg, "val t-\(style)", layout.ratios, middle + 4, .end, words)
+        if !layout.isSlim { Drawing.fluidLabel(&svg, "ax", layout.peers, middle + 4, .start, ratio.peer) }
+    }
+
+    /// What noise alone comes to: a faint tick, with its interval, below the dot.
+    private func control(_ ratio: FigureRatio, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
+        let y = middle + 7
+        if let low = ratio.low, let high = ratio.high {
+            Drawing.fluidLine(&svg, "again", (scale.position(low), y), (scale.position(high), y))
+        }
+        let x = scale.position(ratio.value)
+        Drawing.fluidLine(&svg, "again", (x, y - 3), (x, y + 3))
+    }
+
+    private func sentence(_ line: Line) -> String {
+        line.measure.map { line.ratio.words($0) } ?? line.ratio.words
+    }
+
+    private func words(_ line: Line) -> String {
+        line.measure.map { line.ratio.short($0) } ?? Figure.ratio(line.ratio.value)
     }
 
     /// A nested drawing, whose middle is the place in hundredths and whose shape is in pixels.
@@ -114,8 +168,10 @@ struct DotPlot {
 
     /// All values and bounds with some room, and equality always.
     private var domain: ClosedRange<Double> {
-        let values = lines.flatMap { [$0.ratio.value, $0.ratio.low, $0.ratio.high].compactMap { $0 } }
-            .filter { $0 > 0 && $0.isFinite }
+        let values = lines.flatMap { line in
+            [line.ratio, line.control].compactMap { $0 }.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
+        }
+        .filter { $0 > 0 && $0.isFinite }
         return min((values.min() ?? 1) / 1.15, 0.9)...max((values.max() ?? 1) * 1.15, 1.12)
     }
 
@@ -130,8 +186,16 @@ struct DotPlot {
             .filter { $0 >= low && $0 <= high }
     }
 
+    /// Fewer of them, where they would stand in each other's way.
+    private var slimTicks: [Double] {
+        let all = ticks
+        let step = (all.count + 4) / 5
+        let one = all.firstIndex(of: 1) ?? 0
+        return all.enumerated().filter { abs($0.offset - one) % max(1, step) == 0 }.map(\.element)
+    }
+
     private var description: String {
         "Ratios on a logarithmic axis, above 1 is better. "
-            + lines.map { "\($0.name): \($0.ratio.words)" }.joined(separator: "; ")
+            + lines.map { "\($0.name): \(sentence($0))" }.joined(separator: "; ")
     }
 }

@@ -18,6 +18,7 @@ struct LatencyChart {
 
     var title: String
     var lines: [Line]
+    let palette: EnginePalette
 
     private static let height = 236.0
     private static let left = 48.0
@@ -62,7 +63,7 @@ struct LatencyChart {
             let ends = shown.map { y.position(Double(max(1, Self.last($0.histogram)))) }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
             for (index, line) in shown.enumerated() {
-                let colour = line.isLimit ? 7 : Drawing.colour(line.name)
+                let colour = line.isLimit ? EnginePalette.aside : palette.slot(line.name)
                 let points = points(line.histogram, x, y)
                 svg.open(
                     "path", ["class": line.isLimit ? "ln s\(colour) d2" : "ln s\(colour)", "d": Drawing.path(points)])
@@ -70,7 +71,12 @@ struct LatencyChart {
                 if let last = points.last {
                     Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
                 }
-                Drawing.label(&svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start, line.name)
+                if !line.isLimit, let last = points.last {
+                    for place in [points[points.count / 2], last] {
+                        Drawing.mark(&svg, palette, line.name, place.x, place.y)
+                    }
+                }
+                Drawing.label(&svg, "lb", Self.right + 8, places[index] + 4, .start, line.name)
             }
         }
     }

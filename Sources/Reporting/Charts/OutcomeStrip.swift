@@ -68,8 +68,8 @@ struct OutcomeStrip {
 
     private func draw(_ own: [Hit], x: Double, width: Double, bottom: Double, _ svg: inout Markup) {
         var top = bottom
-        for group in OutcomeRow.Group.allCases {
-            let count = own.count { $0.outcome.map(group.outcomes.contains) ?? false }
+        for group in ShownOutcome.allCases {
+            let count = own.count { $0.outcome.map(ShownOutcome.init) == group }
             if count == 0 { continue }
             let tall = Self.height * Double(count) / Double(own.count)
             top -= tall
@@ -142,14 +142,14 @@ struct OutcomeStrip {
     static func bar(_ row: OutcomeRow, _ markup: inout Markup) {
         let total = row.trialCount
         guard total > 0 else { return }
-        let present = OutcomeRow.Group.allCases.filter { row.count($0) > 0 }
-        let words = present.map { "\(Figure.grouped(row.count($0))) \($0.words)" }.joined(separator: ", ")
+        let present = ShownOutcome.allCases.filter { row.count(of: $0) > 0 }
+        let words = present.map { "\(Figure.grouped(row.count(of: $0))) \($0.rawValue)" }.joined(separator: ", ")
         markup.element("svg", ["viewBox": "0 0 120 10", "class": "share", "role": "img", "aria-label": words]) { svg in
             svg.element("title", words)
             var x = 0.0
             for group in present {
                 // A single bad trial among thousands has to be seen: nothing is thinner than this.
-                let wide = max(120 * Double(row.count(group)) / Double(total), group.isBad ? 2.5 : 0.5)
+                let wide = max(120 * Double(row.count(of: group)) / Double(total), group.isBad ? 2.5 : 0.5)
                 svg.open(
                     "rect",
                     [

@@ -141,17 +141,18 @@ enum Drawing {
 
     /// As wide as its place on the page: across everything is in hundredths of the width, downwards in pixels.
     static func fluid(
-        _ markup: inout Markup, height: Double, title: String, description: String, content: (inout Markup) -> Void
+        _ markup: inout Markup, style: String, height: Double, title: String, description: String,
+        content: (inout Markup) -> Void
     ) {
         markup.element(
             "svg",
             [
-                "class": "fluid", "height": number(height), "style": "height:\(number(height))px", "role": "img",
+                "class": style, "height": number(height), "style": "height:\(number(height))px", "role": "img",
                 "aria-label": title,
             ]
         ) { svg in
             svg.element("title", title)
-            svg.element("desc", description)
+            if !description.isEmpty { svg.element("desc", description) }
             content(&svg)
         }
     }
@@ -175,18 +176,5 @@ enum Drawing {
             [
                 "class": style, "x": share(x), "y": number(y), "text-anchor": anchor == .start ? nil : anchor.rawValue,
             ], words)
-    }
-
-    /// The number of an engine's colour: the same in every report that has the engine.
-    static func colour(_ engine: String) -> Int {
-        switch engine {
-        case "strata": 0
-        case "sqlite": 1
-        case "sqlite-tuned": 2
-        case "lmdb": 3
-        case "rocksdb": 4
-        case RunDigest.reference: 7
-        default: 5 + engine.utf8.reduce(0) { ($0 &+ Int($1)) } % 2
-        }
     }
 }

@@ -14,6 +14,7 @@ struct ScaleChart {
     var figure: ScaleFigure
     /// What the rings stand for: `4.1 GiB`.
     var asideWords = ""
+    let palette: EnginePalette
 
     private static let height = 236.0
     private static let left = 52.0
@@ -65,6 +66,10 @@ struct ScaleChart {
         Drawing.line(
             &svg, "lim", x.position(x.domain.lowerBound), y.position(from),
             x.position(x.domain.lowerBound * pow(10, decades)), y.position(to))
+        Drawing.label(
+            &svg, "ax", x.position(x.domain.lowerBound * pow(10, decades * 0.82)),
+            y.position(from * pow(10, (rises ? decades : -decades) * 0.82)) - 6, .end,
+            rises ? "\u{221D} n" : "\u{221D} 1/n")
         if hasAside {
             Drawing.label(&svg, "ax", asidePlace, Self.bottom + 17, .middle, asideWords)
             Drawing.line(&svg, "tk", asidePlace, Self.bottom, asidePlace, Self.bottom + 4)
@@ -74,13 +79,13 @@ struct ScaleChart {
     private var asidePlace: Double { right + Self.asideRoom / 2 + 4 }
 
     private func draw(_ line: ScaleFigure.Line, _ x: Scale, _ y: Scale, label: Double, _ svg: inout Markup) {
-        let colour = Drawing.colour(line.engine)
+        let colour = palette.slot(line.engine)
         let places = line.points.map { (x: x.position(Double($0.size)), y: y.position($0.sample.value)) }
         svg.open("path", ["class": "ln s\(colour)", "d": Drawing.path(places)])
         svg.close("path")
         for (point, place) in zip(line.points, places) {
             whisker(point.sample, at: place.x, colour, y, &svg)
-            dot(place, "bar f\(colour)", &svg)
+            Drawing.mark(&svg, palette, line.engine, place.x, place.y)
         }
         var end = places.last ?? (right, label)
         if let aside = line.aside {
@@ -90,7 +95,7 @@ struct ScaleChart {
         }
         Drawing.line(&svg, "ld s\(colour)", end.x, end.y, Self.labels + 5, label)
         Drawing.label(
-            &svg, "lb f\(colour)", Self.labels + 8, label + 4, .start, TextTable.shortened(line.engine, to: 15))
+            &svg, "lb", Self.labels + 8, label + 4, .start, TextTable.shortened(line.engine, to: 15))
     }
 
     private func dot(_ place: (x: Double, y: Double), _ style: String, _ svg: inout Markup) {
@@ -111,7 +116,7 @@ struct ScaleChart {
         let unit = figure.measure.metric.unit
         let nanoseconds = ["ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9][unit]
         if let nanoseconds { return Figure.duration(nanoseconds: value * nanoseconds, isTick: true) }
-        return Figure.trimmed(value)
+        return Figure.si(value) + (unit == "1/s" ? "/s" : "")
     }
 
     private static let superscripts = Array(

@@ -12,6 +12,9 @@ struct SizeChart {
 
     var title: String
     var lines: [Line]
+    let palette: EnginePalette
+    /// The largest value of all charts that stand beside this one: they share an axis.
+    var sharedHigh = 0
 
     private static let height = 236.0
     private static let left = 52.0
@@ -23,7 +26,7 @@ struct SizeChart {
 
     func draw(_ markup: inout Markup) {
         let points = lines.flatMap(\.series.points)
-        guard let high = points.map({ max($0.totalBytes, $0.liveBytes ?? 0) }).max(), high > 0 else { return }
+        guard let high = points.map(\.drawnBytes).max().map({ max($0, sharedHigh) }), high > 0 else { return }
         let positions = points.map { Double($0.position) }
         let first = positions.min() ?? 0
         let last = max(positions.max() ?? 1, first + 1)
@@ -55,7 +58,7 @@ struct SizeChart {
         let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
         let variants = RunDigest.unique(lines.map(\.variant))
         for (index, line) in lines.enumerated() {
-            let colour = Drawing.colour(line.engine)
+            let colour = palette.slot(line.engine)
             let dash = variants.firstIndex(of: line.variant) ?? 0
             let files = thinned[index].map {
                 (x: x.position(Double($0.position)), y: y.position(Double($0.totalBytes)))
@@ -71,10 +74,13 @@ struct SizeChart {
             }
             if let last = files.last {
                 Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
+                for place in [files[files.count / 2], last] {
+                    Drawing.mark(&svg, palette, line.engine, place.x, place.y)
+                }
             }
             let name = variants.count > 1 ? "\(line.engine) \(line.variant)" : line.engine
             Drawing.label(
-                &svg, "lb f\(colour)", Self.right + 8, places[index] + 4, .start,
+                &svg, "lb", Self.right + 8, places[index] + 4, .start,
                 TextTable.shortened(name, to: 18))
         }
     }

@@ -40,11 +40,14 @@ struct VerdictCounts: Equatable {
 
     /// `2 of safety, 1 of progress, 1 known`: the two are never added up without being told apart.
     func concernWords(gap: String = Figure.gap) -> String {
-        let listed = known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known"
-        if progress == 0 { return "of safety" + listed }
-        if safety == 0 { return "of progress" + listed }
+        kindWords(gap: gap) + (known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known")
+    }
+
+    /// The same without how many of them are listed.
+    func kindWords(gap: String = Figure.gap) -> String {
+        if progress == 0 { return "of safety" }
+        if safety == 0 { return "of progress" }
         return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
-            + listed
     }
 
     /// What keeps the run from saying more, with its numbers; empty where nothing does.
@@ -69,18 +72,6 @@ extension RunDigest {
             let own = results.filter { $0.test.family == family }
             return own.isEmpty ? nil : (family, VerdictCounts(own))
         }
-    }
-
-    /// `5 violations: strata 2, sqlite 3; 4 of safety, 1 of progress`; nil where there is none.
-    func violationWords(gap: String = Figure.gap) -> String? {
-        let counts = allCounts
-        guard counts.violations > 0 else { return nil }
-        let engines = engines.compactMap { engine -> String? in
-            let own = VerdictCounts(results(of: engine)).violations
-            return own == 0 ? nil : "\(engine) \(Figure.grouped(own, gap: gap))"
-        }
-        return "\(Figure.count(counts.violations, "violation", gap: gap)): \(engines.joined(separator: ", "))"
-            + "; \(counts.concernWords(gap: gap))"
     }
 
     /// The violations of an engine in families other than these: `growth 2, workload 1`; empty where there is none.

@@ -95,6 +95,25 @@ enum Figure {
         return (isTick ? trimmed(value, gap: gap) : rounded(value, gap: gap)) + gap + unit
     }
 
+    /// With the prefix of a thousand, million or billion, for drawings: `10 G`, `1.24 M`, `12.3 k`.
+    static func si(_ value: Double, gap: String = Figure.gap) -> String {
+        let magnitude = abs(value)
+        for (name, size) in [("G", 1e9), ("M", 1e6), ("k", 1e3)] where magnitude >= size * 0.9995 {
+            return trimmed(value / size, gap: gap) + gap + name
+        }
+        return trimmed(value, gap: gap)
+    }
+
+    /// A value in the unit of its metric for the little room beside an axis: `10 M/s`, `2 ms`, `4 MiB`.
+    static func tick(_ value: Double, unit: String) -> String {
+        switch unit {
+        case "1/s": si(value) + "/s"
+        case "ns", "us", "ms", "s", "bytes": text(value, unit: unit)
+        case "count", "ratio", "": si(value)
+        default: si(value) + gap + unit
+        }
+    }
+
     static let byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"]
 
     /// The unit that `value` is best read in, and its size in bytes.

@@ -26,6 +26,10 @@ struct Measure: Hashable {
         label = sample.label
     }
 
+    init(_ name: FigureName) {
+        self.init(Sample(name.metric, 0, statistic: name.statistic, label: name.label))
+    }
+
     private static let resources: Set<String> = [
         "peak_rss_bytes", "allocations_per_operation", "allocated_bytes_per_operation", "cpu_ms", "page_faults",
         "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
@@ -96,6 +100,11 @@ extension Measure {
     /// The value for a place that has `words` beside it: a rate needs no unit there.
     func text(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
+    }
+
+    /// The same for a drawing, where large numbers have a prefix: `1.24 G`.
+    func shortText(_ value: Double) -> String {
+        metric.unit == "1/s" && value >= 99_950 ? Figure.si(value) : text(value)
     }
 
     /// How far the interval of a figure reaches from it, at most: `±4 %`; empty where the figure has no interval.

@@ -10,11 +10,26 @@ extension PowerLaw {
         }
         let interval = "[\(Self.number(low)), \(Self.number(high))]"
         let law =
-            if shape == .constant { "does not grow: \(Self.power(exponent)) \(interval)" } else if exponent < 0 {
-                "falls like \(Self.power(exponent)) \(interval)"
-            } else { "grows like \(Self.power(exponent)) \(interval)" }
+            switch (shape, growth) {
+            case (.constant, _): "does not grow: \(Self.power(exponent)) \(interval)"
+            case (_, .none): "no growth shown: \(Self.power(exponent)) \(interval)"
+            case (_, .falls): "falls like \(Self.power(exponent)) \(interval)"
+            case (_, .rises): "grows like \(Self.power(exponent)) \(interval)"
+            }
         let name = shape.map { $0 == .constant ? "" : ", as \($0.rawValue) does" } ?? ""
         return law + name + (form == .unknown ? "; too few rounds to tell whether it bends" : "")
+    }
+
+    enum Growth {
+        case rises, falls
+        /// The interval holds 0, or there is none: neither direction is claimed.
+        case none
+    }
+
+    var growth: Growth {
+        guard form != .bent else { return exponent > 0 ? .rises : .falls }
+        guard let low, let high, low > 0 || high < 0 else { return .none }
+        return low > 0 ? .rises : .falls
     }
 
     /// `n^0.00 to 10⁵, n^0.60 to 10⁶`: each from the size before it.
@@ -28,6 +43,18 @@ extension PowerLaw {
         case .power: "power"
         case .bent: "bent"
         case .unknown: "unknown"
+        }
+    }
+
+    /// Words with the exponents of `n^0.71` raised, as a page can.
+    static func write(_ words: String, _ markup: inout Markup) {
+        let parts = words.split(separator: "n^", omittingEmptySubsequences: false)
+        markup.add(String(parts[0]))
+        for part in parts.dropFirst() {
+            let exponent = part.prefix { "\u{2212}0123456789.".contains($0) }
+            markup.add("n")
+            markup.element("sup", String(exponent))
+            markup.add(String(part.dropFirst(exponent.count)))
         }
     }
 

@@ -13,6 +13,9 @@ struct SizeLine {
 extension SizePoint {
     /// Data and log together: what the engine takes from the disk.
     var totalBytes: Int { fileBytes + logBytes }
+
+    /// The highest that a chart of it reaches.
+    var drawnBytes: Int { max(totalBytes, liveBytes ?? 0) }
 }
 
 extension RunDigest {

@@ -14,8 +14,9 @@ struct BuildComparisonPage {
             page.element("html", ["lang": "en"]) { html in
                 DocumentHead.write(title: "Assay ab: \(verdict.sentence)", &html)
                 html.element("body", ["data-run": RunDigest.shellWord(comparison.directory)]) { body in
+                    DocumentHead.skipLink(&body)
                     masthead(&body)
-                    body.element("main") { main in
+                    body.element("main", ["id": "main"]) { main in
                         DocumentHead.warnings(header.warnings, &main)
                         section("verdict", "Is B slower than A?", &main, content: verdictSection)
                         section("cases", "Every case", &main, content: table)
@@ -41,13 +42,11 @@ struct BuildComparisonPage {
 
     private func masthead(_ body: inout Markup) {
         body.element("header", ["class": "top"]) { top in
-            top.element("div", ["class": "brand"]) { brand in
-                brand.element("h1") { title in
-                    title.element("span", ["class": "faint"], "Assay ab")
-                    title.add(" \(header.plan == "ab" ? "" : header.plan)")
-                }
-                DocumentHead.themeButton(&brand)
+            top.element("h1") { title in
+                title.element("span", ["class": "faint"], "Assay ab")
+                title.add(" \(header.plan == "ab" ? "" : header.plan)")
             }
+            DocumentHead.themeButton(&top)
             for (name, side) in [("A", comparison.a), ("B", comparison.b)] {
                 top.element("p", ["class": "facts"]) { facts in
                     facts.element("b", name)
@@ -100,23 +99,24 @@ struct BuildComparisonPage {
         }
         let lines = comparison.cases.flatMap(plotLines)
         if lines.isEmpty { return }
-        DotPlot(title: "B beside A: \(sentence)", lines: lines).draw(&section)
+        section.element("div", ["class": "forest"]) { box in
+            DotPlot(title: "B beside A: \(sentence)", lines: lines).draw(&box)
+        }
         section.element(
             "p", ["class": "note"],
             "How many times as good B is as A, in the middle pair; right of 1 is better. Whisker: the 99 % interval of "
                 + "that median. Shaded: differences below the threshold. In colour what its batch flags; what one "
-                + "batch flags counts when the second says so as well. A2 is A once more: it differs from A by noise "
-                + "alone.")
+                + "batch flags counts when the second says so as well. The faint tick below is A2, A once more: it "
+                + "differs from A by noise alone.")
     }
 
     private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {
         let name = "\(compared.test.scenario) \(compared.test.engine)"
         return compared.batches.enumerated().flatMap { index, batch in
             let again = index == 0 ? "" : ", again"
-            return [
-                plotLine("\(name)\(again)", "B", batch.judged.measured, compared),
-                plotLine("\(name)\(again), control", "A2", batch.judged.control, compared),
-            ].compactMap { $0 }
+            var line = plotLine("\(name)\(again)", "B", batch.judged.measured, compared)
+            line?.control = plotLine(name, "A2", batch.judged.control, compared)?.ratio
+            return [line].compactMap { $0 }
         }
     }
 
@@ -144,9 +144,7 @@ struct BuildComparisonPage {
         table.element("thead") { head in
             head.element("tr") { row in
                 for (index, words) in words.enumerated() {
-                    row.element("th", ["scope": "col", "class": numbers.contains(index) ? "n" : nil]) { cell in
-                        cell.element("button", ["type": "button"], words)
-                    }
+                    row.element("th", ["scope": "col", "class": numbers.contains(index) ? "n" : nil], words)
                 }
             }
         }

@@ -6,23 +6,28 @@ struct SettingsSection: ReportPart {
 
     func write(_ main: inout Markup) {
         section("settings", "Engine settings", &main) { section in
+            section.element(
+                "p", ["class": "sentence"],
+                "What \(EngineName.sentenceList(digest.engines)) ran with: a figure means nothing without it.")
             var isEmpty = true
-            for durability in digest.durabilities {
-                let engines = digest.engines.map { engine in (engine, settings(of: engine, durability)) }
-                    .filter { !$0.1.isEmpty }
-                if engines.isEmpty { continue }
-                isEmpty = false
-                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
-                section.element("div", ["class": "scroll"]) { scroll in
-                    scroll.element("table", ["class": "grid"]) { table in
-                        table.element("tbody") { body in
-                            for (engine, settings) in engines { settingsLine(engine, settings, &body) }
+            fold("Every setting", nil, &section) { section in
+                for durability in digest.durabilities {
+                    let engines = digest.engines.map { engine in (engine, settings(of: engine, durability)) }
+                        .filter { !$0.1.isEmpty }
+                    if engines.isEmpty { continue }
+                    isEmpty = false
+                    section.element("h3", capitalized(RunDigest.durabilityText(durability)))
+                    section.element("div", ["class": "scroll"]) { scroll in
+                        scroll.element("table", ["class": "grid"]) { table in
+                            table.element("tbody") { body in
+                                for (engine, settings) in engines { settingsLine(engine, settings, &body) }
+                            }
                         }
                     }
                 }
             }
             if isEmpty { note("No case that ran says how its engine was set.", &section) }
-            promises(&section)
+            fold("What each engine promises", nil, &section) { promises(&$0) }
         }
     }
 
@@ -30,7 +35,6 @@ struct SettingsSection: ReportPart {
     private func promises(_ section: inout Markup) {
         let engines = header.engines.filter { !$0.promises.isEmpty }
         if engines.isEmpty { return }
-        section.element("h3", "What each engine promises")
         section.element("div", ["class": "scroll"]) { scroll in
             scroll.element("table", ["class": "grid"]) { table in
                 table.element("tbody") { body in

@@ -92,6 +92,7 @@ struct HistoryIndexPage {
 struct WorkloadPage {
     let scenario: String
     let trends: [Trend]
+    let palette: EnginePalette
 
     var text: String {
         let page = SitePage(
@@ -126,10 +127,10 @@ struct WorkloadPage {
         let words = TrendWords(trend: trend)
         grid.element("figure") { figure in
             figure.element("figcaption") { caption in
-                caption.element("b", "\(trend.test.engine): \(trend.figure.text)")
+                caption.element("b", "\(trend.test.engine): \(words.figureWords)")
                 caption.element("span", words.basis)
             }
-            TrendChart(trend: trend).draw(&figure)
+            TrendChart(trend: trend, palette: palette).draw(&figure)
             for change in trend.changes {
                 figure.element("p", ["class": "note"]) { note in
                     note.element("span", ["class": words.style(change)], words.step(change))
@@ -201,7 +202,7 @@ struct RecordedRunPage {
                 }
                 row.element("td", "\(recorded.test.engine) \(recorded.engineVersion)")
                 row.element("td", recorded.verdict.rawValue)
-                row.element("td", figure?.name.text ?? "")
+                row.element("td", figure.map { Measure($0.name).words } ?? "")
                 row.element(
                     "td", ["class": "n"],
                     figure.map { Figure.text($0.value, unit: $0.name.metric.unit) } ?? "")

@@ -14,12 +14,14 @@ package struct HistorySite: Sendable {
     let runs: [RecordedRun]
     /// Trends of one scenario, by its name in the order of the alphabet.
     let workloads: [(scenario: String, trends: [Trend])]
+    let palette: EnginePalette
 
     /// - Parameter trends: of the figures that `figures(of:)` chose.
     package init(runs: [RecordedRun], trends: [Trend]) {
         self.runs = runs
         let groups = Dictionary(grouping: trends) { $0.test.scenario }
         workloads = groups.keys.sorted().map { ($0, groups[$0] ?? []) }
+        palette = EnginePalette(Set(trends.map(\.test.engine)).sorted())
     }
 
     package var pages: [Page] {
@@ -27,7 +29,7 @@ package struct HistorySite: Sendable {
             + workloads.map {
                 Page(
                     name: Self.name(ofWorkload: $0.scenario),
-                    text: WorkloadPage(scenario: $0.scenario, trends: $0.trends).text)
+                    text: WorkloadPage(scenario: $0.scenario, trends: $0.trends, palette: palette).text)
             }
             + runs.map { Page(name: Self.name(of: $0), text: RecordedRunPage(run: $0).text) }
     }
@@ -74,6 +76,7 @@ struct SitePage {
             page.element("html", ["lang": "en"]) { html in
                 DocumentHead.write(title: "Assay: \(title)", &html)
                 html.element("body") { body in
+                    DocumentHead.skipLink(&body)
                     body.element("header", ["class": "top"]) { top in
                         if !path.isEmpty {
                             top.element("nav", ["aria-label": "Path"]) { nav in
@@ -83,7 +86,7 @@ struct SitePage {
                         top.element("h1", title)
                         for fact in facts { top.element("p", ["class": "facts"], fact) }
                     }
-                    body.element("main", content: content)
+                    body.element("main", ["id": "main"], content: content)
                 }
             }
             page.raw("\n")

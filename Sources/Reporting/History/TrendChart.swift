@@ -12,9 +12,10 @@ import Statistics
 /// far up as as much worse reaches down.
 struct TrendChart {
     let trend: Trend
+    let palette: EnginePalette
 
     private static let height = 168.0
-    private static let left = 50.0
+    private static let left = 62.0
     private static let right = Drawing.width - 8
     private static let top = 16.0
     private static let bottom = Self.height - 22
@@ -85,7 +86,7 @@ struct TrendChart {
 
     private func text(_ value: Double) -> String {
         if case .ratio = trend.basis { return Figure.ratio(value) }
-        return Figure.text(value, unit: trend.figure.metric.unit)
+        return Figure.tick(value, unit: trend.figure.metric.unit)
     }
 
     /// From one change to the next the median.
@@ -102,7 +103,7 @@ struct TrendChart {
         }
     }
 
-    private var colour: Int { Drawing.colour(trend.test.engine) }
+    private var colour: Int { palette.slot(trend.test.engine) }
 
     private func draw(_ mark: Mark, _ x: Scale, _ y: Scale, _ svg: inout Markup) {
         let place = (x: x.position(Double(mark.index)), y: y.position(mark.value))

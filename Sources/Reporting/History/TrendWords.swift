@@ -7,6 +7,9 @@ struct TrendWords {
     /// `operation_ns median of point-read  strata  people 2000`.
     var title: String { "\(trend.figure.text) of \(trend.test.title)" }
 
+    /// The figure as a report names it: `commits/s`, `latency p99`.
+    var figureWords: String { Measure(trend.figure).words }
+
     /// What the numbers are that changes are looked for in.
     var basis: String {
         switch trend.basis {

@@ -45,8 +45,8 @@ struct LatencyCharts: ReportPart {
         if groups.isEmpty { return }
         section.element("h4", "Latency: lower is faster")
         let shown = groups.prefix(detail.charts / 2)
-        section.element("div", ["class": "charts"]) { grid in
-            for group in shown {
+        let drawings = shown.map { group in
+            { (grid: inout Markup) in
                 let title = digest.name(group.subject)
                 let name = group.name == Metric.latencyNanoseconds.name ? "latency" : group.name
                 grid.element("figure") { figure in
@@ -55,10 +55,13 @@ struct LatencyCharts: ReportPart {
                     let own = group.lines.map {
                         LatencyChart.Line(name: $0.result.test.engine, histogram: $0.histogram)
                     }
-                    LatencyChart(title: "\(title): \(name)", lines: own + rawLines(group)).draw(&figure)
+                    LatencyChart(
+                        title: "\(title): \(name)", lines: own + rawLines(group), palette: digest.palette
+                    ).draw(&figure)
                 }
             }
         }
+        gallery(drawings, shown: 3, &section)
         table(&section)
     }
 
@@ -74,9 +77,7 @@ struct LatencyCharts: ReportPart {
         let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
         let count = groups.reduce(0) { $0 + $1.lines.count }
         let id = "t-latency-\(durability.rawValue)"
-        section.element("details", ["class": "numbers", "open": ""]) { details in
-            details.element("summary", "Latency, every distribution (\(Figure.count(count, "row")))")
-            if count > 8 { filter(id, &details) }
+        fold("Latency, every distribution", Figure.count(count, "row"), &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": id]) { table in
                     table.element("thead") { head in

@@ -9,15 +9,10 @@ struct RatioPlots: ReportPart {
     func write(_ section: inout Markup) {
         let headlines = digest.headlines
         if headlines.isEmpty { return }
-        section.element("div", ["class": "plots"]) { plots in
+        section.element("div", ["class": "plots", "id": "ratios"]) { plots in
             for headline in headlines {
-                plots.element("figure") { figure in
-                    figure.element("figcaption") { caption in
-                        caption.element("b", "\(headline.engine) beside the best peer")
-                        caption.element("span") { DecisionCounts(headline: headline).write(&$0) }
-                    }
-                    plot(headline).draw(&figure)
-                }
+                figure(headline.times, "speed", &plots)
+                figure(headline.costs, "bytes and other costs", &plots)
             }
         }
         section.element("p", ["class": "key"]) { key in
@@ -41,6 +36,18 @@ struct RatioPlots: ReportPart {
         for headline in headlines { ratioTable(headline, &section) }
     }
 
+    /// Bytes stand apart from speed: less of them is better, and not faster.
+    private func figure(_ headline: HeadlineFigures, _ what: String, _ plots: inout Markup) {
+        if headline.lines.isEmpty { return }
+        plots.element("figure") { figure in
+            figure.element("figcaption") { caption in
+                caption.element("b", "\(headline.engine) beside the best peer: \(what)")
+                caption.element("span") { DecisionCounts(headline: headline).write(&$0) }
+            }
+            plot(headline, headline.lines).draw(&figure)
+        }
+    }
+
     private static func symbol(_ decision: Decision) -> String {
         switch decision {
         case .ahead: "\u{25CF}"
@@ -50,13 +57,15 @@ struct RatioPlots: ReportPart {
         }
     }
 
-    private func plot(_ headline: HeadlineFigures) -> DotPlot {
+    /// - Parameter lines: those of the headline's that are drawn.
+    func plot(_ headline: HeadlineFigures, _ lines: [HeadlineFigures.Line]) -> DotPlot {
         DotPlot(
             title: "\(headline.engine) beside the best peer: \(headline.standing())",
-            lines: headline.lines.map { line in
+            lines: lines.map { line in
                 let id = line.figures.values[headline.engine]?.result.test.id
                 return DotPlot.Line(
-                    name: line.name, shortName: line.shortName, ratio: line.ratio, link: id.flatMap { place(of: $0) })
+                    name: line.name, shortName: line.shortName, measure: line.figures.measure,
+                    ratio: line.ratio, link: id.flatMap { place(of: $0) })
             })
     }
 
@@ -64,8 +73,7 @@ struct RatioPlots: ReportPart {
         let heads = [
             headline.engine, "best peer", "ratio", "from", "to", "equal within", "rounds",
         ]
-        section.element("details", ["class": "numbers"]) { details in
-            details.element("summary", "\(headline.engine): every ratio as a table")
+        fold("\(headline.engine): every ratio as a table", nil, &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": "t-ratios-\(headline.engine)"]) { table in
                     table.element("thead") { head in

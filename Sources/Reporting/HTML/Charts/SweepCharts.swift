@@ -11,7 +11,10 @@ struct SweepCharts: ReportPart {
             return details.trialCodes.count >= 32 && Set(details.trialCodes).count > 1
         }
         if sweeps.isEmpty || detail.charts == 0 { return }
-        section.element("h3", "Where in the file")
+        fold("Where in the file", Figure.count(sweeps.count, "sweep"), &section) { draw(sweeps, &$0) }
+    }
+
+    private func draw(_ sweeps: [CaseResult], _ section: inout Markup) {
         note(
             "A column stands for a page, for several or for a part of one; its tooltip says which, what was found "
                 + "there, and how to repeat the gravest trial in it. Offsets count within the file.", &section)
@@ -47,11 +50,11 @@ struct SweepCharts: ReportPart {
 
     private func legend(_ section: inout Markup) {
         section.element("p", ["class": "key"]) { key in
-            for group in OutcomeRow.Group.allCases {
+            for group in ShownOutcome.allCases {
                 key.element("span") { entry in
                     entry.open("i", ["class": "o-\(group.rawValue)"])
                     entry.close("i")
-                    entry.add(group.words)
+                    entry.add(group.rawValue)
                 }
                 key.add(" ")
             }

@@ -10,9 +10,16 @@ struct CaseSection: ReportPart {
                 note("The plan has no case.", &section)
                 return
             }
-            tools(&section)
-            section.element("div", ["class": "cases", "id": "case-list"]) { list in
-                for result in page.listed { caseEntry(result, &list) }
+            let count = Figure.count(digest.results.count, "case")
+            section.element(
+                "p", ["class": "sentence"],
+                "\(count), each with its figures and the command that repeats it. What has no good answer comes first "
+                    + "where they are sorted by verdict.")
+            fold("Every case", count, &section) { details in
+                tools(&details)
+                details.element("div", ["class": "cases", "id": "case-list"]) { list in
+                    for result in page.listed { caseEntry(result, &list) }
+                }
             }
             if page.listed.count < digest.results.count {
                 note(
@@ -25,13 +32,6 @@ struct CaseSection: ReportPart {
 
     private func tools(_ section: inout Markup) {
         section.element("div", ["class": "tools"]) { tools in
-            tools.open(
-                "input",
-                [
-                    "type": "search", "id": "case-filter",
-                    "placeholder": "Filter: scenario, engine, parameter, verdict",
-                    "aria-label": "Filter cases",
-                ])
             tools.element("label") { label in
                 label.add("Sort by ")
                 label.element("select", ["id": "case-sort"]) { select in
@@ -87,12 +87,13 @@ struct CaseSection: ReportPart {
     }
 
     private func caseBody(_ result: CaseResult, _ body: inout Markup) {
-        let test = result.test
+        let (test, standing) = (result.test, Standing.judged(result.verdict))
         if !result.message.isEmpty { body.element("p", ["class": "message"], result.message) }
         if result.isCut { note("Cut by its budget: figures stand for what was done until then.", &body) }
         command(digest.replayCommand(test.id), &body)
         let facts = [
-            ("family", test.family.rawValue), ("data", RunDigest.datasetText(Subject(test))),
+            ("verdict", standing.words), ("family", test.family.rawValue),
+            ("data", RunDigest.datasetText(Subject(test))),
             ("parameters", test.parameterText), ("seed", test.seed.description),
             ("engine", "\(test.engine) \(result.engineVersion)"), ("outcome", result.outcome.map(\.words) ?? "none"),
             ("schedule", result.hasFreeSchedule ? "threads run freely" : ""), ("case", test.id),
@@ -182,7 +183,9 @@ struct CaseSection: ReportPart {
     }
 
     private func samples(_ result: CaseResult, _ body: inout Markup) {
-        let shown = result.samples.filter { $0.metric.name != Metric.witness.name }
+        let shown = result.samples.filter { sample in
+            sample.metric.name != Metric.witness.name && !Self.repeats(sample, result)
+        }
         if shown.isEmpty || !header.measures { return }
         body.element("dl", ["class": "figures"]) { list in
             for sample in shown {
@@ -196,6 +199,17 @@ struct CaseSection: ReportPart {
                 }
             }
         }
+    }
+
+    /// The least or the most of values that are all the same says nothing beside their middle.
+    private static func repeats(_ sample: Sample, _ result: CaseResult) -> Bool {
+        ["min", "max"].contains(sample.statistic)
+            && result.samples.contains {
+                $0.statistic != sample.statistic && $0.metric == sample.metric && $0.label == sample.label
+                    && $0.value == sample.value
+                    && (["value", "median"].contains($0.statistic)
+                        || sample.statistic == "max" && $0.statistic == "min")
+            }
     }
 
     private func missingCases(_ section: inout Markup) {

@@ -7,12 +7,15 @@ struct CostSection: ReportPart {
 
     func write(_ main: inout Markup) {
         if !header.measures { return }
+        if digest.durabilities.allSatisfy({ digest.rows(of: .resource, $0).isEmpty }) { return }
         section("cost", "What does it cost?", &main) { section in
-            var isEmpty = true
+            for headline in digest.headlines.map(\.costs) where !headline.lines.isEmpty {
+                let name = EngineName.words(headline.engine)
+                section.element("p", ["class": "sentence"], "\(name) is \(headline.sentence).")
+            }
             for durability in digest.durabilities {
                 let rows = digest.rows(of: .resource, durability)
                 if rows.isEmpty { continue }
-                isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
                 let ofCase = rows.filter(\.measure.isOfWholeCase)
                 MeasureTable(
@@ -21,10 +24,9 @@ struct CostSection: ReportPart {
                 ).write(&section)
                 MeasureTable(
                     page: page, rows: ofCase, durability: durability, name: "case-cost",
-                    title: "Of the whole process of a case, preparation and checks included", isOpen: false
+                    title: "Of the whole process of a case, preparation and checks included"
                 ).write(&section)
             }
-            if isEmpty { note("This run counted no resources.", &section) }
         }
     }
 }

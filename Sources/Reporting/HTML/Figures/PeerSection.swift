@@ -5,40 +5,55 @@ struct PeerSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
-        guard let peers = PeerTable(digest) else { return }
-        section("peers", "Where does Strata stand beside its peers?", &main) { section in
-            let headlines = digest.headlines
+        let (headlines, peers) = (digest.headlines, PeerTable(digest))
+        if headlines.isEmpty && peers == nil { return }
+        let name = EngineName.words(String((digest.sides.own.first ?? "").prefix { $0 != "-" }))
+        section("peers", "Where does \(name) stand beside its peers?", &main) { section in
             for headline in headlines {
-                section.element("p") { text in
+                section.element("p", ["class": "sentence"]) { text in
                     text.element("strong", headline.engine)
                     text.add(": ")
                     DecisionCounts(headline: headline).write(&text)
                 }
             }
-            note(
-                "Under each figure of Strata: how many times as good as the best of "
-                    + "\(peers.peers.joined(separator: ", ")), all on the same data in this run; in colour where the "
-                    + "rounds decide, in grey where they do not, and where there was one measurement alone. The raw "
-                    + "limit is what the disk or the memory gives without an engine.", &section)
-            withheld(&section)
-            let hasLimit = peers.rows.contains { $0.limit != nil }
-            filter("t-peers", &section)
-            section.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort", "id": "t-peers"]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            for words in ["scenario", "what"] { sortable(words, isNumber: false, &row) }
-                            for engine in peers.engines { sortable(engine, isNumber: true, &row) }
-                            if hasLimit { sortable("raw limit", isNumber: true, &row) }
-                            sortable("n", isNumber: true, &row)
-                        }
+            RatioPlots(page: page).write(&section)
+            guard let peers else { return }
+            fold("Every figure of every engine", Figure.count(peers.rows.count, "row"), &section) { details in
+                table(peers, &details)
+            }
+        }
+    }
+
+    private func table(_ peers: PeerTable, _ section: inout Markup) {
+        note(
+            "Under each figure of Strata: how it compares with the best of \(peers.peers.joined(separator: ", ")), all "
+                + "on the same data in this run; in colour where the rounds decide, in grey where they do not, and "
+                + "where there was one measurement alone. A column sorts by how near its figures come to the best of "
+                + "their row. The raw limit is what the disk or the memory gives without an engine.", &section)
+        withheld(&section)
+        let hasLimit = peers.rows.contains { $0.limit != nil }
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid sort", "id": "t-peers"]) { table in
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        for words in ["scenario", "what"] { sortable(words, isNumber: false, &row) }
+                        for engine in peers.engines { sortable(engine, isNumber: true, &row) }
+                        if hasLimit { sortable("raw limit", isNumber: true, &row) }
+                        sortable("n", isNumber: true, &row)
                     }
-                    table.element("tbody") { body in
-                        for row in peers.rows.prefix(detail.rows) { line(row, peers, hasLimit, &body) }
-                    }
+                }
+                table.element("tbody") { body in
+                    for row in peers.rows.prefix(detail.rows) { line(row, peers, hasLimit, &body) }
                 }
             }
         }
+    }
+
+    /// How near a figure comes to the best of its row: 1 for the best. Rows of different units sort by it.
+    private func goodness(_ value: Double, _ row: MeasureRow) -> Double? {
+        let values = row.values.filter { $0.key != RunDigest.reference }.map(\.value.sample.value)
+        guard value > 0, let least = values.min(), let most = values.max(), least > 0 else { return nil }
+        return row.measure.metric.direction == .higherIsBetter ? value / most : least / value
     }
 
     /// Why rows stand without a claim.
@@ -65,7 +80,7 @@ struct PeerSection: ReportPart {
                     continue
                 }
                 let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
-                figureCell(figures, sample, result, ratio, &line)
+                figureCell(figures, sample, result, ratio, order: goodness(sample.value, figures), &line)
             }
             if hasLimit {
                 line.element("td", ["class": "n", "data-v": row.limit.map(Figure.exact) ?? ""]) { cell in

@@ -11,19 +11,51 @@ struct ScaleSection: ReportPart {
         let figures = digest.scaleFigures
         if figures.isEmpty { return }
         section(Self.anchor, "How does it grow with the size?", &main) { section in
-            note(
-                "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth is how many "
-                    + "times as dear the figure is at the largest size as at the smallest, with the interval over the "
-                    + "rounds; a figure or a growth without an interval was measured too seldom to claim anything. "
-                    + "The exponent is that of the cost as a power of the size n, for what the figure counts: an "
-                    + "operation, or a row of a rate over rows. Where the stretches between neighbouring sizes differ "
-                    + "beyond doubt it is no power, and each stretch has its own.",
-                &section)
-            section.element("div", ["class": "charts"]) { grid in
-                for figure in Self.charted(figures).prefix(detail.charts) { chart(figure, &grid) }
+            sentences(figures, &section)
+            // Where the run is about growth the first stand with the answer.
+            let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
+            let charted = Self.charted(figures).prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
+            let drawings = charted.map { figure in
+                { (grid: inout Markup) in chart(figure, &grid) }
             }
-            for (index, figure) in figures.enumerated() { table(figure, index, &section) }
+            gallery(Array(drawings), shown: 4, &section)
+            fold("How to read it", nil, &section) { details in
+                note(
+                    "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth is how many "
+                        + "times as dear the figure is at the largest size as at the smallest, with the interval over the "
+                        + "rounds; a figure or a growth without an interval was measured too seldom to claim anything. "
+                        + "The exponent is that of the cost as a power of the size n, for what the figure counts: an "
+                        + "operation, or a row of a rate over rows. Where the stretches between neighbouring sizes differ "
+                        + "beyond doubt it is no power, and each stretch has its own.",
+                    &details)
+            }
+            fold("Every size and engine", Figure.count(figures.count, "table"), &section) { details in
+                for (index, figure) in figures.enumerated() { table(figure, index, &details) }
+            }
         }
+    }
+
+    /// An engine each: where it grows, where nothing shows growth.
+    private func sentences(_ figures: [ScaleFigure], _ section: inout Markup) {
+        section.element("ul", ["class": "answers"]) { list in
+            for engine in digest.engines {
+                let laws = figures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
+                if laws.isEmpty { continue }
+                let (rising, flat) = (laws.count { $0.growth == .rises }, laws.count { $0.growth == .none })
+                list.element("li") { item in
+                    item.element("strong", EngineName.words(engine))
+                    item.add(
+                        ": grows in \(Figure.grouped(rising)) of \(Figure.count(laws.count, "figure")), no growth "
+                            + "shown in \(Figure.grouped(flat)), falls in "
+                            + Figure.grouped(laws.count - rising - flat))
+                }
+            }
+        }
+    }
+
+    /// The first drawings of the section, for a place that has room for few.
+    func charts(most: Int, _ grid: inout Markup) {
+        for figure in Self.charted(digest.scaleFigures).prefix(min(most, detail.charts)) { chart(figure, &grid) }
     }
 
     /// A chart per workload: of the time of an operation, else of what is done per second, else of its first figure.
@@ -51,10 +83,12 @@ struct ScaleSection: ReportPart {
             caption(name(figure), rest.joined(separator: " \u{B7} "), first, &box)
             ScaleChart(
                 title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
-                asideWords: asideWords(figure)
+                asideWords: asideWords(figure), palette: digest.palette
             ).draw(&box)
             let laws = figure.lines.compactMap { line in line.law.map { "\(line.engine) \($0.words)" } }
-            if !laws.isEmpty { note(laws.joined(separator: "; "), &box) }
+            if !laws.isEmpty {
+                box.element("p", ["class": "note"]) { PowerLaw.write(laws.joined(separator: "; "), &$0) }
+            }
         }
     }
 

@@ -6,28 +6,38 @@ struct SizeSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
+        let growth = digest.outcomeRows(.large)
+        let lines = header.measures ? digest.sizeLines : []
+        let figures = digest.durabilities.map { ($0, header.measures ? digest.rows(of: .size, $0) : []) }
+        if growth.isEmpty && lines.isEmpty && figures.allSatisfy(\.1.isEmpty) { return }
         section(Question.large.rawValue, Question.large.text, &main) { section in
-            let growth = digest.outcomeRows(.large)
             if !header.measures { measuresNothing(&section) }
-            let lines = header.measures ? digest.sizeLines : []
-            var isEmpty = growth.isEmpty && lines.isEmpty
-            for durability in digest.durabilities {
+            sentence(lines, &section)
+            for (durability, rows) in figures {
                 let own = lines.filter { $0.subject.durability == durability }
-                let rows = header.measures ? digest.rows(of: .size, durability) : []
                 if own.isEmpty && rows.isEmpty { continue }
-                isEmpty = false
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
                 sizeCharts(own, &section)
                 seriesTable(own, durability, &section)
                 MeasureTable(page: page, rows: rows, durability: durability, name: "size", title: "Sizes, every figure")
                     .write(&section)
             }
-            if isEmpty && header.measures { note("This run measured no size.", &section) }
-            if !growth.isEmpty {
-                section.element("h3", "Were the bounds kept?")
-                OutcomeTables(page: page, rows: growth).write(&section)
+            fold("Were the bounds kept?", Figure.count(growth.count, "case"), &section) { details in
+                OutcomeTables(page: page, rows: growth).write(&details)
             }
         }
+    }
+
+    /// The engine that the run is about, where its files were followed: from the first size to the last.
+    private func sentence(_ lines: [SizeLine], _ section: inout Markup) {
+        let engine = digest.sides.own.first
+        guard let line = lines.first(where: { $0.engine == engine }) ?? lines.first else { return }
+        let totals = line.series.points.map { Double($0.totalBytes) }
+        guard let first = totals.first, let last = totals.last, let largest = totals.max() else { return }
+        section.element(
+            "p", ["class": "sentence"],
+            "\(EngineName.words(line.engine)), \(digest.name(line.subject)): \(Figure.bytes(first)) at first, "
+                + "\(Figure.bytes(largest)) at most, \(Figure.bytes(last)) at last.")
     }
 
     /// What may share a chart: one scenario on one data set, its engines and policies.
@@ -51,19 +61,23 @@ struct SizeSection: ReportPart {
         note(
             "Whole lines are data and log together, thin ones the live data. Where an engine has several lines they "
                 + "are its policies.", &section)
-        section.element("div", ["class": "charts"]) { grid in
-            for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
-                // More than eight lines cannot be told apart; then each engine has a chart.
-                let all = groups[key] ?? []
-                let parts =
-                    all.count <= 8
-                    ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
-                for part in parts { sizeChart(key, Array(part.prefix(8)), &grid) }
+        var drawings: [(inout Markup) -> Void] = []
+        for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
+            // More than eight lines cannot be told apart; then each engine has a chart.
+            let all = groups[key] ?? []
+            let parts =
+                all.count <= 8
+                ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
+            // Charts of one case share an axis, so that a small one looks small.
+            let high = all.flatMap(\.series.points).map(\.drawnBytes).max() ?? 0
+            for part in parts {
+                drawings.append { (grid: inout Markup) in sizeChart(key, Array(part.prefix(8)), high, &grid) }
             }
         }
+        gallery(drawings, shown: 3, &section)
     }
 
-    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], _ grid: inout Markup) {
+    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], _ high: Int, _ grid: inout Markup) {
         guard let first = lines.first else { return }
         grid.element("figure") { figure in
             let rest = [key.name, RunDigest.datasetText(first.subject)].filter { !$0.isEmpty }
@@ -72,7 +86,7 @@ struct SizeSection: ReportPart {
                 title: "\(key.scenario): \(key.name)",
                 lines: lines.map {
                     SizeChart.Line(engine: $0.engine, variant: digest.shortVariant($0.subject), series: $0.series)
-                }
+                }, palette: digest.palette, sharedHigh: high
             ).draw(&figure)
         }
     }
@@ -80,8 +94,7 @@ struct SizeSection: ReportPart {
     private func seriesTable(_ lines: [SizeLine], _ durability: DurabilityClass, _ section: inout Markup) {
         if lines.isEmpty { return }
         let heads = ["at first", "largest", "at last", "live at last", "free at last", "of it log, at most"]
-        section.element("details", ["class": "numbers", "open": ""]) { details in
-            details.element("summary", "Data and log over time (\(Figure.count(lines.count, "row")))")
+        fold("Data and log over time", Figure.count(lines.count, "row"), &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
                     table.element("thead") { head in

@@ -6,28 +6,51 @@ struct SpeedSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
+        let content = Markup.build(content)
+        // A question that the plan asks keeps its place.
+        if content.isEmpty && digest.results(for: .fast).isEmpty && digest.headlines.isEmpty { return }
         section(Question.fast.rawValue, Question.fast.text, &main) { section in
-            if !header.measures {
-                measuresNothing(&section)
-                return
-            }
-            var isEmpty = true
-            rawFigures(&section)
-            for durability in digest.durabilities {
-                let speed = digest.rows(of: .speed, durability)
-                let latency = LatencyCharts(page: page, durability: durability)
-                if speed.isEmpty && latency.groups.isEmpty { continue }
-                isEmpty = false
-                section.element("h3", capitalized(RunDigest.durabilityText(durability)))
-                rawLimitNote(speed, &section)
-                FigureGridTables(page: page, durability: durability).write(&section)
-                bars(digest.chartRows(durability), &section)
+            if content.isEmpty { note("This run measured no speed.", &section) }
+            section.raw(content)
+        }
+    }
+
+    private func content(_ section: inout Markup) {
+        if !header.measures {
+            if !digest.results(for: .fast).isEmpty { measuresNothing(&section) }
+            return
+        }
+        sentence(&section)
+        for durability in digest.durabilities {
+            let speed = digest.rows(of: .speed, durability)
+            let latency = LatencyCharts(page: page, durability: durability)
+            if speed.isEmpty && latency.groups.isEmpty { continue }
+            let figures = { (part: inout Markup) in
+                rawLimitNote(speed, &part)
+                FigureGridTables(page: page, durability: durability).write(&part)
+                bars(digest.chartRows(durability), &part)
                 MeasureTable(
                     page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"
-                ).write(&section)
-                latency.write(&section)
+                ).write(&part)
+                latency.write(&part)
             }
-            if isEmpty { note("This run measured no speed.", &section) }
+            let title = capitalized(RunDigest.durabilityText(durability))
+            // The strictest class stands open, the others are folded.
+            if durability == digest.durabilities.first {
+                section.element("h3", title)
+                figures(&section)
+            } else {
+                fold(title, nil, &section, figures)
+            }
+        }
+        fold("The machine without an engine", nil, &section, rawFigures)
+    }
+
+    /// What the rounds decide; else the figures of the engine that the run is about, which claim nothing.
+    private func sentence(_ section: inout Markup) {
+        for headline in digest.headlines.map(\.times) where !headline.lines.isEmpty {
+            section.element(
+                "p", ["class": "sentence"], "\(EngineName.words(headline.engine)) is \(headline.sentence).")
         }
     }
 
@@ -37,7 +60,6 @@ struct SpeedSection: ReportPart {
             result.samples.filter { Measure($0).isRate }.map { (result, $0) }
         }
         if figures.isEmpty { return }
-        section.element("h3", "The machine without an engine")
         section.element("dl", ["class": "figures"]) { list in
             for (result, sample) in figures {
                 list.element("div") { entry in
@@ -78,8 +100,8 @@ struct SpeedSection: ReportPart {
                     "Behind each bar: how many times as good as the best of the other engines, in colour where the "
                         + "rounds decide. A line across the end of a bar is the interval of its median.", &section)
             }
-            section.element("div", ["class": "charts"]) { grid in
-                for (row, what, chart) in charts {
+            let drawings = charts.map { row, what, chart in
+                { (grid: inout Markup) in
                     let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
                     let rest = [what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
                     grid.element("figure") { figure in
@@ -88,6 +110,7 @@ struct SpeedSection: ReportPart {
                     }
                 }
             }
+            gallery(drawings, shown: 3, &section)
         }
     }
 
@@ -117,7 +140,8 @@ struct SpeedSection: ReportPart {
             let name = digest.name(row.subject)
             if let key = aloneOf(row), let siblings = alone[key], siblings.count > 1 {
                 if seen.insert(key).inserted {
-                    let chart = BarChart(title: "\(name), \(key.engine)", rows: siblings, engine: key.engine)
+                    let chart = BarChart(
+                        title: "\(name), \(key.engine)", rows: siblings, engine: key.engine, palette: digest.palette)
                     charts.append((row, key.engine, chart))
                 }
                 continue

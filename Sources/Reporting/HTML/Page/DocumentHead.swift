@@ -19,8 +19,13 @@ enum DocumentHead {
         html.raw("\n")
     }
 
+    /// The first stop of the tabulator: past the navigation.
+    static func skipLink(_ body: inout Markup) {
+        body.element("a", ["class": "skip", "href": "#main"], "Skip to the answer")
+    }
+
     static func themeButton(_ brand: inout Markup) {
-        brand.element("button", ["id": "theme", "type": "button", "title": "Light, dark, or as the system"], "Theme")
+        brand.element("button", ["id": "theme", "type": "button", "title": "Light or dark; it is kept"], "Theme")
     }
 
     /// What casts doubt on all that follows.

@@ -20,16 +20,31 @@ struct HTMLReport {
     private var run: Run { digest.run }
     private var header: RunHeader { digest.run.header }
 
+    /// A section with its place in the navigation.
+    private struct Chapter {
+        var anchor: String
+        var words: String
+        /// What is in it: cases, figures. Empty where a number says nothing.
+        var count = ""
+        var part: any ReportPart
+    }
+
     private var document: String {
-        Markup.build { page in
+        // A question that the plan does not ask has neither a section nor a link.
+        let chapters = chapters.map { ($0, $0.part.markup) }.filter { !$0.1.isEmpty }
+        return Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
             page.element("html", ["lang": "en"]) { html in
                 DocumentHead.write(title: "Assay report: \(header.plan), seed \(header.seed)", &html)
                 html.element("body", ["data-run": RunDigest.shellWord(run.directory)]) { body in
+                    DocumentHead.skipLink(&body)
                     masthead(&body)
-                    body.element("main") { main in
-                        DocumentHead.warnings(digest.warnings, &main)
-                        for part in parts { main.raw(part.markup) }
+                    body.element("div", ["class": "frame"]) { frame in
+                        navigation(chapters.map(\.0), &frame)
+                        frame.element("main", ["id": "main"]) { main in
+                            DocumentHead.warnings(digest.doubts, &main)
+                            for (_, markup) in chapters { main.raw(markup) }
+                        }
                     }
                     body.element("script") { $0.raw(ReportScript.text) }
                 }
@@ -38,58 +53,105 @@ struct HTMLReport {
         }
     }
 
-    /// In the order in which they are read.
-    private var parts: [any ReportPart] {
-        [
-            VerdictSection(page: page), PeerSection(page: page), ScaleSection(page: page), MatrixSection(page: page),
-            FaultSection(page: page), SalvageSection(page: page), SafetySection(page: page),
-            SpeedSection(page: page), SizeSection(page: page), CostSection(page: page),
-            OutcomeSection(page: page, question: .deleted), OutcomeSection(page: page, question: .migrations),
-            CaseSection(page: page), SettingsSection(page: page), EnvironmentSection(page: page),
+    /// In the order in which they are read: what the run is about comes behind the answer.
+    private var chapters: [Chapter] {
+        let answer = Chapter(anchor: "verdict", words: "Answer", part: VerdictSection(page: page))
+        let faults = [
+            Chapter(
+                anchor: FaultSection.anchor, words: "Faults", count: "\(digest.faultRows.count)",
+                part: FaultSection(page: page)),
+            Chapter(anchor: SalvageSection.anchor, words: "Salvage", part: SalvageSection(page: page)),
+            question(.safe, "Safety", SafetySection(page: page)),
         ]
+        let growth = Chapter(
+            anchor: ScaleSection.anchor, words: "Growth", count: "\(digest.scaleFigures.count)",
+            part: ScaleSection(page: page))
+        let figures = [
+            Chapter(anchor: "peers", words: "Peers", part: PeerSection(page: page)),
+            Chapter(anchor: Question.fast.rawValue, words: "Speed", part: SpeedSection(page: page)),
+            Chapter(anchor: Question.large.rawValue, words: "Size", part: SizeSection(page: page)),
+            Chapter(anchor: "cost", words: "Cost", part: CostSection(page: page)),
+        ]
+        let objects = [
+            question(.deleted, "Deleted objects", OutcomeSection(page: page, question: .deleted)),
+            question(.migrations, "Migrations", OutcomeSection(page: page, question: .migrations)),
+        ]
+        let rest = [
+            Chapter(anchor: "matrix", words: "Engine by scenario", part: MatrixSection(page: page)),
+            Chapter(
+                anchor: "cases", words: "All cases", count: "\(digest.results.count)", part: CaseSection(page: page)),
+            Chapter(anchor: "settings", words: "Engine settings", part: SettingsSection(page: page)),
+            Chapter(anchor: "environment", words: "Environment", part: EnvironmentSection(page: page)),
+        ]
+        switch PageAnswer(digest: digest).subject {
+        case .growth: return [answer, growth] + figures + faults + objects + rest
+        case .speed: return [answer] + figures + [growth] + faults + objects + rest
+        case .question(.deleted), .question(.migrations): return [answer] + objects + faults + figures + [growth] + rest
+        case .question: return [answer] + faults + figures + [growth] + objects + rest
+        }
+    }
+
+    /// How many cases have an answer, of how many.
+    private func question(_ question: Question, _ words: String, _ part: any ReportPart) -> Chapter {
+        let results = digest.results(for: question)
+        let answered = results.count { !RunDigest.isUnanswered($0) }
+        let count = answered == results.count ? "\(answered)" : "\(answered)/\(results.count)"
+        return Chapter(anchor: question.rawValue, words: words, count: count, part: part)
     }
 
     private func masthead(_ body: inout Markup) {
         body.element("header", ["class": "top"]) { top in
-            top.element("div", ["class": "brand"]) { brand in
-                brand.element("h1") { title in
-                    title.element("span", ["class": "faint"], "Assay")
-                    title.add(" \(header.plan)")
-                }
-                DocumentHead.themeButton(&brand)
+            top.element("h1") { title in
+                title.element("span", ["class": "faint"], "Assay")
+                title.add(" \(header.plan)")
             }
             top.element("p", ["class": "facts"]) { facts in
+                let machine = header.machine
                 let parts = [
                     Figure.time(header.startTime).split(separator: "T").joined(separator: " ").filter { $0 != "Z" }
                         + " UTC",
-                    "seed \(header.seed)", Figure.count(header.cases.count, "case"),
-                    Figure.count(digest.trialCount, "trial"),
                     header.commit.isEmpty ? "" : "commit \(header.commit.prefix(12))",
                     header.isReleaseBuild ? "release build" : "DEBUG BUILD",
+                    Figure.count(machine.coreCount, "core") + (machine.fileSystem.isEmpty ? "" : ", ")
+                        + machine.fileSystem,
+                    Figure.count(header.cases.count, "case"), Figure.count(digest.trialCount, "trial"),
+                    header.budgetSeconds.map { "budget \(RunDigest.minutes($0))" } ?? "", "seed \(header.seed)",
+                    digest.shardWords,
                 ].filter { !$0.isEmpty }
                 for (index, part) in parts.enumerated() {
                     if index > 0 { facts.raw(" <i>\u{B7}</i> ") }
                     facts.element("span", part)
                 }
             }
-            top.element("nav", ["aria-label": "Sections"]) { nav in
-                for (anchor, words) in sections {
-                    nav.element("a", ["href": "#\(anchor)"], words)
-                }
-            }
         }
     }
 
-    private var sections: [(String, String)] {
-        [("verdict", "Verdict")] + (PeerTable(digest) == nil ? [] : [("peers", "Peers")])
-            + (digest.scaleFigures.isEmpty ? [] : [(ScaleSection.anchor, "Growth")]) + [
-                ("matrix", "Matrix")
-            ] + (digest.faultRows.isEmpty ? [] : [(FaultSection.anchor, "Faults")])
-            + (digest.salvageRows.isEmpty ? [] : [(SalvageSection.anchor, "Salvage")]) + [
-                ("safe", "Safety"), ("fast", "Speed"), ("large", "Size"),
-            ] + (header.measures ? [("cost", "Cost")] : []) + [
-                ("deleted", "Deleted objects"), ("migrations", "Migrations"), ("cases", "All cases"),
-                ("settings", "Settings"), ("environment", "Environment"),
-            ]
+    private func navigation(_ chapters: [Chapter], _ frame: inout Markup) {
+        frame.element("div", ["class": "side"]) { side in
+            side.element("div", ["class": "tools"]) { tools in
+                tools.open(
+                    "input",
+                    [
+                        "type": "search", "id": "search", "placeholder": "Search  /", "aria-label": "Search the report",
+                        "autocomplete": "off", "spellcheck": "false",
+                    ])
+                tools.element("output", ["id": "found", "aria-live": "polite"], "")
+                DocumentHead.themeButton(&tools)
+            }
+            side.element("nav", ["aria-label": "Sections"]) { nav in
+                for chapter in chapters {
+                    nav.element("a", ["href": "#\(chapter.anchor)"]) { link in
+                        link.add(chapter.words)
+                        if !chapter.count.isEmpty { link.element("small", chapter.count) }
+                    }
+                }
+            }
+            side.element("p", ["class": "keys"]) { keys in
+                for (key, words) in [("/", "search"), ("j k", "next, previous case"), ("Esc", "close")] {
+                    keys.element("kbd", key)
+                    keys.add(" \(words) ")
+                }
+            }
+        }
     }
 }

@@ -27,11 +27,32 @@ extension ReportPart {
         main.raw("\n")
     }
 
-    /// A verdict in words, symbol and colour; a link to its numbers where there is a case.
+    /// What the eye may pass over until it is asked for. Its head says how much is in it.
+    func fold(
+        _ title: String, _ count: String?, isOpen: Bool = false, _ section: inout Markup,
+        _ content: (inout Markup) -> Void
+    ) {
+        let body = Markup.build(content)
+        if body.isEmpty { return }
+        section.element("details", ["class": "fold", "open": isOpen ? "" : nil]) { details in
+            details.element("summary") { summary in
+                summary.add(title)
+                if let count { summary.element("small", " \(count)") }
+            }
+            details.raw(body)
+        }
+    }
+
+    /// A verdict in a word, symbol and colour; what stands behind the word, where that says more, in its tooltip.
     func badge(_ standing: Standing, _ words: String? = nil, _ markup: inout Markup) {
-        markup.element("span", ["class": "v v-\(standing.name)"]) { badge in
-            badge.element("b", ["aria-hidden": "true"], standing.symbol)
-            badge.add(words ?? standing.words)
+        let isPlain = [.judged(.pass), .judged(.notApplicable)].contains(standing)
+        badge(standing.shown, words, title: isPlain ? nil : standing.explanation, &markup)
+    }
+
+    func badge(_ verdict: ShownVerdict, _ words: String? = nil, title: String? = nil, _ markup: inout Markup) {
+        markup.element("span", ["class": "v v-\(verdict.rawValue)", "title": title]) { badge in
+            badge.element("b", ["aria-hidden": "true"], verdict.symbol)
+            badge.add(words ?? verdict.rawValue)
         }
     }
 
@@ -76,16 +97,18 @@ extension ReportPart {
         }
     }
 
-    func capitalized(_ text: String) -> String {
-        text.prefix(1).uppercased() + text.dropFirst()
+    /// Drawings beside each other: the first ones open, the others folded.
+    func gallery(_ drawings: [(inout Markup) -> Void], shown: Int, _ section: inout Markup) {
+        func grid(_ part: ArraySlice<(inout Markup) -> Void>, _ markup: inout Markup) {
+            markup.element("div", ["class": "charts"]) { grid in for draw in part { draw(&grid) } }
+        }
+        if drawings.isEmpty { return }
+        grid(drawings.prefix(shown), &section)
+        let rest = drawings.dropFirst(shown)
+        if !rest.isEmpty { fold("More drawings", "\(rest.count)", &section) { grid(rest, &$0) } }
     }
 
-    func filter(_ table: String, _ markup: inout Markup) {
-        markup.open(
-            "input",
-            [
-                "type": "search", "class": "filter", "data-for": table, "placeholder": "Filter",
-                "aria-label": "Filter rows",
-            ])
+    func capitalized(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
     }
 }

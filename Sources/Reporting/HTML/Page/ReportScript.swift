@@ -1,5 +1,6 @@
-/// What the report does beyond being read: the theme, sorting, filtering, copying, and opening the case that a link
-/// leads to. Without it everything is still there. Nothing is stored, so that it runs from disk in every browser.
+/// What a page does beyond being read: the theme, sorting, the search, copying, keys, and opening what a link leads to.
+/// Without it everything is still there. The theme is kept by the browser; search and sort stand in the address, so
+/// that they can be handed on: `#q=commit+lmdb&sort=t-peers.3.descending`.
 enum ReportScript {
     static let text = """
         'use strict';
@@ -8,87 +9,145 @@ enum ReportScript {
         const one = id => document.getElementById(id);
         const root = document.documentElement;
 
+        // Theme. Storage may be forbidden to files; then the choice lasts as long as the page.
+        const stored = {
+          get: () => { try { return localStorage.getItem('assay-theme'); } catch (error) { return null; } },
+          set: name => { try { localStorage.setItem('assay-theme', name); } catch (error) { /* not kept */ } },
+        };
         const theme = one('theme');
         const system = matchMedia('(prefers-color-scheme: dark)');
         const isDark = () => root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
-        const nameTheme = () => { theme.textContent = isDark() ? 'Light' : 'Dark'; };
+        const nameTheme = () => { if (theme) theme.textContent = isDark() ? 'Light' : 'Dark'; };
         const setTheme = name => { root.dataset.theme = name; nameTheme(); };
-        theme.addEventListener('click', () => setTheme(isDark() ? 'light' : 'dark'));
+        const kept = stored.get();
+        if (kept === 'dark' || kept === 'light') root.dataset.theme = kept;
+        if (theme) theme.addEventListener('click', () => {
+          setTheme(isDark() ? 'light' : 'dark');
+          stored.set(root.dataset.theme);
+        });
         system.addEventListener('change', nameTheme);
         nameTheme();
 
-        const follow = () => {
-          const id = decodeURIComponent(location.hash.slice(1));
-          if (id === 'dark' || id === 'light') { setTheme(id); return; }
-          const target = id && one(id);
-          if (target && target.tagName === 'DETAILS') {
-            target.hidden = false;
-            target.open = true;
-            target.scrollIntoView();
+        // Folds around an element are opened, so that it can be seen.
+        const unfold = element => {
+          for (let place = element; place; place = place.parentElement) {
+            if (place.tagName === 'DETAILS') place.open = true;
+            place.hidden = false;
           }
         };
-        addEventListener('hashchange', follow);
 
+        // The address.
+        const state = { q: '', sort: '' };
+        const readState = () => {
+          const fields = new URLSearchParams(location.hash.slice(1));
+          if (!fields.has('q') && !fields.has('sort')) return false;
+          state.q = fields.get('q') || '';
+          state.sort = fields.get('sort') || '';
+          return true;
+        };
+        const writeState = () => {
+          const fields = new URLSearchParams();
+          if (state.q) fields.set('q', state.q);
+          if (state.sort) fields.set('sort', state.sort);
+          const text = fields.toString();
+          history.replaceState(null, '', location.href.split('#')[0] + (text ? '#' + text : ''));
+        };
+
+        // Sorting.
         const value = (row, column) => {
           const cell = row.cells[column];
           if (!cell) return '';
           return cell.dataset.v !== undefined ? cell.dataset.v : cell.textContent.trim();
         };
+        const isEmpty = text => text === '' || text === '\\u00b7' || text === '\\u2013';
         const compare = (a, b) => {
-          const x = a === '' || a === '\\u00b7' ? NaN : Number(a), y = b === '' || b === '\\u00b7' ? NaN : Number(b);
+          const x = isEmpty(a) ? NaN : Number(a), y = isEmpty(b) ? NaN : Number(b);
           if (!isNaN(x) && !isNaN(y)) return x - y;
           if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
           return a.localeCompare(b);
         };
-        all('table.sort').forEach(table => {
+        const sortBy = (table, column, order) => {
           const heads = all('thead th', table);
-          heads.forEach((head, column) => {
-            const button = head.querySelector('button');
-            if (!button) return;
-            button.addEventListener('click', () => {
-              const isNumber = head.classList.contains('n');
-              const before = head.getAttribute('aria-sort');
-              const order = before ? (before === 'ascending' ? 'descending' : 'ascending')
-                : (isNumber ? 'descending' : 'ascending');
-              heads.forEach(other => other.removeAttribute('aria-sort'));
-              head.setAttribute('aria-sort', order);
-              const sign = order === 'ascending' ? 1 : -1;
-              const body = table.tBodies[0];
-              const empty = text => text === '' || text === '\\u00b7' || text === '\\u2013';
-              const rows = Array.from(body.rows).map(row => [value(row, column), row]);
-              rows.sort((a, b) => (empty(a[0]) - empty(b[0])) || sign * compare(a[0], b[0]));
-              body.append(...rows.map(pair => pair[1]));
-            });
-          });
-        });
-
-        const matcher = input => {
-          const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
-          return text => words.every(word => text.includes(word));
+          heads.forEach(head => head.removeAttribute('aria-sort'));
+          if (!heads[column]) return;
+          heads[column].setAttribute('aria-sort', order);
+          const sign = order === 'ascending' ? 1 : -1;
+          const body = table.tBodies[0];
+          const rows = Array.from(body.rows).map(row => [value(row, column), row]);
+          rows.sort((a, b) => (isEmpty(a[0]) - isEmpty(b[0])) || sign * compare(a[0], b[0]));
+          body.append(...rows.map(pair => pair[1]));
         };
-        all('input.filter').forEach(input => input.addEventListener('input', () => {
-          const matches = matcher(input);
-          Array.from(one(input.dataset.for).tBodies[0].rows).forEach(row => {
-            row.hidden = !matches(row.textContent.toLowerCase());
+        all('table.sort').forEach(table => all('thead th', table).forEach((head, column) => {
+          const button = head.querySelector('button');
+          if (!button) return;
+          button.addEventListener('click', () => {
+            const before = head.getAttribute('aria-sort');
+            const first = head.classList.contains('n') ? 'descending' : 'ascending';
+            const order = !before ? first : before === 'ascending' ? 'descending' : 'ascending';
+            sortBy(table, column, order);
+            if (table.id) { state.sort = [table.id, column, order].join('.'); writeState(); }
           });
         }));
 
+        // Search: rows of tables, drawings, findings and cases that do not hold every word are hidden.
+        const search = one('search');
+        const found = one('found');
+        let entries = null;
+        let foldsBefore = null;
+        const index = () => entries || (entries = all(
+          '.case, table.sort tbody tr, .findings > li, .charts > figure, .heat tbody tr').map(element => {
+            const part = element.classList.contains('case')
+              ? element.querySelector('summary').textContent + ' ' + element.querySelector('.facts').textContent
+              : (element.querySelector('figcaption') || element).textContent;
+            return { element, text: part.toLowerCase() };
+          }));
+        const show = words => {
+          const wanted = words.toLowerCase().split(/\\s+/).filter(Boolean);
+          if (wanted.length === 0) {
+            if (entries) entries.forEach(entry => { entry.element.hidden = false; });
+            if (foldsBefore) foldsBefore.forEach(([fold, open]) => { fold.open = open; });
+            foldsBefore = null;
+            all('main > section').forEach(section => { section.hidden = false; });
+            if (found) found.textContent = '';
+            return;
+          }
+          foldsBefore = foldsBefore || all('.fold').map(fold => [fold, fold.open]);
+          let count = 0;
+          const kept = new Set();
+          index().forEach(entry => {
+            const matches = wanted.every(word => entry.text.includes(word));
+            entry.element.hidden = !matches;
+            if (!matches) return;
+            count += 1;
+            for (let place = entry.element.parentElement; place && !kept.has(place); place = place.parentElement) {
+              kept.add(place);
+            }
+          });
+          all('.fold').forEach(fold => { fold.open = kept.has(fold); });
+          all('main > section').forEach(section => {
+            section.hidden = !kept.has(section) && !section.classList.contains('warnings');
+          });
+          if (found) found.textContent = count + (count === 1 ? ' match' : ' matches');
+        };
+        const countCases = () => {
+          const output = one('case-count'), list = one('case-list');
+          if (!output || !list) return;
+          const shown = Array.from(list.children).filter(entry => !entry.hidden).length;
+          output.textContent = shown + ' of ' + list.children.length
+            + (list.children.length === 1 ? ' case' : ' cases');
+        };
+        if (search) search.addEventListener('input', () => {
+          state.q = search.value.trim();
+          show(state.q);
+          countCases();
+          writeState();
+        });
+
+        // The list of cases.
         const list = one('case-list');
         if (list) {
           const cases = Array.from(list.children);
-          const texts = cases.map(entry => ['summary', '.facts']
-            .map(part => entry.querySelector(part).textContent).join(' ').toLowerCase());
-          cases.forEach((entry, index) => { entry.dataset.i = index; });
-          const count = () => {
-            const shown = cases.filter(entry => !entry.hidden).length;
-            one('case-count').textContent = shown + ' of ' + cases.length + (cases.length === 1 ? ' case' : ' cases');
-          };
-          const input = one('case-filter');
-          input.addEventListener('input', () => {
-            const matches = matcher(input);
-            cases.forEach((entry, index) => { entry.hidden = !matches(texts[index]); });
-            count();
-          });
+          cases.forEach((entry, place) => { entry.dataset.i = place; });
           one('case-sort').addEventListener('change', event => {
             const key = event.target.value;
             const sorted = cases.slice().sort((a, b) => {
@@ -103,9 +162,45 @@ enum ReportScript {
             cases.forEach(entry => { if (!entry.hidden) entry.open = open; });
             event.target.textContent = open ? 'Close all' : 'Open all';
           });
-          count();
         }
 
+        // Keys.
+        const step = by => {
+          if (!list) return;
+          const cases = Array.from(list.children).filter(entry => !entry.hidden);
+          const now = cases.indexOf(document.activeElement && document.activeElement.closest('.case'));
+          const next = cases[now < 0 ? (by > 0 ? 0 : cases.length - 1) : now + by];
+          if (!next) return;
+          unfold(next);
+          next.querySelector('summary').focus();
+          next.scrollIntoView({ block: 'start' });
+        };
+        document.addEventListener('keydown', event => {
+          if (event.ctrlKey || event.metaKey || event.altKey) return;
+          const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+          if (event.key === 'Escape') {
+            if (isTyping && search) {
+              search.value = state.q = '';
+              show('');
+              countCases();
+              writeState();
+              search.blur();
+            } else {
+              const open = event.target.closest && event.target.closest('details[open]');
+              if (open) { open.open = false; open.querySelector('summary').focus(); }
+            }
+          } else if (isTyping) {
+            return;
+          } else if (event.key === '/' && search) {
+            event.preventDefault();
+            search.focus();
+            search.select();
+          } else if (event.key === 'j' || event.key === 'k') {
+            step(event.key === 'j' ? 1 : -1);
+          }
+        });
+
+        // Commands.
         const copy = async (text, button) => {
           try {
             await navigator.clipboard.writeText(text);
@@ -125,6 +220,48 @@ enum ReportScript {
           if (button) copy(button.dataset.c || button.textContent, button);
         });
 
+        // Where the reader is, in the navigation.
+        const links = new Map(all('.side nav a').map(link => [link.getAttribute('href').slice(1), link]));
+        if (links.size && 'IntersectionObserver' in window) {
+          const observer = new IntersectionObserver(changes => changes.forEach(change => {
+            if (!change.isIntersecting) return;
+            links.forEach(link => link.removeAttribute('aria-current'));
+            const link = links.get(change.target.id);
+            if (link) link.setAttribute('aria-current', 'true');
+          }), { rootMargin: '-10% 0px -80% 0px' });
+          all('main > section[id]').forEach(section => observer.observe(section));
+        }
+
+        // Paper shows what is folded.
+        let printed = null;
+        addEventListener('beforeprint', () => {
+          printed = all('details:not([open])');
+          printed.forEach(details => { details.open = true; });
+        });
+        addEventListener('afterprint', () => {
+          if (printed) printed.forEach(details => { details.open = false; });
+          printed = null;
+        });
+
+        const follow = () => {
+          if (readState()) {
+            if (search) search.value = state.q;
+            show(state.q);
+            const [id, column, order] = state.sort.split('.');
+            const table = id && one(id);
+            if (table && table.tBodies) { sortBy(table, Number(column), order); unfold(table); }
+            countCases();
+            return;
+          }
+          const id = decodeURIComponent(location.hash.slice(1));
+          if (id === 'dark' || id === 'light') { setTheme(id); return; }
+          const target = id && one(id);
+          if (!target || target.id === 'main') return;
+          unfold(target);
+          target.scrollIntoView();
+        };
+        addEventListener('hashchange', follow);
+        countCases();
         follow();
         })();
         """

@@ -4,19 +4,22 @@ import RunRecords
 
 extension ReportPart {
     /// A figure with its spread, and its ratio where it is given: coloured only where the rounds decide.
+    ///
+    /// - Parameter order: what the column sorts by, where its figures have several units; nil for the figure.
     func figureCell(
-        _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, _ line: inout Markup
+        _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, order: Double? = nil,
+        _ line: inout Markup
     ) {
         let isDoubtful = digest.isDoubtful(result, row.measure)
         let marks = (result.isCut ? "\u{2020}" : "") + (isDoubtful ? "\u{2021}" : "")
         let title = exactText(sample, ratio) + (isDoubtful ? "; another one without the harness" : "")
-        line.element("td", ["class": "n", "data-v": Figure.exact(sample.value)]) { cell in
+        line.element("td", ["class": "n", "data-v": Figure.exact(order ?? sample.value)]) { cell in
             cell.element(
                 "a", ["href": place(of: result.test.id), "title": title], row.measure.text(sample.value) + marks)
             let spread = Measure.spread(sample)
             if !spread.isEmpty { cell.element("small", ["class": "spread"], spread) }
             if let ratio {
-                cell.element("small", ["class": ratio.style], Figure.ratio(ratio.value))
+                cell.element("small", ["class": ratio.style], ratio.short(row.measure))
                 if ratio.isWithheld { cell.element("small", FigureRatio.withheld) }
             }
         }

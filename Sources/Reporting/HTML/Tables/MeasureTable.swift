@@ -8,16 +8,13 @@ struct MeasureTable: ReportPart {
     /// Part of the table's id.
     let name: String
     let title: String
-    var isOpen = true
 
     func write(_ section: inout Markup) {
         if rows.isEmpty { return }
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         let id = "t-\(name)-\(durability.rawValue)"
-        section.element("details", ["class": "numbers", "open": isOpen ? "" : nil]) { details in
-            details.element("summary", "\(title) (\(Figure.count(rows.count, "row")))")
-            if rows.count > 8 { filter(id, &details) }
+        fold(title, Figure.count(rows.count, "row"), &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": id]) { table in
                     table.element("thead") { head in

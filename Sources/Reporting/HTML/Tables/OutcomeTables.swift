@@ -15,14 +15,14 @@ struct OutcomeTables: ReportPart {
     }
 
     private func outcomeTable(_ rows: [OutcomeRow], _ section: inout Markup) {
-        let columns = RunDigest.columns(rows)
+        let columns = ShownOutcome.allCases
         section.element("div", ["class": "scroll"]) { scroll in
             scroll.element("table", ["class": "grid sort"]) { table in
                 table.element("thead") { head in
                     head.element("tr") { row in
                         for words in ["scenario", "engine", "verdict"] { sortable(words, isNumber: false, &row) }
                         row.element("th", ["scope": "col"], "shares")
-                        for words in ["trials"] + columns.map(\.words) { sortable(words, isNumber: true, &row) }
+                        for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
                         sortable("promise", isNumber: false, &row)
                     }
                 }
@@ -34,7 +34,7 @@ struct OutcomeTables: ReportPart {
         leftOut(rows.count, &section)
     }
 
-    private func outcomeLine(_ row: OutcomeRow, _ columns: [OutcomeRow.Group], _ body: inout Markup) {
+    private func outcomeLine(_ row: OutcomeRow, _ columns: [ShownOutcome], _ body: inout Markup) {
         let id = row.result.test.id
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
@@ -46,11 +46,9 @@ struct OutcomeTables: ReportPart {
             line.element("td") { OutcomeStrip.bar(row, &$0) }
             number(row.trialCount, "n", nil, &line)
             for column in columns {
-                let count = row.count(column)
-                let parts =
-                    column.outcomes.count > 1 && count > 0
-                    ? column.outcomes.map { "\(row.count($0)) \($0.words)" }.joined(separator: ", ") : nil
-                number(count, count == 0 ? "n zero" : (column.isBad ? "n bad" : "n"), parts, &line)
+                let count = row.count(of: column)
+                let style = count == 0 ? "n zero" : (column.isBad ? "n bad" : "n")
+                number(count, style, row.parts(of: column), &line)
             }
             line.element("td", row.promise)
         }

@@ -1,50 +1,80 @@
 import RunRecords
 
-/// What went wrong under one verdict, by cause: how often, one example with its command, and the cases.
+/// What went wrong under one verdict: a plain sentence per engine, scenario and outcome; below it, folded, each cause
+/// with an example, its commands and its cases.
 struct CauseList: ReportPart {
     let page: ReportPage
     let verdict: Verdict
     let title: String
 
     func write(_ section: inout Markup) {
-        let groups = digest.causeGroups(verdict)
-        if groups.isEmpty { return }
-        let most = max(4, detail.rows / 10)
+        let findings = digest.findings(verdict)
+        if findings.isEmpty { return }
+        let causes = findings.reduce(0) { $0 + $1.groups.count }
         if verdict == .unpromised {
-            // It blames nobody: who wants to see it opens it.
-            section.element("details", ["class": "numbers"]) { details in
-                details.element("summary", "\(title) (\(Figure.count(groups.count, "cause")))")
-                list(groups, most, &details)
-            }
+            // It blames no engine: a reader who wants to see it opens it.
+            fold(title, Figure.count(causes, "cause"), &section) { list(findings, &$0) }
             return
         }
         section.element("h3", title)
-        list(groups, most, &section)
+        list(findings, &section)
     }
 
-    private func list(_ groups: [CauseGroup], _ most: Int, _ section: inout Markup) {
-        section.element("ul", ["class": "causes"]) { list in
-            for group in groups.prefix(most) {
+    private func list(_ findings: [Finding], _ section: inout Markup) {
+        section.element("ul", ["class": "findings"]) { list in
+            for finding in findings.prefix(max(8, detail.rows / 10)) {
                 list.element("li") { item in
-                    badge(.judged(verdict), "\(group.engine), \(group.scenario)", &item)
-                    item.add(" ")
-                    item.element("span", ["class": "outcome"], group.countWords())
-                    if !group.text.isEmpty { item.add(" \(group.text)") }
-                    places(group, &item)
-                    if !group.detail.isEmpty, group.detail != group.text {
-                        item.element("div", ["class": "example"]) { example in
-                            if let trial = group.example { example.element("code", trial.text + " ") }
-                            example.add(group.detail)
+                    item.element("details") { details in
+                        details.element("summary") { summary in
+                            badge(.judged(verdict), nil, &summary)
+                            summary.add(" " + sentence(finding))
+                            if !finding.countWords.isEmpty {
+                                summary.element("small", ["class": "spread"], finding.countWords)
+                            }
                         }
+                        causes(finding, &details)
                     }
-                    command(digest.replayCommand(group), &item)
-                    if let file = group.caseFileCommand { command(file, &item) }
                 }
             }
         }
-        if groups.count > most {
-            note("\(Figure.grouped(groups.count - most)) more causes stand in results.jsonl.", &section)
+        if findings.count > max(8, detail.rows / 10) {
+            note("\(Figure.grouped(findings.count - max(8, detail.rows / 10))) more are in results.jsonl.", &section)
         }
+    }
+
+    /// What the harness did wrong is said as a case, and not as a deed of the engine.
+    private func sentence(_ finding: Finding) -> String {
+        if [.harnessError, .suspectedHarness].contains(verdict) {
+            let count = finding.groups.reduce(0) { $0 + $1.cases.count }
+            return "\(finding.engine), \(finding.scenario): \(Figure.count(count, "case"))"
+        }
+        return finding.sentence
+    }
+
+    private func causes(_ finding: Finding, _ details: inout Markup) {
+        let most = max(4, detail.rows / 10)
+        details.element("ul", ["class": "causes"]) { list in
+            for group in finding.groups.prefix(most) {
+                list.element("li") { cause(group, &$0) }
+            }
+        }
+        if finding.groups.count > most {
+            note("\(Figure.grouped(finding.groups.count - most)) more causes are in results.jsonl.", &details)
+        }
+    }
+
+    private func cause(_ group: CauseGroup, _ item: inout Markup) {
+        item.element("span", ["class": "outcome"], group.countWords())
+        if !group.text.isEmpty { item.add(" \(group.text)") }
+        places(group, &item)
+        if !group.detail.isEmpty, group.detail != group.text {
+            item.element("div", ["class": "example"]) { example in
+                if let trial = group.example { example.element("code", trial.text + " ") }
+                example.add(group.detail)
+            }
+        }
+        command(digest.replayCommand(group), &item)
+        if let file = group.caseFileCommand { command(file, &item) }
     }
 
     private func places(_ group: CauseGroup, _ item: inout Markup) {

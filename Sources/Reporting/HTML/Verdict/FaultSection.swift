@@ -10,15 +10,38 @@ struct FaultSection: ReportPart {
         let rows = digest.faultRows
         if rows.isEmpty { return }
         section(Self.anchor, "What does each fault do to each engine?", &main) { section in
-            note(
-                "Trials of all cases of a fault together, and their share. Whether an outcome is wrong goes by what "
-                    + "the engine promises: the verdict is that of the case that is to be noticed first.", &section)
-            table(rows, &section)
+            section.element("p", ["class": "sentence"], sentence(rows))
+            // Where the run is about it, the map is the picture of the answer.
+            if case .question(.safe) = PageAnswer(digest: digest).subject {
+            } else {
+                FaultHeatMap(page: page).write(&section)
+            }
+            fold("Every fault and engine", Figure.count(rows.count, "row"), &section) { details in
+                note(
+                    "Trials of all cases of a fault together, and their share. Whether an outcome is wrong goes by "
+                        + "what the engine promises: the verdict is that of the case that is to be noticed first.",
+                    &details)
+                table(rows, &details)
+            }
         }
     }
 
+    /// How many engines came through without wrong or lost data, and which did not.
+    private func sentence(_ rows: [FaultRow]) -> String {
+        let engines = RunDigest.unique(rows.map(\.engine))
+        let harmed = engines.filter { engine in
+            rows.contains { $0.engine == engine && $0.count(of: .wrong) + $0.count(of: .lost) > 0 }
+        }
+        let trials = Figure.count(rows.reduce(0) { $0 + $1.trialCount }, "trial")
+        let faults = Figure.count(Set(rows.map(\.fault)).count, "fault")
+        let all = "\(faults), \(Figure.count(engines.count, "engine")), \(trials): "
+        if harmed.isEmpty { return all + "no engine gave wrong data, and none lost any in silence." }
+        return all + "wrong or silently lost data with \(EngineName.list(harmed))"
+            + (harmed.count == engines.count ? "." : ", with none of the others.")
+    }
+
     private func table(_ rows: [FaultRow], _ section: inout Markup) {
-        let columns = RunDigest.columns(rows)
+        let columns = ShownOutcome.allCases
         let hasClasses = Set(rows.map(\.durability)).count > 1
         section.element("div", ["class": "scroll"]) { scroll in
             scroll.element("table", ["class": "grid sort"]) { table in
@@ -27,7 +50,7 @@ struct FaultSection: ReportPart {
                         for words in ["engine", "fault"] + (hasClasses ? ["durability"] : []) + ["verdict"] {
                             sortable(words, isNumber: false, &row)
                         }
-                        for words in ["trials"] + columns.map(\.words) { sortable(words, isNumber: true, &row) }
+                        for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
                         sortable("promised", isNumber: false, &row)
                     }
                 }
@@ -42,7 +65,7 @@ struct FaultSection: ReportPart {
     }
 
     private func line(
-        _ row: FaultRow, _ columns: [OutcomeRow.Group], _ hasClasses: Bool, _ body: inout Markup
+        _ row: FaultRow, _ columns: [ShownOutcome], _ hasClasses: Bool, _ body: inout Markup
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"], row.engine)
@@ -60,12 +83,12 @@ struct FaultSection: ReportPart {
         body.raw("\n")
     }
 
-    private func cell(_ row: FaultRow, _ column: OutcomeRow.Group, _ line: inout Markup) {
-        let count = row.count(column)
+    private func cell(_ row: FaultRow, _ column: ShownOutcome, _ line: inout Markup) {
+        let count = row.count(of: column)
         let style = count == 0 ? "n zero" : (column.isBad ? "n bad" : "n")
         line.element("td", ["class": style, "data-v": String(count)]) { cell in
             cell.add(Figure.grouped(count))
-            if count > 0, let share = row.share(column) { cell.element("small", " \(Figure.percent(share))") }
+            if count > 0, let share = row.share(of: column) { cell.element("small", " \(Figure.percent(share))") }
         }
     }
 }

@@ -79,7 +79,11 @@ struct GlanceSection: ReportPart {
                 line.element("strong", headline.engine)
                 line.add(" beside the best peer: ")
                 DecisionCounts(headline: headline).write(&line)
-                line.add("; \(headline.range())")
+                if let best = headline.times.lines.first, let worst = headline.times.lines.last {
+                    line.add(
+                        "; best \(best.ratio.sentence(best.figures.measure)) (\(best.name)), worst "
+                            + "\(worst.ratio.sentence(worst.figures.measure)) (\(worst.name))")
+                }
             }
         }
         if headlines.isEmpty { measuredOnce(subject, &markup) }
@@ -100,7 +104,7 @@ struct GlanceSection: ReportPart {
                 line.add(index == 0 ? "" : "; ")
                 line.add("\(digest.name(row.subject)): \(row.measure.textAlone(sample.value))")
                 if let ratio = digest.ratio(row, of: subject) {
-                    line.add(" (\(Figure.ratio(ratio.value)) \(ratio.peer))")
+                    line.add(" (\(ratio.sentence(row.measure)))")
                 }
             }
             line.element(

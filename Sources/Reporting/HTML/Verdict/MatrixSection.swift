@@ -19,20 +19,35 @@ struct MatrixSection: ReportPart {
                 note("No case was run.", &section)
                 return
             }
-            note(
-                "Each cell shows the gravest verdict of its cases and leads to that case\u{2019}s numbers; "
-                    + "the command that repeats it stands in the cell\u{2019}s tooltip and with the numbers.", &section)
-            section.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid matrix"]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            row.element("th", ["scope": "col"], "scenario")
-                            if digest.durabilities.count > 1 { row.element("th", ["scope": "col"], "durability") }
-                            for engine in digest.engines { row.element("th", ["scope": "col"], engine) }
-                        }
+            section.element("p", ["class": "sentence"], sentence(rows))
+            fold("The matrix", Figure.count(rows.count, "scenario"), &section) { details in
+                matrix(rows, &details)
+            }
+        }
+    }
+
+    private func sentence(_ rows: [MatrixRow]) -> String {
+        let shown = digest.results.map { Standing.judged($0.verdict).shown }
+        let counts = ShownVerdict.allCases.map { verdict in (verdict, shown.count { $0 == verdict }) }
+        return "\(Figure.count(rows.count, "scenario")), \(Figure.count(digest.results.count, "case")): "
+            + counts.filter { $0.1 > 0 }.map { "\(Figure.grouped($0.1)) \($0.0.rawValue)" }.joined(separator: ", ")
+            + "."
+    }
+
+    private func matrix(_ rows: [MatrixRow], _ section: inout Markup) {
+        note(
+            "Each cell shows the gravest verdict of its cases and leads to that case\u{2019}s numbers; "
+                + "the command that repeats it stands in the cell\u{2019}s tooltip and with the numbers.", &section)
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid matrix"]) { table in
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        row.element("th", ["scope": "col"], "scenario")
+                        if digest.durabilities.count > 1 { row.element("th", ["scope": "col"], "durability") }
+                        for engine in digest.engines { row.element("th", ["scope": "col"], engine) }
                     }
-                    table.element("tbody") { matrixBody(rows, &$0) }
                 }
+                table.element("tbody") { matrixBody(rows, &$0) }
             }
         }
     }
@@ -59,6 +74,7 @@ struct MatrixSection: ReportPart {
 
     private func matrixCell(_ results: [CaseResult], _ cell: inout Markup) {
         let standings = results.map { Standing.judged($0.verdict) }
+        let shown = standings.map(\.shown)
         guard let gravest = standings.min(by: { $0.rank < $1.rank }),
             let index = standings.firstIndex(of: gravest)
         else {
@@ -66,17 +82,17 @@ struct MatrixSection: ReportPart {
             return
         }
         let result = results[index]
-        let count = standings.filter { $0 == gravest }.count
+        let count = shown.count { $0 == gravest.shown }
         let share = results.count == 1 ? "" : (count == results.count ? " \(count)" : " \(count) of \(results.count)")
         cell.element(
             "a",
             [
-                "href": place(of: result.test.id), "class": "v v-\(gravest.name)",
+                "href": place(of: result.test.id), "class": "v v-\(gravest.shown.rawValue)",
                 "title": digest.replayCommand(result.test.id),
             ]
         ) { link in
-            link.element("b", ["aria-hidden": "true"], gravest.symbol)
-            link.add(gravest.words + share)
+            link.element("b", ["aria-hidden": "true"], gravest.shown.symbol)
+            link.add(gravest.shown.rawValue + share)
         }
     }
 

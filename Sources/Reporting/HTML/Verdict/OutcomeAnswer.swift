@@ -22,7 +22,7 @@ struct OutcomeAnswer {
         if trials == 0 { isFirst = false }
         let parts: [(Verdict, String)] = [
             (.violation, "a promise broken"), (.suspectedHarness, "the harness is suspected"),
-            (.known, "a known violation"), (.unpromised, "not promised"), (.inconclusive, "inconclusive"),
+            (.known, "a known violation"), (.unpromised, "unprotected"), (.inconclusive, "unanswered"),
             (.harnessError, "the harness failed"), (.pass, "allowed"),
         ]
         for (verdict, words) in parts {
@@ -34,23 +34,23 @@ struct OutcomeAnswer {
                 add(Figure.count(judged.count, "case"), isBad: verdict.isViolation, " (\(words))")
                 continue
             }
-            let counts = wrong.map { "\(Figure.grouped($0.count)) \($0.group.words)" }
+            let counts = wrong.map { "\(Figure.grouped($0.count)) \($0.outcome.rawValue)" }
             add(counts.joined(separator: ", "), isBad: verdict != .pass, " (\(words))")
         }
-        if isFirst && elsewhere.isEmpty { item.add("none silently wrong, lost, crashed or hung") }
+        if isFirst && elsewhere.isEmpty { item.add("none wrong, lost or stopped") }
         if !elsewhere.isEmpty { add("violations elsewhere: \(elsewhere)", isBad: true) }
     }
 
     /// What the verdict went by, by group: the outcomes that the scenario does not accept. Of a pass, and of a case
     /// that keeps no causes, the outcomes that are not honest.
-    private static func wrong(_ rows: [OutcomeRow]) -> [(group: OutcomeRow.Group, count: Int)] {
-        OutcomeRow.Group.allCases.compactMap { group in
+    private static func wrong(_ rows: [OutcomeRow]) -> [(outcome: ShownOutcome, count: Int)] {
+        ShownOutcome.allCases.reversed().compactMap { outcome in
             let count = rows.reduce(0) { sum, row in
-                let causes = row.result.causes.filter { group.outcomes.contains($0.outcome) }
+                let causes = row.result.causes.filter { ShownOutcome($0.outcome) == outcome }
                 if !row.result.causes.isEmpty { return sum + causes.reduce(0) { $0 + $1.count } }
-                return sum + (group.isBad ? row.count(group) : 0)
+                return sum + (outcome.isBad ? row.count(of: outcome) : 0)
             }
-            return count == 0 ? nil : (group, count)
+            return count == 0 ? nil : (outcome, count)
         }
     }
 }

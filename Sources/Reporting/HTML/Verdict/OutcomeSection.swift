@@ -6,6 +6,7 @@ struct OutcomeSection: ReportPart {
     let question: Question
 
     func write(_ main: inout Markup) {
+        if digest.results(for: question).isEmpty { return }
         section(question.rawValue, question.text, &main) { section in
             QuestionOutcomes(page: page, question: question).write(&section)
         }
@@ -17,6 +18,7 @@ struct SafetySection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
+        if digest.results(for: .safe).isEmpty { return }
         section(Question.safe.rawValue, Question.safe.text, &main) { section in
             QuestionOutcomes(page: page, question: .safe).write(&section)
             SweepCharts(page: page).write(&section)
@@ -31,10 +33,6 @@ struct QuestionOutcomes: ReportPart {
 
     func write(_ section: inout Markup) {
         let rows = digest.outcomeRows(question)
-        if rows.isEmpty {
-            note("This run has no case that answers the question.", &section)
-            return
-        }
         section.element("ul", ["class": "answers"]) { list in
             for engine in digest.engines {
                 let own = rows.filter { $0.engine == engine }
@@ -42,6 +40,9 @@ struct QuestionOutcomes: ReportPart {
             }
         }
         GridTables(page: page, question: question).write(&section)
-        OutcomeTables(page: page, rows: rows.filter { !$0.isInGrid }).write(&section)
+        let tabled = rows.filter { !$0.isInGrid }
+        fold("Every case", Figure.count(tabled.count, "row"), &section) { details in
+            OutcomeTables(page: page, rows: tabled).write(&details)
+        }
     }
 }

@@ -10,17 +10,34 @@ struct SalvageSection: ReportPart {
         let rows = digest.salvageRows
         if rows.isEmpty { return }
         section(Self.anchor, RunDigest.salvageQuestion, &main) { section in
-            note(RunDigest.salvageNote, &section)
-            section.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort"]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            for words in ["engine", "fault"] { sortable(words, isNumber: false, &row) }
-                            for column in SalvageRow.columns { sortable(column.words, isNumber: true, &row) }
-                        }
+            for engine in RunDigest.unique(rows.map(\.engine)) {
+                section.element("p", ["class": "sentence"], sentence(engine, rows.filter { $0.engine == engine }))
+            }
+            fold("Every fault and engine", Figure.count(rows.count, "row"), &section) { details in
+                note(RunDigest.salvageNote, &details)
+                table(rows, &details)
+            }
+        }
+    }
+
+    private func sentence(_ engine: String, _ rows: [SalvageRow]) -> String {
+        func sum(_ count: SalvageFigures.Count) -> Int { rows.reduce(0) { $0 + $1.figures[count] } }
+        let right = sum(.rowsRight)
+        let all = right + sum(.rowsPartial) + sum(.rowsWrong) + sum(.rowsMissing)
+        return "\(EngineName.words(engine)): \(Figure.grouped(right)) of \(Figure.count(all, "row")) came back right, "
+            + "\(Figure.grouped(sum(.rowsWrong))) wrong; \(Figure.count(sum(.falseClaims), "false claim"))."
+    }
+
+    private func table(_ rows: [SalvageRow], _ section: inout Markup) {
+        section.element("div", ["class": "scroll"]) { scroll in
+            scroll.element("table", ["class": "grid sort"]) { table in
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        for words in ["engine", "fault"] { sortable(words, isNumber: false, &row) }
+                        for column in SalvageRow.columns { sortable(column.words, isNumber: true, &row) }
                     }
-                    table.element("tbody") { body in for row in rows { line(row, &body) } }
                 }
+                table.element("tbody") { body in for row in rows { line(row, &body) } }
             }
         }
     }

@@ -1,143 +1,207 @@
 import RunRecords
 
-/// What the run comes to, first of all in one sentence with its numbers; then by question, by cause, by family and by
-/// engine; then what the verdicts mean.
+/// The first screen: the question that the run was made for, its answer as a sentence and a picture, whether promises
+/// were kept, and what has no answer. Everything else is below, folded.
 struct VerdictSection: ReportPart {
     let page: ReportPage
 
+    private var answer: PageAnswer { PageAnswer(digest: digest) }
+
     func write(_ main: inout Markup) {
-        let (tone, judged) = judgement
-        let sentence = judged + digest.unfinishedWords()
-        section("verdict", "Verdict", &main) { section in
-            section.element("p", ["class": "headline \(tone)"]) { headline in
-                headline.element(
-                    "b", ["aria-hidden": "true"], tone == "good" ? "\u{2713}" : (tone == "bad" ? "\u{2717}" : "!"))
-                headline.element("span", sentence)
+        let answer = answer
+        section("verdict", answer.question, &main) { section in
+            section.element("div", ["class": "answer"]) { columns in
+                columns.element("div", ["class": "picture"]) { picture(answer, &$0) }
+                columns.element("div", ["class": "status"]) { status(answer, &$0) }
             }
-            if !digest.missing.isEmpty {
-                section.element("p") { text in
-                    text.add(
-                        "\(digest.stopWords): \(Figure.count(digest.missing.count, "case")) of "
-                            + "\(Figure.grouped(header.cases.count)) not run. To finish it: ")
-                    command(digest.resumeCommand, &text)
-                }
-            }
-            GlanceSection(page: page).write(&section)
-            for (verdict, title) in [
-                (Verdict.violation, "Violations"), (.known, "Known violations"),
-                (.suspectedHarness, "Suspected of the harness"), (.harnessError, "Errors of the harness"),
-                (.inconclusive, "Inconclusive"),
-            ] { CauseList(page: page, verdict: verdict, title: title).write(&section) }
-            CauseList(page: page, verdict: .unpromised, title: "Damage that was not promised to be prevented")
-                .write(&section)
-            RatioPlots(page: page).write(&section)
-            familySummary(&section)
-            engineSummary(&section)
-            legend(&section)
+            fold("Each question, engine by engine", nil, &section) { GlanceSection(page: page).write(&$0) }
+            CauseList(page: page, verdict: .unpromised, title: "Damage that no promise covers").write(&section)
+            fold("Cases by family and by engine", nil, &section) { CountTables(page: page).write(&$0) }
+            ShownLegend(page: page).write(&section)
         }
     }
 
-    /// Green only where nothing was violated, nothing broke and nothing is missing.
-    private var judgement: (tone: String, sentence: String) {
-        if let words = digest.violationWords() { return ("bad", words) }
-        let counts = digest.allCounts
-        if digest.results.isEmpty { return ("doubt", "No case was run") }
-        if counts.suspected > 0 { return ("doubt", "No violation, but the harness is suspected of a fault") }
-        if counts.harnessErrors > 0 {
-            return ("doubt", "No violation, but \(Figure.count(counts.harnessErrors, "case")) broke the harness")
+    // MARK: The answer
+
+    private func picture(_ answer: PageAnswer, _ column: inout Markup) {
+        switch answer.subject {
+        case .speed: SpeedAnswer(page: page).write(&column)
+        case .growth: GrowthAnswer(page: page).write(&column)
+        case .question(.safe): FaultHeatMap(page: page).write(&column)
+        case .question: break
         }
-        if !digest.missing.isEmpty { return ("doubt", "No violation so far") }
-        if counts.inconclusive == counts.cases { return ("doubt", "No case came to a conclusion") }
-        return ("good", "No violation")
+        QuestionList(page: page).write(&column)
     }
 
-    /// Every family that has a case, with all numbers, zeros too: what stands in no row was not tried.
-    private func familySummary(_ section: inout Markup) {
-        let families = digest.familyCounts
-        if families.isEmpty { return }
-        let columns: [(String, (VerdictCounts) -> Int, Bool)] = [
-            ("cases", { $0.cases }, false), ("trials", { $0.trials }, false), ("pass", { $0.passed }, false),
-            ("violations of safety", { $0.safety }, true), ("of progress", { $0.progress }, true),
-            ("of them known", { $0.known }, true), ("not promised", { $0.unpromised }, false),
-            ("harness suspected", { $0.suspected }, true), ("harness errors", { $0.harnessErrors }, true),
-            ("inconclusive", { $0.inconclusive }, false), ("cut", { $0.cut }, false),
-        ]
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid"]) { table in
-                table.element("caption", "Cases by family")
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        row.element("th", ["scope": "col"], "family")
-                        for column in columns { row.element("th", ["scope": "col", "class": "n"], column.0) }
-                    }
+    private func status(_ answer: PageAnswer, _ column: inout Markup) {
+        column.element("p", ["class": "headline \(answer.tone.rawValue)"]) { headline in
+            headline.element("b", ["aria-hidden": "true"], answer.tone.symbol)
+            headline.element("span") { words in
+                words.add(answer.promises)
+                for more in [answer.promiseCounts, answer.open] where !more.isEmpty {
+                    words.element("small", more)
                 }
-                table.element("tbody") { body in
-                    let all = families.map { ($0.family.rawValue, $0.counts) }
-                    for (name, counts) in all + (all.count > 1 ? [("all", digest.allCounts)] : []) {
-                        body.element("tr") { row in
-                            row.element("th", ["scope": "row"], name)
-                            for (_, count, isBad) in columns {
-                                let value = count(counts)
-                                row.element(
-                                    "td", ["class": value == 0 ? "n zero" : (isBad ? "n bad" : "n")],
-                                    Figure.grouped(value))
-                            }
+            }
+        }
+        for (verdict, title) in [(Verdict.violation, "Broken promises"), (.known, "Broken, and listed as known")] {
+            CauseList(page: page, verdict: verdict, title: title).write(&column)
+        }
+        unanswered(&column)
+        for verdict in [Verdict.suspectedHarness, .harnessError] {
+            let title = verdict == .harnessError ? "Errors of the harness" : "Suspected of the harness"
+            CauseList(page: page, verdict: verdict, title: title).write(&column)
+        }
+        // What stood beside every figure belongs to the figures; it is no verdict.
+        for words in digest.notes {
+            let topic = words.prefix { $0 != ":" }
+            note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
+        }
+    }
+
+    // MARK: What has no answer
+
+    /// A line per reason, with the cases behind it.
+    private func unanswered(_ column: inout Markup) {
+        let missing = digest.missing.count
+        if missing > 0 {
+            column.element("p") { text in
+                text.add(
+                    "\(digest.stopWords): \(Figure.count(missing, "case")) of "
+                        + "\(Figure.grouped(header.cases.count)) not run. To finish it: ")
+                command(digest.resumeCommand, &text)
+            }
+        }
+        let open = digest.unanswered.filter { reason in
+            reason.cases.contains { $0.verdict == .inconclusive }
+        }
+        if open.isEmpty { return }
+        column.element("h3", "No answer")
+        column.element("ul", ["class": "findings"]) { list in
+            for reason in open {
+                list.element("li") { item in
+                    item.element("details") { details in
+                        details.element("summary") { summary in
+                            badge(.judged(.inconclusive), nil, &summary)
+                            summary.add(" \(Figure.count(reason.cases.count, "case")): \(reason.reason)")
                         }
+                        cases(reason, &details)
                     }
                 }
             }
         }
     }
 
-    private func engineSummary(_ section: inout Markup) {
-        if digest.results.isEmpty { return }
-        let standings = Standing.order.filter { digest.counts[$0] != nil && $0 != .notRun }
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid"]) { table in
-                table.element("caption", "Cases by engine and verdict")
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        row.element("th", ["scope": "col"], "engine")
-                        for words in ["cases", "trials"] + standings.map(\.words) {
-                            row.element("th", ["scope": "col", "class": "n"], words)
-                        }
-                    }
+    private func cases(_ reason: Unanswered, _ details: inout Markup) {
+        details.element("ul", ["class": "causes"]) { list in
+            for result in reason.cases.prefix(detail.rows) {
+                list.element("li") { item in
+                    let words = "\(result.test.engine), \(digest.name(Subject(result.test)))"
+                    item.element("a", ["href": place(of: result.test.id)], words)
+                    let message = TerminalReport.firstLine(result.message)
+                    if !message.isEmpty { item.element("div", ["class": "example"], message) }
+                    command(digest.replayCommand(result.test.id), &item)
                 }
-                table.element("tbody") { body in
-                    for engine in digest.engines {
-                        let results = digest.results(of: engine)
-                        if results.isEmpty { continue }
-                        body.element("tr") { row in
-                            row.element("th", ["scope": "row"], engine)
-                            row.element("td", ["class": "n"], Figure.grouped(results.count))
-                            row.element("td", ["class": "n"], Figure.grouped(results.reduce(0) { $0 + $1.trialCount }))
-                            for standing in standings {
-                                let count = results.filter { .judged($0.verdict) == standing }.count
-                                row.element("td", ["class": count == 0 ? "n zero" : "n t-\(standing.name)"]) { cell in
-                                    if count > 0 { cell.element("b", ["aria-hidden": "true"], "\(standing.symbol) ") }
-                                    cell.add(Figure.grouped(count))
-                                }
-                            }
-                        }
-                    }
-                }
+            }
+        }
+        leftOut(reason.cases.count, &details)
+    }
+}
+
+/// A line per question that the plan asks, with a bar of how its cases ended: a question without an answer stays, and
+/// says why.
+struct QuestionList: ReportPart {
+    let page: ReportPage
+
+    func write(_ section: inout Markup) {
+        let asked = Question.allCases.map { ($0, digest.results(for: $0)) }.filter { !$0.1.isEmpty }
+        if asked.isEmpty { return }
+        section.element("table", ["class": "questions"]) { table in
+            table.element("caption", "What the plan asks")
+            table.element("tbody") { body in
+                for (question, results) in asked { line(question, results, &body) }
             }
         }
     }
 
-    /// What the verdicts that occur mean. Open where one occurs that does not speak for itself.
-    private func legend(_ section: inout Markup) {
-        let shown = Standing.order.filter { digest.counts[$0] != nil }
-        if shown.isEmpty { return }
-        let isPlain = shown.allSatisfy { [.judged(.pass), .judged(.violation), .judged(.notApplicable)].contains($0) }
-        section.element("details", ["class": "legend", "open": isPlain ? nil : ""]) { details in
-            details.element("summary", "What the verdicts mean")
-            details.element("dl") { list in
-                for standing in shown {
-                    list.element("dt") { badge(standing, nil, &$0) }
-                    list.element("dd", standing.explanation)
+    private func line(_ question: Question, _ results: [CaseResult], _ body: inout Markup) {
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"]) { $0.element("a", ["href": "#\(question.rawValue)"], question.text) }
+            let shown = results.map { Standing.judged($0.verdict).shown }
+            let counts = ShownVerdict.allCases.map { verdict in (verdict, shown.count { $0 == verdict }) }
+                .filter { $0.1 > 0 }
+            row.element("td", ["class": "bar-cell"]) { cell in
+                ShareBar(
+                    parts: counts.map { ShareBar.Part(style: "b-\($0.0.rawValue)", words: $0.0.rawValue, count: $0.1) }
+                ).write(&cell)
+            }
+            row.element("td") { cell in
+                cell.add(counts.map { "\(Figure.grouped($0.1)) \($0.0.rawValue)" }.joined(separator: ", "))
+                let isOpen = shown.allSatisfy { $0 == .unanswered || $0 == .skipped }
+                if isOpen { cell.element("small", " " + why(results)) }
+            }
+        }
+    }
+
+    /// `not answered: 4 of 4 cases, the budget of 10 min was used up`.
+    private func why(_ results: [CaseResult]) -> String {
+        let ids = Set(results.map(\.test.id))
+        let reasons = digest.unanswered.map { reason in
+            (reason.reason, reason.cases.count { ids.contains($0.test.id) })
+        }.filter { $0.1 > 0 }
+        guard let first = reasons.max(by: { $0.1 < $1.1 }) else { return "not asked of any engine that was built" }
+        return "not answered: \(Figure.grouped(first.1)) of \(Figure.count(results.count, "case")), \(first.0)"
+    }
+}
+
+/// Counts beside each other as one bar, each part as wide as its share.
+struct ShareBar {
+    struct Part {
+        var style: String
+        var words: String
+        var count: Int
+    }
+
+    var parts: [Part]
+
+    func write(_ markup: inout Markup) {
+        let total = parts.reduce(0) { $0 + $1.count }
+        guard total > 0 else { return }
+        let words = parts.map { "\(Figure.grouped($0.count)) \($0.words)" }.joined(separator: ", ")
+        markup.element("div", ["class": "share-bar", "role": "img", "aria-label": words]) { bar in
+            for part in parts where part.count > 0 {
+                bar.element(
+                    "span",
+                    [
+                        "class": part.style, "style": "flex-grow:\(part.count)",
+                        "title": "\(Figure.grouped(part.count)) \(part.words)",
+                    ], "")
+            }
+        }
+    }
+}
+
+/// The words of verdicts and outcomes, a line each.
+struct ShownLegend: ReportPart {
+    let page: ReportPage
+
+    func write(_ section: inout Markup) {
+        if digest.results.isEmpty && digest.missing.isEmpty { return }
+        fold("What the words mean", nil, &section) { details in
+            details.element("dl", ["class": "legend"]) { list in
+                for verdict in ShownVerdict.allCases {
+                    list.element("dt") { badge(verdict, nil, &$0) }
+                    list.element("dd", verdict.explanation)
+                }
+                for outcome in ShownOutcome.allCases {
+                    list.element("dt") { name in
+                        name.open("i", ["class": "swatch o-\(outcome.rawValue)"])
+                        name.close("i")
+                        name.add(outcome.rawValue)
+                    }
+                    list.element("dd", outcome.explanation)
                 }
             }
+            note("Records, CSV and the gate have finer words; the entry of a case has them, too.", &details)
         }
     }
 }

@@ -1,0 +1,100 @@
+import RunRecords
+import Statistics
+
+/// How an engine stands beside the best peer: a bar of decisions, the best and the worst in words, and both ends as a
+/// forest plot. Bytes and other costs stand apart: they answer another question.
+struct SpeedAnswer: ReportPart {
+    let page: ReportPage
+
+    /// Lines of the plot from each end.
+    private static let most = 6
+
+    func write(_ column: inout Markup) {
+        let stands = digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
+            .filter { !$0.0.lines.isEmpty }
+        guard let (lead, what) = stands.first else { return }
+        decisions(lead, what, isLead: true, &column)
+        forest(lead, &column)
+        for (headline, what) in stands.dropFirst() { decisions(headline, what, isLead: false, &column) }
+    }
+
+    private func forest(_ headline: HeadlineFigures, _ column: inout Markup) {
+        let ends = headline.ends(Self.most)
+        column.element("figure", ["class": "forest"]) { figure in
+            figure.element("figcaption") { caption in
+                let isWhole = ends.count == headline.lines.count
+                caption.element(
+                    "b",
+                    "\(EngineName.words(headline.engine)) beside the best peer: "
+                        + (isWhole ? "every figure" : "the \(Self.most) best and the \(Self.most) worst"))
+                caption.element("span") { more in
+                    more.add("The line at 1 is the peer; right of it is better. ")
+                    more.element("a", ["href": "#ratios"], "All \(Figure.count(headline.lines.count, "figure"))")
+                }
+            }
+            RatioPlots(page: page).plot(headline, ends).draw(&figure)
+        }
+    }
+
+    private func decisions(_ headline: HeadlineFigures, _ what: String, isLead: Bool, _ column: inout Markup) {
+        column.element("div", ["class": isLead ? "stand lead" : "stand"]) { stand in
+            stand.element("p") { text in
+                text.element("strong", "\(EngineName.words(headline.engine)), \(what): ")
+                text.add(headline.sentence + ".")
+            }
+            ShareBar(
+                parts: Decision.allCases.map {
+                    ShareBar.Part(style: "d-\($0.rawValue)", words: $0.rawValue, count: headline.count($0))
+                }
+            ).write(&stand)
+            guard let best = headline.lines.first, let worst = headline.lines.last else { return }
+            stand.element("p", ["class": "ends"]) { text in
+                end("Best", best, &text)
+                if headline.lines.count > 1 { end("Worst", worst, &text) }
+                if !isLead { return }
+                for words in [headline.doubtfulWords(), headline.withheldWords()] {
+                    text.add(String(words.dropFirst(2)))
+                }
+            }
+        }
+    }
+
+    private func end(_ word: String, _ line: HeadlineFigures.Line, _ text: inout Markup) {
+        text.element("span") { part in
+            part.element("b", word)
+            part.add(" \(line.name): \(line.ratio.sentence(line.figures.measure)). ")
+        }
+    }
+}
+
+/// Growth of the engines that the run is about, as sentences and the first charts.
+struct GrowthAnswer: ReportPart {
+    let page: ReportPage
+
+    /// Charts that stand with the answer.
+    static let most = 4
+
+    func write(_ column: inout Markup) {
+        let figures = digest.scaleFigures
+        let engine = digest.sides.own.first ?? ""
+        let laws = figures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
+        if !laws.isEmpty {
+            let flat = laws.count { $0.growth == .none }
+            let rising = laws.count { $0.growth == .rises }
+            column.element("p", ["class": "lead"]) { text in
+                text.element("strong", EngineName.words(engine))
+                text.add(
+                    ": no growth shown in \(Figure.grouped(flat)) of \(Figure.count(laws.count, "figure")), growth in "
+                        + "\(Figure.grouped(rising)), neither in \(Figure.grouped(laws.count - flat - rising)).")
+            }
+            ShareBar(parts: [
+                ShareBar.Part(style: "d-ahead", words: "without growth", count: flat),
+                ShareBar.Part(style: "d-open", words: "neither", count: laws.count - flat - rising),
+                ShareBar.Part(style: "d-behind", words: "growing", count: rising),
+            ]).write(&column)
+        }
+        column.element("div", ["class": "charts"]) { grid in
+            ScaleSection(page: page).charts(most: Self.most, &grid)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// The first screen: verdict, findings, questions, bars of shares and the map of faults.
+enum AnswerStyle {
+    static let text = """
+        .answer { display: grid; grid-template-columns: minmax(0, 1.75fr) minmax(280px, 1fr); gap: 6px 32px;
+          align-items: start }
+        .headline { display: flex; gap: 12px; align-items: baseline; font-size: 17px; font-weight: 600;
+          line-height: 1.35; padding: 11px 15px; border-radius: 6px; margin-bottom: 8px }
+        .headline small { display: block; font-size: 13.5px; font-weight: 400; margin-top: 2px }
+        .headline.good { color: var(--good); background: var(--goodbg) }
+        .headline.bad { color: var(--bad); background: var(--badbg) }
+        .headline.doubt { color: var(--doubt); background: var(--doubtbg) }
+
+        .findings, .causes, .answers { list-style: none; padding: 0; margin: 0 0 8px }
+        .findings > li { padding: 3px 0; font-size: 14px }
+        .findings summary { color: var(--ink); font-size: 14px }
+        .findings small { color: var(--faint); white-space: nowrap }
+        .causes li { padding: 7px 0 7px 14px; border-bottom: 1px solid var(--line); font-size: 13.5px;
+          overflow-wrap: anywhere }
+        .causes .outcome { font-weight: 600 }
+        .causes .example { color: var(--soft); font-size: 13px; overflow-wrap: anywhere }
+        .places { margin-left: .7em; font-size: 13px }
+        .answers { max-width: 92ch }
+        .answers li { padding: 2px 0 }
+        .glance { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 8px 28px; margin: 12px 0 8px }
+        .glance dd { margin: 0 }
+
+        .stand { margin-bottom: 8px; font-size: 14px }
+        .stand.lead { font-size: 16px }
+        .stand p { margin: 0 0 3px }
+        .stand .ends { color: var(--soft); font-size: 13.5px }
+        .stand .ends span { display: inline-block; margin-right: 14px }
+        .share-bar { display: flex; gap: 2px; height: 12px; border-radius: 3px; overflow: hidden; margin: 3px 0 }
+        .lead .share-bar { height: 18px }
+        .share-bar span { flex-basis: 0; min-width: 3px }
+        .d-ahead, .b-kept { background: var(--good) }
+        .d-behind, .b-broken { background: var(--bad) }
+        .d-same { background: var(--calm) }
+        .d-open, .b-unanswered { background: var(--doubt);
+          background: repeating-linear-gradient(135deg, var(--faint) 0 3px, transparent 3px 6px) }
+        .b-unprotected { background: var(--calm) }
+        .b-skipped { background: var(--line) }
+
+        .questions { width: 100%; font-size: 13.5px; margin-top: 10px }
+        .questions th { font-weight: 500; white-space: nowrap }
+        .questions .bar-cell { width: 32% }
+        .questions small { color: var(--doubt); display: block }
+
+        .heat-box { overflow-x: auto }
+        .heat { border-collapse: separate; border-spacing: 2px; font-size: 12.5px; min-width: 0 }
+        .heat th, .heat td { border: 0; padding: 0; vertical-align: middle; line-height: 19px }
+        .heat thead th { font-size: 11.5px; padding: 0 3px; text-align: center; vertical-align: bottom;
+          line-height: 1.2 }
+        .heat thead th:first-child { text-align: left }
+        .heat tbody th { padding-right: 8px; white-space: nowrap; font-weight: 400; position: static }
+        .heat td { text-align: center; min-width: 46px; height: 19px; border-radius: 3px; color: var(--faint) }
+        .heat td a { display: block; height: 19px; color: inherit; overflow: hidden }
+        .heat td a:hover { text-decoration: none; box-shadow: 0 0 0 2px var(--ink); border-radius: 3px }
+        .heat .h-none { border: 1px dashed var(--faint) }
+        .heat tbody tr:hover { background: none }
+        .legend { display: grid; grid-template-columns: max-content 1fr; gap: 5px 18px; margin: 10px 0;
+          font-size: 13.5px }
+        .legend dd { margin: 0; color: var(--soft) }
+        .swatch { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin-right: 8px }
+        """
+}

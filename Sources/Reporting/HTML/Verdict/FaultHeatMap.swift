@@ -1,0 +1,102 @@
+import RunRecords
+
+/// Every fault against every engine on one screen: the colour is the gravest outcome, the number the share of trials
+/// that ended badly. A mark says where a promise was broken; a cell leads to the case to be noticed first.
+struct FaultHeatMap: ReportPart {
+    let page: ReportPage
+
+    /// A line of the map: a fault in one durability class.
+    private struct Line: Hashable {
+        var fault: String
+        var durability: DurabilityClass
+    }
+
+    func write(_ section: inout Markup) {
+        let rows = digest.faultRows
+        if rows.isEmpty { return }
+        let lines = RunDigest.unique(rows.map { Line(fault: $0.fault, durability: $0.durability) })
+        let engines = digest.engines.filter { engine in rows.contains { $0.engine == engine } }
+        let cells = Dictionary(grouping: rows) { Line(fault: $0.fault, durability: $0.durability) }
+        let hasClasses = Set(rows.map(\.durability)).count > 1
+        section.element("div", ["class": "heat-box"]) { box in
+            box.element("table", ["class": "heat"]) { table in
+                table.element(
+                    "caption",
+                    "What each fault did to each engine: the gravest outcome, and how many trials ended "
+                        + "badly in %")
+                table.element("thead") { head in
+                    head.element("tr") { row in
+                        row.element("th", ["scope": "col"], "fault")
+                        for engine in engines { row.element("th", ["scope": "col"], engine) }
+                    }
+                }
+                table.element("tbody") { body in
+                    for line in lines {
+                        body.element("tr") { row in
+                            row.element("th", ["scope": "row"]) { name in
+                                name.add(line.fault)
+                                if hasClasses, line.durability != .full {
+                                    name.element("small", " " + RunDigest.durabilityText(line.durability))
+                                }
+                            }
+                            for engine in engines { cell(cells[line]?.first { $0.engine == engine }, &row) }
+                        }
+                    }
+                }
+            }
+            key(&box)
+        }
+    }
+
+    private func cell(_ row: FaultRow?, _ line: inout Markup) {
+        guard let row else { return line.element("td", ["title": "the engine cannot be asked"], "\u{B7}") }
+        guard let worst = row.worst else {
+            return line.element("td", ["class": "h-none"]) { link(row, "?", "nothing was tried", &$0) }
+        }
+        let bad = ShownOutcome.allCases.filter(\.isBad).reduce(0) { $0 + row.count(of: $1) }
+        let share = row.trialCount == 0 ? 0 : Double(bad) / Double(row.trialCount)
+        let words = ShownOutcome.allCases.reversed().compactMap { outcome -> String? in
+            let count = row.count(of: outcome)
+            return count == 0 ? nil : "\(Figure.grouped(count)) \(outcome.rawValue)"
+        }
+        let mark = row.standing.shown == .broken ? "\u{2717}" : (row.standing.shown == .unanswered ? "?" : "")
+        let number = bad == 0 ? "" : Self.percent(share)
+        line.element("td", ["class": "h-\(worst.rawValue)"]) { cell in
+            link(
+                row, [mark, number].filter { !$0.isEmpty }.joined(separator: " "), words.joined(separator: ", "), &cell)
+        }
+    }
+
+    private func link(_ row: FaultRow, _ words: String, _ what: String, _ cell: inout Markup) {
+        let first = row.cases.min { $0.standing.rank < $1.standing.rank } ?? row.cases.first
+        let id = first?.result.test.id
+        cell.element(
+            "a",
+            [
+                "href": id.flatMap(place(of:)),
+                "title": "\(row.engine), \(row.fault): \(what); \(row.standing.shown.rawValue)",
+                "aria-label": words.isEmpty ? "\(row.engine): \(what)" : nil,
+            ], words)
+    }
+
+    /// Without a sign: `38`, `0.9`, `<0.1`.
+    private static func percent(_ share: Double) -> String {
+        let percent = share * 100
+        if percent < 0.1 { return "<0.1" }
+        return percent < 9.95 ? Figure.trimmed(percent, digits: 2) : Figure.grouped(Int(percent.rounded()))
+    }
+
+    private func key(_ box: inout Markup) {
+        box.element("p", ["class": "key"]) { key in
+            for outcome in ShownOutcome.allCases {
+                key.element("span") { entry in
+                    entry.open("i", ["class": "h-\(outcome.rawValue)"])
+                    entry.close("i")
+                    entry.add(outcome.rawValue)
+                }
+                key.add(" ")
+            }
+            key.element("span", "\u{2717} a promise was broken, ? no answer, \u{B7} cannot be asked")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import RunRecords
+
+/// What became of an engine's data, as a plain clause: `wrong data was given as right when one bit of its file was
+/// wrong`.
+enum FaultWords {
+    static func clause(_ scenario: String, _ outcome: Outcome?) -> String {
+        if scenario == "sync-fails", outcome == .lostCommit {
+            return "a commit that was acknowledged after a failed fsync was gone after a power loss"
+        }
+        return "\(event(outcome)) \(circumstances[scenario] ?? "in \(scenario)")"
+    }
+
+    private static func event(_ outcome: Outcome?) -> String {
+        switch outcome {
+        case .lostCommit: "acknowledged data was gone, and nothing was said,"
+        case .silentlyWrong: "wrong data was given as if it were right"
+        case .crashed: "the process crashed"
+        case .hung: "the process waited without end"
+        case .memoryLimit: "more memory was taken than may be"
+        case .overSize: "the files took more room than they may"
+        case .refused: "the engine refused to go on"
+        case .detectedAtOpen, .detectedAtRead: "damage was reported"
+        case .fellBack: "older or partial data came back, and the engine said so,"
+        case .repaired, .correct, nil: "a promise was not kept"
+        }
+    }
+
+    /// When it happened, by scenario.
+    private static let circumstances = [
+        "bit-flip": "when one bit of its file was wrong",
+        "zero-page": "when a page of its file was all zeros",
+        "truncate": "when its file was cut short",
+        "swapped-pages": "when two pages of its file stood in each other\u{2019}s places",
+        "stale-page": "when a page was as it had been before the last changes",
+        "misdirected-write": "when a page was written over with another one",
+        "damage-as-it-comes": "when its file was damaged and the program had set nothing",
+        "salvage": "after a salvage of its damaged file",
+        "file-replaced": "after its file was replaced or deleted under it",
+        "lock-file-tampered": "after its lock file was deleted, cut or written over",
+        "copy-while-open": "in a copy of its files made while they were in use",
+        "kill-mid-write": "after its writer was killed",
+        "kill-at-call": "after its process died at a file call",
+        "dead-writer": "when another process went on after a writer was killed",
+        "compact-crash": "after a compaction was interrupted",
+        "power-loss": "after a power loss",
+        "recorded-power-loss": "after a power loss",
+        "storage-history": "after a power loss among random operations",
+        "sync-fails": "after a failed fsync and a power loss",
+        "io-errors": "after one of its file calls failed",
+        "resource-limits": "when its process could have no more files, threads or memory",
+        "disk-full": "on a full disk",
+        "slow-spell": "while the disk was slow",
+        "fork-while-open": "after its program had forked",
+        "delete-files": "where another database had been deleted before",
+        "stopped-writer": "while another writer was stopped",
+        "lost-update": "when several writers changed the same rows",
+        "bank-transfer": "while transfers ran on other threads",
+        "transaction-history": "among concurrent transactions",
+        "writer-starvation": "among writers that never pause",
+        "first-open-race": "when several processes made the database at once",
+        "compact-vs-readers": "beside a compaction",
+        "pinned-reader": "while a reader held an old version",
+        "delete-refill": "after all was deleted and filled again",
+    ]
+}
+
+/// What went wrong on one engine in one scenario with one outcome: one sentence, and all its causes below it.
+struct Finding {
+    var engine: String
+    var scenario: String
+    var outcome: Outcome?
+    /// Trials that ended so, and all trials of these cases.
+    var count: Int
+    var trials: Int
+    /// Every violation of it is listed with a reason.
+    var isKnown: Bool
+    var groups: [CauseGroup]
+
+    /// `Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss`.
+    var sentence: String { "\(EngineName.words(engine)): \(FaultWords.clause(scenario, outcome))" }
+
+    /// `4 of 24`; empty for a case without trials.
+    var countWords: String {
+        count == 0 || trials < 2 ? "" : "\(Figure.grouped(count)) of \(Figure.grouped(trials))"
+    }
+}
+
+extension RunDigest {
+    /// What was judged so, one per engine, scenario and outcome: in plan order, of one scenario the gravest first.
+    func findings(_ verdict: Verdict) -> [Finding] {
+        struct Key: Hashable {
+            var engine: String
+            var scenario: String
+            var outcome: Outcome?
+        }
+        let groups = causeGroups(verdict)
+        let keys = Self.unique(groups.map { Key(engine: $0.engine, scenario: $0.scenario, outcome: $0.outcome) })
+        return keys.map { key in
+            let own = groups.filter {
+                $0.engine == key.engine && $0.scenario == key.scenario && $0.outcome == key.outcome
+            }
+            let cases = Self.unique(own.flatMap { $0.cases.map(\.test.id) })
+            let trials = results.reduce(0) { $0 + (cases.contains($1.test.id) ? $1.trialCount : 0) }
+            return Finding(
+                engine: key.engine, scenario: key.scenario, outcome: key.outcome,
+                count: own.reduce(0) { $0 + $1.count }, trials: trials, isKnown: verdict == .known, groups: own)
+        }
+    }
+}

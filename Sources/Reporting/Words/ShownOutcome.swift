@@ -1,0 +1,56 @@
+import RunRecords
+
+/// An outcome on the page: one of six words, from harmless to grave. Records and CSV keep all of `Outcome`.
+enum ShownOutcome: String, CaseIterable {
+    case correct, reported, excess, stopped, lost, wrong
+
+    init(_ outcome: Outcome) {
+        self =
+            switch outcome {
+            case .correct, .repaired: .correct
+            case .detectedAtOpen, .detectedAtRead, .fellBack, .refused: .reported
+            case .memoryLimit, .overSize: .excess
+            case .crashed, .hung: .stopped
+            case .lostCommit: .lost
+            case .silentlyWrong: .wrong
+            }
+    }
+
+    var isBad: Bool { self != .correct && self != .reported }
+
+    /// The line of the legend.
+    var explanation: String {
+        switch self {
+        case .correct: "All data is there and right, at once or after a repair."
+        case .reported: "The engine said that something is wrong, and gave no wrong data."
+        case .excess: "It took more memory, or left larger files, than it may."
+        case .stopped: "The process crashed, or waited without end."
+        case .lost: "Data that was acknowledged is gone, and nothing was said."
+        case .wrong: "Wrong data was given as if it were right."
+        }
+    }
+}
+
+extension OutcomeRow {
+    func count(of shown: ShownOutcome) -> Int {
+        Outcome.allCases.reduce(0) { $0 + (ShownOutcome($1) == shown ? count($1) : 0) }
+    }
+
+    /// What a word of the page stands for here: `94 detected at open, 12 refused`; nil where it is one outcome alone.
+    func parts(of shown: ShownOutcome) -> String? {
+        let found = Outcome.allCases.filter { ShownOutcome($0) == shown && count($0) > 0 }
+        if found.count < 2, found.first.map({ $0.words == shown.rawValue }) ?? true { return nil }
+        return found.map { "\(Figure.grouped(count($0))) \($0.words)" }.joined(separator: ", ")
+    }
+}
+
+extension FaultRow {
+    func count(of shown: ShownOutcome) -> Int { cases.reduce(0) { $0 + $1.count(of: shown) } }
+
+    func share(of shown: ShownOutcome) -> Double? {
+        trialCount == 0 ? nil : Double(count(of: shown)) / Double(trialCount)
+    }
+
+    /// The gravest that occurred; nil where nothing was tried.
+    var worst: ShownOutcome? { ShownOutcome.allCases.last { count(of: $0) > 0 } }
+}

@@ -1,0 +1,43 @@
+import RunRecords
+
+/// A verdict on the page: one of five words. Records, CSV and the gate keep all of `Verdict`, and so does the entry of
+/// a case.
+enum ShownVerdict: String, CaseIterable {
+    case broken, unanswered, unprotected, kept, skipped
+
+    var symbol: String {
+        switch self {
+        case .broken: "\u{2717}"
+        case .unanswered: "?"
+        case .unprotected: "\u{25CB}"
+        case .kept: "\u{2713}"
+        case .skipped: "\u{2013}"
+        }
+    }
+
+    /// The line of the legend.
+    var explanation: String {
+        switch self {
+        case .broken: "The engine broke a promise: its own, or one that every engine must keep."
+        case .unanswered: "The case came to no conclusion, or did not run; its entry says why."
+        case .unprotected: "Data was damaged or lost, and the engine never promised to prevent or report that."
+        case .kept: "Every promise that the case tried was kept."
+        case .skipped: "The engine cannot do what the case needs, or is not part of this build."
+        }
+    }
+
+    /// What is to be noticed first stands first.
+    var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension Standing {
+    var shown: ShownVerdict {
+        switch self {
+        case .judged(.pass): .kept
+        case .judged(.violation), .judged(.known): .broken
+        case .judged(.unpromised): .unprotected
+        case .judged(.notApplicable), .judged(.notBuilt): .skipped
+        case .judged(.inconclusive), .judged(.suspectedHarness), .judged(.harnessError), .notRun: .unanswered
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import RunRecords
+
+/// Cases that came to no conclusion for one reason.
+struct Unanswered {
+    /// As a sentence says it: `the budget of 10 min was used up`.
+    var reason: String
+    var cases: [CaseResult]
+}
+
+extension RunDigest {
+    /// Whether the case has no answer, good or bad.
+    static func isUnanswered(_ result: CaseResult) -> Bool {
+        Standing.judged(result.verdict).shown == .unanswered
+    }
+
+    /// Cases without an answer by reason, the most frequent first. Those that did not run are not among them.
+    var unanswered: [Unanswered] {
+        let open = results.filter(Self.isUnanswered)
+        let groups = Dictionary(grouping: open, by: reason)
+        let reasons = Self.unique(open.map(reason))
+        return reasons.map { Unanswered(reason: $0, cases: groups[$0] ?? []) }
+            .sorted { $0.cases.count > $1.cases.count }
+    }
+
+    /// How many cases of the plan have no answer, those that did not run included.
+    var unansweredCount: Int { results.count(where: Self.isUnanswered) + missing.count }
+
+    private func reason(_ result: CaseResult) -> String {
+        switch result.verdict {
+        case .harnessError: return "the harness itself failed"
+        case .suspectedHarness: return "so many engines failed alike that the harness is suspected"
+        default: break
+        }
+        if result.isCut || result.message.contains("its share of the budget") { return budgetReason }
+        let message = FailureCause.text(of: TerminalReport.firstLine(result.message))
+        return message.isEmpty ? "no reason was recorded" : message
+    }
+
+    private var budgetReason: String {
+        guard let seconds = run.header.budgetSeconds else { return "their share of the budget was used up" }
+        return "the budget of \(Self.minutes(seconds)) was used up"
+    }
+
+    /// `25 min`, `90 s`.
+    static func minutes(_ seconds: Double) -> String {
+        let isWhole = seconds >= 120 && seconds.truncatingRemainder(dividingBy: 60) == 0
+        return Figure.trimmed(isWhole ? seconds / 60 : seconds) + Figure.gap + (isWhole ? "min" : "s")
+    }
+}

@@ -1,0 +1,188 @@
+import RunRecords
+import Testing
+
+@testable import Reporting
+
+@Suite("First screen of a report")
+struct AnswerPageTests {
+    private static func first(_ html: String) -> Substring { HTMLTests.section("verdict", of: html) }
+
+    private static func text(_ markup: some StringProtocol) -> String {
+        String(markup).replacing(/<[^>]+>/, with: "")
+    }
+
+    private static func result(
+        _ scenario: String, _ family: Family, _ engine: String, _ verdict: Verdict,
+        _ counts: [(Outcome, Int)] = [(.correct, 24)], message: String = ""
+    ) -> CaseResult {
+        var result = PlausibleRun.passed(PlausibleRun.test(scenario, family, engine))
+        result.verdict = verdict
+        result.outcomes = counts.map { OutcomeCount(outcome: $0.0, count: $0.1) }
+        result.outcome = counts.map(\.0).max { $0.gravity < $1.gravity }
+        result.message = message
+        if verdict.isViolation {
+            result.promises = [JudgedPromise(kind: "durability", concern: .safety, state: .broken)]
+            result.causes = counts.filter { !$0.0.isHonest }.map { outcome, count in
+                FailureCause(
+                    Trial(
+                        address: FaultAddress(text: "io:sync#16,EIO"), outcome: outcome,
+                        detail: "power goes before it writes 512 bytes at 0 of data.db"), count: count)
+            }
+        }
+        return result
+    }
+
+    @Test("of engines that were measured in rounds the question is how fast, and bytes stand apart from speed")
+    func speed() throws {
+        var made = RunWithRounds()
+        let centres = { (own: Double) in
+            Dictionary(uniqueKeysWithValues: RunWithRounds.engines.map { ($0, $0.hasPrefix("strata") ? own : 1_000) })
+        }
+        made.add(.init(scenario: "commit", metric: .commitsPerSecond, centres: centres(4_000)))
+        made.add(.init(scenario: "walk", metric: .rowsPerSecond, centres: centres(385)))
+        made.add(.init(scenario: "update", metric: .writtenBytesPerCommit, centres: centres(16_000)))
+        let html = Reporting.html(made.run)
+        let first = Self.first(html)
+        let title = try #require(first.firstMatch(of: /<h2[^>]*>(.*?)<\/h2>/)).output.1
+        #expect(title.hasPrefix("How fast is Strata beside "))
+        let words = Self.text(first)
+        #expect(words.contains("Strata storage, speed: ahead of the best peer in 1 of 2 figures, behind in 1"))
+        #expect(words.contains("Worst walk, rows/s: 2.6 times as slow as "))
+        #expect(words.contains("bytes and other costs: ahead of the best peer in 0 of 1 figure, behind in 1"))
+        #expect(words.contains("16 times as much as "))
+        // Where speed is drawn there are no bytes, and no number below one in either.
+        let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<\/figure>/)).output
+        #expect(forest.contains("walk") && !forest.contains("written bytes"))
+        #expect(forest.contains("2.6\u{D7} as slow") && !Self.text(forest).contains("0.38"))
+    }
+
+    @Test("a plot of many figures has the six best and the six worst")
+    func ends() throws {
+        let first = Self.first(Reporting.html(RunWithRounds.large))
+        let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<svg class="fluid slim"/)).output
+        #expect(forest.matches(of: /class="dot w-/).count == 12)
+        let headline = try #require(RunDigest(RunWithRounds.large).headlines.first).times
+        for line in headline.lines.prefix(6) + headline.lines.suffix(6) {
+            #expect(forest.contains(Markup.escaped(line.name) + ":"), "\(line.name)")
+        }
+    }
+
+    @Test(
+        "red where any engine broke a promise, listed or not; amber where a question has no answer; else green",
+        arguments: [
+            ([Verdict.pass, .pass], "good"), ([.pass, .known], "bad"), ([.pass, .violation], "bad"),
+            ([.pass, .inconclusive], "doubt"), ([.inconclusive, .violation], "bad"), ([.pass, .unpromised], "good"),
+            ([.pass, .harnessError], "doubt"), ([.pass, .suspectedHarness], "doubt"),
+            ([.pass, .notApplicable], "good"),
+        ])
+    func tone(verdicts: [Verdict], tone: String) {
+        let results = verdicts.enumerated().map { index, verdict in
+            Self.result("s\(index)", .crash, "sqlite", verdict)
+        }
+        #expect(Reporting.html(HTMLTests.run(results)).contains("class=\"headline \(tone)\""))
+    }
+
+    @Test("promises that were kept are said with the number of trials that ran")
+    func kept() {
+        let html = Reporting.html(
+            HTMLTests.run([
+                Self.result("bit-flip", .corruption, "strata", .pass),
+                Self.result("truncate", .corruption, "strata", .inconclusive, [(.correct, 7)]),
+            ]))
+        #expect(Self.first(html).contains("Every promise was kept in the 24 trials that ran"))
+        #expect(Self.first(html).contains("1 of 2 cases has no answer"))
+    }
+
+    @Test("a question without an answer stays, and says why; one that the plan does not ask is left out")
+    func unanswered() throws {
+        let cut = (0..<4).map { index in
+            var result = Self.result(
+                "rename-\(index)", .migration, "strata", .inconclusive, [], message: "cut by its share of the budget")
+            result.isCut = true
+            return result
+        }
+        var run = HTMLTests.run(cut + [Self.result("bit-flip", .corruption, "strata", .pass)])
+        run.header.budgetSeconds = 600
+        let html = Reporting.html(run)
+        let questions = try #require(Self.first(html).firstMatch(of: /<table class="questions">.*?<\/table>/)).output
+        #expect(
+            Self.text(questions).contains("not answered: 4 of 4 cases, the budget of 10\u{A0}min was used up"))
+        #expect(!questions.contains("Are deleted objects safe?") && !html.contains("id=\"deleted\""))
+        #expect(!html.contains("href=\"#deleted\"") && html.contains("href=\"#migrations\""))
+        // Causes of one kind are one folded line.
+        let findings = Self.first(html).matches(of: /<ul class="findings">.*?<\/summary>/)
+        #expect(findings.count == 1)
+        let line = findings.first.map { Self.text($0.output) } ?? ""
+        #expect(line.contains("4 cases: the budget of 10\u{A0}min was used up"))
+    }
+
+    @Test("a violation is one plain sentence with its numbers; addresses, operations and bytes are folded below it")
+    func sentences() throws {
+        let run = HTMLTests.run([
+            Self.result("sync-fails", .crash, "berkeleydb", .violation, [(.correct, 20), (.lostCommit, 4)]),
+            Self.result("io-errors", .crash, "leveldb", .violation, [(.correct, 298), (.silentlyWrong, 3)]),
+        ])
+        let first = Self.first(Reporting.html(run))
+        #expect(first.contains("Berkeley DB and LevelDB broke a promise"))
+        let heads = first.matches(of: /<li><details><summary>(.*?)<\/summary>/).map { Self.text($0.output.1) }
+        #expect(
+            heads.first?.contains(
+                "Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss") == true)
+        #expect(heads.first?.hasSuffix("4 of 24") == true)
+        #expect(heads.last?.contains("LevelDB: wrong data was given as if it were right after one of its file") == true)
+        #expect(heads.allSatisfy { !$0.contains("#") && !$0.contains("512 bytes") })
+        #expect(first.contains("io:sync#16,EIO") && first.contains("power goes before it writes 512 bytes"))
+    }
+
+    @Test("the map of faults has a cell per fault and engine, coloured by the gravest outcome, with the bad share")
+    func heat() throws {
+        let run = HTMLTests.run([
+            Self.result("bit-flip", .corruption, "strata", .pass, [(.detectedAtRead, 100)]),
+            Self.result("bit-flip", .corruption, "sqlite", .unpromised, [(.correct, 62), (.silentlyWrong, 38)]),
+            Self.result("truncate", .corruption, "strata", .known, [(.correct, 199), (.lostCommit, 1)]),
+            Self.result("truncate", .corruption, "sqlite", .inconclusive, []),
+            Self.result("disk-full", .crash, "sqlite", .unpromised, [(.correct, 3), (.hung, 1)]),
+        ])
+        let map = try #require(Self.first(Reporting.html(run)).firstMatch(of: /<table class="heat">.*?<\/table>/))
+            .output
+        func cells(_ fault: String) -> [(String, String)] {
+            let row = map.firstMatch(of: try! Regex("<th scope=\"row\">\(fault)</th>.*?</tr>"))?.0 ?? ""
+            return row.matches(of: /<td class="h-([a-z]+)">(.*?)<\/td>/).map {
+                (String($0.output.1), Self.text($0.output.2))
+            }
+        }
+        #expect(cells("bit-flip").map(\.0) == ["reported", "wrong"] && cells("bit-flip").map(\.1) == ["", "38"])
+        #expect(cells("truncate").map(\.0) == ["lost", "none"] && cells("truncate").map(\.1) == ["\u{2717} 0.5", "?"])
+        #expect(cells("disk-full").map(\.0) == ["stopped"] && cells("disk-full").map(\.1) == ["25"])
+        #expect(map.contains("title=\"the engine cannot be asked\""))
+    }
+
+    @Test("every outcome is one of six words")
+    func outcomes() {
+        #expect(ShownOutcome.allCases.count == 6)
+        for outcome in Outcome.allCases { #expect(ShownOutcome(outcome).isBad == !outcome.isHonest) }
+        #expect(ShownOutcome.allCases.allSatisfy { !$0.rawValue.contains(" ") && !$0.explanation.isEmpty })
+    }
+
+    @Test("what the machine had beside the run stands with the figures, and not above the verdict")
+    func busy() throws {
+        var run = RunWithRounds.small
+        run.header.warnings = ["busy machine: load 1.4 on 2 cores", "DEBUG BUILD: no figure counts"]
+        let html = Reporting.html(run)
+        let warnings = try #require(html.firstMatch(of: /<section class="warnings".*?<\/section>/)).output
+        #expect(warnings.contains("DEBUG BUILD") && !warnings.contains("load 1.4"))
+        #expect(Self.first(html).contains("Busy machine: load 1.4 on 2 cores"))
+    }
+
+    @Test(
+        "a ratio is said with a number above one and the adjective of its figure",
+        arguments: [
+            (0.385, Metric.commitsPerSecond, "2.6 times as slow as LMDB"),
+            (26, Metric.operationNanoseconds, "26 times as fast as LMDB"),
+            (0.004, Metric.writtenBytesPerCommit, "250 times as much as LMDB"),
+            (2, Metric.fileBytes, "2.0 times as small as LMDB"), (1.002, Metric.rowsPerSecond, "as fast as LMDB"),
+        ] as [(Double, Metric, String)])
+    func ratios(value: Double, metric: Metric, words: String) {
+        #expect(FigureRatio(value: value, peer: "lmdb").sentence(Measure(Sample(metric, 1))) == words)
+    }
+}
