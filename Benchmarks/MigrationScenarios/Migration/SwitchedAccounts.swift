@@ -81,7 +81,7 @@ private final class AccountCourse {
 
     func run() throws {
         let rows = (1...count).map { id in
-            var row = row(id, 0)
+            var row = self.row(id, 0)
             if id % 6 == 0 { row.friend = id - 1 }
             return row
         }
