@@ -112,7 +112,7 @@ struct DoubleWriteJudge {
             let report = try reconciler.mend(phase == .old || phase == .bothOldRead ? .oldWins : .newWins)
             (finding.found, finding.mended) = (differing.count, report.mended)
         }
-        let mended = differing.isEmpty ? (old, new) : try place.contents()
+        let mended = differing.isEmpty ? (old: old, new: new) : try place.contents()
         finding.left = mended.old.differences(from: mended.new).count
         if finding.left > 0 || mended.old != right {
             finding.outcome = .silentlyWrong

@@ -38,8 +38,8 @@ struct DoubleWriteTrial: Hashable {
     /// Of the calls that change a file, from the first batch on; nil for a death behind the last answer.
     var call: Int?
 
-    /// All of them, each with the death behind its last answer. Where one store is written there is no order, and of the
-    /// store that is not written at all no failure.
+    /// All of them, each with the death behind its last answer. Where one store is written there is no order, and of
+    /// the store that is not written at all no failure.
     static let combinations: [DoubleWriteTrial] = MigrationPhase.allCases.flatMap { phase in
         WriteOrder.allCases.filter { phase.writesBoth || $0 == .oldFirst }.flatMap { order in
             // The way back from the new store writes the old one.
