@@ -18,6 +18,7 @@ import Testing
         var wanted = Self.model
         wanted.entities.sort { $0.name < $1.name }
         for index in wanted.entities.indices {
+            wanted.entities[index].attributes.sort { $0.name < $1.name }
             wanted.entities[index].relationships.sort { $0.name < $1.name }
         }
         #expect(read == wanted)

@@ -183,11 +183,17 @@
             _ = try folder.importing()
             do {
                 let realm = try folder.realm()
-                try realm.write { realm.add(Tag()) }
+                try realm.write {
+                    let own = Note()
+                    realm.add(own)
+                    own.tags.append(try #require(realm.object(ofType: Tag.self, forPrimaryKey: 1)))
+                    realm.add(Tag())
+                }
             }
             _ = try folder.importing { $0.comparesAll = true }
             let verified = try folder.verifying()
-            #expect(verified.isEqual && verified.own == 1)
+            #expect(verified.isEqual && verified.own == 2, "\(verified.findings.summary)")
+            #expect(try folder.realm().object(ofType: Note.self, forPrimaryKey: 5)?.tags.count == 1)
             try folder.change("INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (3, 7, 1)")
             let error = #expect(throws: CoreDataError.self) { try folder.importing() }
             #expect(error?.kind == .unfitValue)

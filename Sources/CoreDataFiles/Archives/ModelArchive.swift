@@ -42,11 +42,14 @@ package enum ModelArchive {
             if let owner = archive.object(property, "NSEntity"), archive.string(owner, "NSEntityName") != name {
                 continue
             }
-            guard let propertyName = archive.string(property, "NSPropertyName") else { return nil }
+            // Others are stand-ins for properties of an entity above, and fetched properties, which have no column.
             let kind = archive.className(property)
-            if kind == "NSAttributeDescription" || kind == "NSDerivedAttributeDescription" {
+            let isAttribute = kind == "NSAttributeDescription" || kind == "NSDerivedAttributeDescription"
+            guard isAttribute || kind == "NSRelationshipDescription" else { continue }
+            guard let propertyName = archive.string(property, "NSPropertyName") else { return nil }
+            if isAttribute {
                 entity.attributes.append(attribute(archive, property, propertyName, origin))
-            } else if kind == "NSRelationshipDescription",
+            } else if archive.integer(property, "NSIsTransient") != 1,
                 let relationship = relationship(archive, property, propertyName, origin)
             {
                 entity.relationships.append(relationship)

@@ -31,6 +31,7 @@
                 if view.schema.tables.isEmpty, isNew {
                     let transaction = try store.beginWrite()
                     try transaction.apply(schema: layout.schema)
+                    try findPlaces(transaction.view.schema)
                     try write(state, transaction)
                     try transaction.commit()
                 } else {
@@ -43,29 +44,101 @@
             }
         }
 
-        var stateTable: Int { layout.classes.count }
+        /// Positions in the file's schema: an application that opens the file may give classes and properties another
+        /// order, and add its own.
+        struct Places {
+            /// Of the table of each class, and of the state's behind them.
+            var tables: [Int]
+            /// Of each property of a class.
+            var columns: [[Int]]
+            /// A row with nothing in it, where a class has another order or other properties than ``ClassLayout``.
+            var blanks: [[Cell]?]
+        }
 
-        /// Positions of classes are positions of tables: the schema is compared by names, types and targets.
-        private func check(_ view: ReadView) throws -> State {
-            let (wanted, found) = (layout.schema.tables, view.schema.tables)
-            func other(_ reason: String) -> CoreDataError {
-                CoreDataError(
-                    .wrongInput,
-                    "\(path) was not imported with this model and mapping (\(reason)): use the same ones, or import "
-                        + "into another file")
+        private(set) var places = Places(tables: [], columns: [], blanks: [])
+
+        /// The column of Z_OPT in the file's table of a class.
+        func versionPlace(_ table: Int) -> Int {
+            let columns = layout.classes[table].columns
+            return places.columns[table][columns.firstIndex { $0.name == ClassLayout.versionName } ?? 0]
+        }
+
+        /// Whether the application made a row, and no import.
+        func isOwn(_ key: Int64, _ table: Int, _ view: ReadView) throws -> Bool {
+            guard let row = try view.locate(places.tables[table], RowKey(key)) else { return false }
+            return try view.integer(row, versionPlace(table)) == nil
+        }
+
+        var stateTable: Int { places.tables.last ?? 0 }
+
+        private func other(_ reason: String) -> CoreDataError {
+            CoreDataError(
+                .wrongInput,
+                "\(path) was not imported with this model and mapping (\(reason)): use the same ones, or import into "
+                    + "another file")
+        }
+
+        /// Finds every class and property by its name.
+        private func findPlaces(_ schema: StoreSchema) throws(CoreDataError) {
+            let wanted = layout.schema.tables
+            let names = Dictionary(
+                schema.tables.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+            let wantedNames = Dictionary(wanted.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+            var found = Places(tables: [], columns: [], blanks: [])
+            for table in wanted {
+                guard let place = schema.tables.firstIndex(where: { $0.name == table.name }),
+                    schema.tables[place].tag == table.tag
+                else { throw other("class \(table.name)") }
+                let columns = schema.tables[place].columns
+                var positions: [Int] = []
+                for column in table.columns {
+                    guard let position = columns.firstIndex(where: { $0.name == column.name }),
+                        columns[position].type == column.type,
+                        columns[position].target.flatMap({ names[$0] })
+                            == column.target.flatMap({ wantedNames[$0] })
+                    else { throw other("\(table.name).\(column.name)") }
+                    positions.append(position)
+                }
+                found.tables.append(place)
+                found.columns.append(positions)
+                found.blanks.append(positions == Array(columns.indices) ? nil : columns.map(Self.blank))
             }
-            guard found.count >= wanted.count else { throw other("it has \(found.count) classes") }
-            for (table, wanted) in zip(found, wanted) {
-                guard table.name == wanted.name, table.tag == wanted.tag else { throw other("class \(table.name)") }
-                guard table.columns.count >= wanted.columns.count else { throw other("class \(table.name)") }
-                for (column, wanted) in zip(table.columns, wanted.columns) {
-                    guard column.name == wanted.name, column.type == wanted.type, column.target == wanted.target else {
-                        throw other("\(table.name).\(column.name)")
-                    }
+            places = found
+        }
+
+        private static func blank(_ column: ColumnDefinition) -> Cell {
+            if column.isOptional { return .null }
+            switch column.type {
+            case .integer: return .integer(column.defaultBits.map { Int64(bitPattern: $0) } ?? 0)
+            case .double: return .double(column.defaultBits.map { Double(bitPattern: $0) } ?? 0)
+            case .link: return .null
+            case .bytes, .links: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
+
+        /// Inserts a row of a class.
+        /// - Parameter cells: in the order of ``ClassLayout``.
+        func insert(
+            _ table: Int, key: RowKey, _ cells: UnsafeMutableBufferPointer<Cell>, _ transaction: WriteTransaction
+        ) throws(StorageError) {
+            guard var row = places.blanks[table] else {
+                return try transaction.insert(places.tables[table], key: key, UnsafeBufferPointer(cells))
+            }
+            for (from, to) in places.columns[table].enumerated() { row[to] = cells[from] }
+            var failure: StorageError?
+            row.withUnsafeBufferPointer { buffer in
+                do throws(StorageError) { try transaction.insert(places.tables[table], key: key, buffer) } catch {
+                    failure = error
                 }
             }
+            if let failure { throw failure }
+        }
+
+        private func check(_ view: ReadView) throws -> State {
+            try findPlaces(view.schema)
             guard let row = try view.locate(stateTable, RowKey(1)) else { throw other("no row of its source") }
-            let bytes = try view.bytes(row, 0)
+            let columns = places.columns.last ?? []
+            let bytes = try view.bytes(row, columns[0])
             let uuid = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
             guard uuid == layout.layout.uuid else {
                 throw CoreDataError(
@@ -74,8 +147,8 @@
                         + "of one store")
             }
             return State(
-                uuid: uuid, isComplete: try view.integer(row, 1) == 1, lastTransaction: try view.integer(row, 2) ?? 0,
-                rows: try view.integer(row, 3) ?? 0)
+                uuid: uuid, isComplete: try view.integer(row, columns[1]) == 1,
+                lastTransaction: try view.integer(row, columns[2]) ?? 0, rows: try view.integer(row, columns[3]) ?? 0)
         }
 
         func write(_ new: State, _ transaction: WriteTransaction) throws {
@@ -85,7 +158,7 @@
                 ]
                 if try transaction.view.locate(stateTable, RowKey(1)) != nil {
                     if new == state { return }
-                    for (column, cell) in cells.enumerated() {
+                    for (column, cell) in zip(places.columns.last ?? [], cells) {
                         try transaction.set(stateTable, RowKey(1), column, cell)
                     }
                 } else {
@@ -109,17 +182,20 @@
             _ table: Int, _ cells: UnsafeMutableBufferPointer<Cell>, _ count: Int, _ transaction: WriteTransaction
         ) throws -> [String] {
             var schema = transaction.view.schema
+            let position = places.tables[table]
             var changed: [String] = []
-            for place in 0..<count where cells[place].isNull && !schema.tables[table].columns[place].isOptional {
-                let column = schema.tables[table].columns[place]
+            for place in 0..<count where cells[place].isNull {
+                let columnPlace = places.columns[table][place]
+                let column = schema.tables[position].columns[columnPlace]
+                if column.isOptional { continue }
+                let name = "\(schema.tables[position].name).\(column.name)"
                 if column.tag & 1 << 13 != 0 {
                     throw CoreDataError(
-                        .unfitValue, "\(schema.tables[table].name).\(column.name) is the key and null in a row: name "
-                            + "another key in the mapping")
+                        .unfitValue, "\(name) is the key and null in a row: name another key in the mapping")
                 }
-                schema.tables[table].columns[place].isOptional = true
-                schema.tables[table].columns[place].tag |= 1 << 12
-                changed.append("\(schema.tables[table].name).\(column.name)")
+                schema.tables[position].columns[columnPlace].isOptional = true
+                schema.tables[position].columns[columnPlace].tag |= 1 << 12
+                changed.append(name)
             }
             if !changed.isEmpty { try transaction.apply(schema: schema) }
             return changed
@@ -133,9 +209,11 @@
         ) throws -> Bool {
             var changed = false
             for place in 0..<count {
-                guard let row = try transaction.view.locate(table, key) else { return changed }
-                if try isSame(cells[place], transaction.view, row, place, table) { continue }
-                try transaction.set(table, key, place, cells[place])
+                let position = places.tables[table]
+                let column = places.columns[table][place]
+                guard let row = try transaction.view.locate(position, key) else { return changed }
+                if try isSame(cells[place], transaction.view, row, column, position) { continue }
+                try transaction.set(position, key, column, cells[place])
                 changed = true
             }
             return changed

@@ -104,10 +104,11 @@
             inBatch = 0
             do {
                 for table in layout.classes.indices {
-                    let known = try transaction.view.rowCount(table)
+                    let place = target.places.tables[table]
+                    let known = try transaction.view.rowCount(place)
                     done += known
                     // Keys ascend from the lowest on, which may be below 1.
-                    let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: table)?.rawValue
+                    let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: place)?.rawValue
                     let rows = try sources[table].statement(after: from)
                     while try rows.step() {
                         guard try sources[table].read(rows) else { continue }
@@ -151,13 +152,12 @@
 
         private mutating func insert(_ table: Int, _ transaction: WriteTransaction) throws {
             let source = sources[table]
-            let cells = UnsafeBufferPointer(source.cells)
             do throws(StorageError) {
-                try transaction.insert(table, key: RowKey(source.key), cells)
+                try target.insert(table, key: RowKey(source.key), source.cells, transaction)
             } catch {
                 guard case .misuse(.notOptional) = error else { throw error }
                 try admitNulls(table, transaction)
-                try transaction.insert(table, key: RowKey(source.key), cells)
+                try target.insert(table, key: RowKey(source.key), source.cells, transaction)
             }
             report.inserted += 1
         }
@@ -178,19 +178,23 @@
                 let made = layout.classes[table]
                 for column in made.singleCount..<made.columns.count {
                     guard var source = try ListSource(made.sources[column], layout.layout, keys, file) else { continue }
-                    var rest = try ListSource.filled(table, column, transaction.view)
+                    let position = target.places.tables[table]
+                    let list = target.places.columns[table][column]
+                    var rest = try ListSource.filled(position, list, transaction.view)
                     while let (owner, wanted) = try source.next() {
                         // Lists of a first import are empty, unless an earlier run got here.
                         let known = rest.remove(owner) == nil ? [] : try ImportTarget.list(
-                            transaction.view, table, RowKey(owner), column)
+                            transaction.view, position, RowKey(owner), list)
                         if known == wanted { continue }
-                        try assign(wanted, table, owner, column, transaction)
+                        try assign(wanted, position, owner, list, transaction)
                         if inBatches { try commitBatch(wanted.count, &transaction) }
                         if report.lists & 4095 == 0, options.shouldStop() {
                             throw CoreDataError(.stopped, "stopped after \(report.lists) lists")
                         }
                     }
-                    for owner in rest.sorted() { try assign([], table, owner, column, transaction) }
+                    for owner in rest.sorted() where try !target.isOwn(owner, table, transaction.view) {
+                        try assign([], position, owner, list, transaction)
+                    }
                     findings.merge(source.findings)
                 }
             }
@@ -256,8 +260,7 @@
 
         /// Keys that only one side has, or with another Z_OPT or Z_ENT; all keys, where all values are to be compared.
         private func comparedChanges(_ table: Int, _ view: ReadView) throws -> [Int64] {
-            let made = layout.classes[table]
-            let version = made.columns.firstIndex { $0.name == ClassLayout.versionName }
+            let version = target.versionPlace(table)
             var found: [Int64] = []
             let hierarchy = layout.layout.hierarchies[table]
             let condition = Self.condition(hierarchy, options.mapping)
@@ -265,7 +268,7 @@
                 "SELECT Z_PK, ifnull(Z_OPT, 0) FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
             var hasRow = try rows.step()
             var failure: CoreDataError?
-            try view.scan(table, columns: [version ?? 0]) { (batch) throws(StorageError) in
+            try view.scan(target.places.tables[table], columns: [version]) { (batch) throws(StorageError) in
                 do throws(CoreDataError) {
                     for row in 0..<batch.count {
                         let key = batch.key(row).rawValue
@@ -302,12 +305,13 @@
             let source = sources[table]
             let one = try source.single()
             let made = layout.classes[table]
-            let version = made.columns.firstIndex { $0.name == ClassLayout.versionName } ?? 0
+            let version = target.versionPlace(table)
+            let place = target.places.tables[table]
             var gone: [Int64] = []
             for key in candidates {
                 one.reset()
                 one.bind(0, key)
-                let row = try transaction.view.locate(table, RowKey(key))
+                let row = try transaction.view.locate(place, RowKey(key))
                 guard try one.step(), try source.read(one) else {
                     if row != nil { gone.append(key) }
                     continue
@@ -328,7 +332,7 @@
                 }
                 try step()
             }
-            if !gone.isEmpty { try transaction.bulk.delete(table, gone) }
+            if !gone.isEmpty { try transaction.bulk.delete(place, gone) }
             report.deleted += gone.count
         }
     }

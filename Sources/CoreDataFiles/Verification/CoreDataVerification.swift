@@ -82,9 +82,10 @@
                 let columns = ComparedColumn.all(
                     hierarchy, hasOwnKey: options.mapping.entities[hierarchy.root.name]?.key != nil)
                 let stored = try StoredRows(file, hierarchy, columns, keys, copy.externalFolder, options.mapping)
-                let found = try FoundRows(view.schema.tables[table], columns, hierarchy)
-                let rows = TableComparison(view.schema.tables[table].name, stored, found)
-                try rows.run(view, table, &report) { done throws(CoreDataError) in
+                let place = target.places.tables[table]
+                let found = try FoundRows(view.schema.tables[place], columns, hierarchy)
+                let rows = TableComparison(view.schema.tables[place].name, stored, found)
+                try rows.run(view, place, &report) { done throws(CoreDataError) in
                     options.progress(done, all)
                     if options.shouldStop() {
                         throw CoreDataError(.stopped, "stopped after \(done) of \(all) rows; nothing was changed")
@@ -97,19 +98,21 @@
                 }
             }
             for join in layout.joins {
-                try compare(StoredLists(join, keys, file), join.owner, join.name, view, &report)
+                try compare(StoredLists(join, keys, file), join.owner, join.name, target, view, &report)
             }
             for order in layout.orders {
                 let lists = try StoredLists(order, table: layout.hierarchies[order.target].table, keys, file)
-                try compare(lists, order.owner, order.name, view, &report)
+                try compare(lists, order.owner, order.name, target, view, &report)
             }
         }
 
         /// All lists of one property: those that the store has, and those of the file that it does not have.
         private func compare(
-            _ stored: StoredLists, _ table: Int, _ name: String, _ view: ReadView, _ report: inout Report
+            _ stored: StoredLists, _ owners: Int, _ name: String, _ target: ImportTarget, _ view: ReadView,
+            _ report: inout Report
         ) throws {
             var stored = stored
+            let table = target.places.tables[owners]
             let made = view.schema.tables[table]
             guard let column = made.columns.firstIndex(where: { $0.name == name }), made.columns[column].type == .links
             else {
@@ -125,7 +128,9 @@
                     report.findings.add(.differentList, "\(made.name) \(owner), \(name)")
                 }
             }
-            for owner in rest.sorted() { report.findings.add(.differentList, "\(made.name) \(owner), \(name)") }
+            for owner in rest.sorted() where try !target.isOwn(owner, owners, view) {
+                report.findings.add(.differentList, "\(made.name) \(owner), \(name)")
+            }
             report.findings.merge(stored.findings)
         }
     }
