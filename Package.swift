@@ -218,7 +218,9 @@ let package = Package(
             name: "MigrationWorker", dependencies: ["StoreMigration", "Strata", "CoreDataFiles"],
             path: "Tests/MigrationWorker", swiftSettings: settings),
         tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
-        tests("StrataToolTests", ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+        tests(
+            "StrataToolTests",
+            ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),
         tests("MeasuringTests", ["Seeds", "Measuring"]),

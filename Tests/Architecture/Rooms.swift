@@ -90,7 +90,7 @@ struct Rooms {
         for room in Self.usersOfLibraries.keys.sorted() where !Self.importers.contains(room) {
             check(room, engines.union(strata), "what keeps runs knows no engine")
         }
-        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite"])
+        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite", "JSONText"])
         for room in Self.migrationRooms.sorted() {
             check(room, all.subtracting(ofMigrations), "a migration knows the engine and the store that it comes from")
         }
