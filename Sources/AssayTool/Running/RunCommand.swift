@@ -102,7 +102,7 @@ struct RunCommand: Command {
         // Last of all: its last line is the answer.
         do {
             try Output.write(ReportFiles.summary(run, arguments))
-        } catch let error as OutputError where error.isClosedPipe {
+        } catch where error.isClosedPipe {
             // The run counts, and its files are written; that its text was not read to the end changes nothing.
         }
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
