@@ -1,12 +1,12 @@
 import Measuring
 import RunRecords
 
-/// The environment that a worker is started with: this process's, and the preloaded library where it was built beside
-/// the executable. It watches nothing until the worker says which directories.
+/// The environment of a worker: that of this process, plus the preloaded library where it was built beside the
+/// executable. The library watches nothing until the worker names directories.
 package enum WorkerEnvironment {
     /// `NAME=VALUE`, as posix_spawn takes them.
     ///
-    /// - Parameter given: in place of those of the same name that this process has.
+    /// - Parameter given: replace variables of this process with the same name.
     package static func variables(executable: String, given: [String] = []) -> [String] {
         let names = given.compactMap { variable in
             variable.firstIndex(of: "=").map { String(variable[...$0]) }
