@@ -1,16 +1,16 @@
-/// What a file system keeps of what was not synced when power goes.
+/// How much unsynced data a file system keeps at a power failure.
 package enum CrashProfile: String, Sendable, CaseIterable {
-    /// What POSIX lets happen: see ``DiskModel``.
+    /// What POSIX allows: see ``DiskModel``.
     case strict
-    /// ext4 as it is mounted by default (`data=ordered,auto_da_alloc`), and file systems like it. Changes of names and
-    /// sizes that were set reach the disk in order, as one journal has them. A file is never longer than its written
-    /// data. A file that a rename puts in the place of another one is written out before the rename is on the disk. A
-    /// sync of any file takes all of these before it to the disk, a sync of a directory those up to the last change in
-    /// that directory. Contents that were written over go to disk in any order, as in `strict`.
+    /// ext4 with its default mount options (`data=ordered,auto_da_alloc`), and similar file systems. Changes of names
+    /// and explicit sizes reach the disk in order, through one journal. A file is never longer than its written data. A
+    /// file that replaces another one by a rename is written out before the rename is on the disk. A sync of any file
+    /// puts all earlier ones of these on the disk, a sync of a directory those up to the last change in that directory.
+    /// Overwritten contents go to disk in any order, as in `strict`.
     case ext4Ordered = "ext4-ordered"
-    /// All in order and none by half: what a program must stand that gave up every promise but order.
+    /// Everything in order, and nothing torn: for programs that rely on nothing but order.
     case prefix
 
-    /// Whether names and sizes that were set are in one journal, which a sync writes.
+    /// Whether names and explicit sizes are in one journal, which a sync writes.
     var hasJournal: Bool { self == .ext4Ordered }
 }
