@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Every second row deleted in one transaction.
+/// Deletes every second row in one transaction.
 struct DeleteHalf: Scenario {
     let slug = "delete-half"
     let family = Family.workload
