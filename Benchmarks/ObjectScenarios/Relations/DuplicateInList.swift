@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The same object stands several times in one list.
+/// The same object occurs several times in one list.
 struct DuplicateInList: ObjectTrialScenario {
     let slug = "duplicate-in-list"
     let family = Family.relations

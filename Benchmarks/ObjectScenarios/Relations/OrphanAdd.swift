@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Objects that are added on one side of a relation only, and relations of many to many.
+/// Objects that are added on one side of a relation only, and many-to-many relations.
 struct OrphanAdd: ObjectTrialScenario {
     let slug = "orphan-add"
     let family = Family.relations
@@ -43,7 +43,7 @@ struct OrphanAdd: ObjectTrialScenario {
         }
     }
 
-    /// Both sides: whom the dog belongs to, and which dogs Alice and Bob have.
+    /// Both sides: the owner of the dog, and the dogs of Alice and Bob.
     private static func owned(
         _ dog: MatrixDog, _ people: [MatrixPerson], by expected: [String]
     ) -> PolicyTrials.Finding {
