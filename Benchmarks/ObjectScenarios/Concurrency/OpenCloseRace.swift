@@ -12,7 +12,7 @@ import Synchronization
 struct OpenCloseRace: Scenario {
     let slug = "open-close-race"
     let family = Family.concurrency
-    let question = "May a database be opened on one thread while another one lets it go?"
+    let question = "Can a database be opened on one thread while another one closes it?"
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [

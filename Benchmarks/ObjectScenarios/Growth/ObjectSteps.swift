@@ -17,7 +17,7 @@ import Strata
 struct ObjectSteps: Scenario {
     let slug = "object-steps"
     let family = Family.growth
-    let question = "How does what objects, queries and observers look at grow with the size?"
+    let question = "How does the work of objects, queries and observers grow with the size?"
     let requires: Set<Capability> = [.objects]
     let durability: DurabilityClass? = DurabilityClass.none
     let parameters = [

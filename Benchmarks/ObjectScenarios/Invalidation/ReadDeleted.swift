@@ -7,7 +7,7 @@ import Strata
 struct ReadDeleted: Scenario {
     let slug = "read-deleted"
     let family = Family.invalidation
-    let question = "What does a program get that reads a deleted object, and does it live on?"
+    let question = "What does a program get when it reads a deleted object, and does it keep running?"
     let requires: Set<Capability> = [.objects]
     let expects: Promise.Kind? = .safeDeletedAccess
     let parameters = [PolicyTrials.parameter]

@@ -6,7 +6,7 @@ import Strata
 struct Cycles: ObjectTrialScenario {
     let slug = "cycles"
     let family = Family.relations
-    let question = "Does every operation on a circle of objects end?"
+    let question = "Does every operation on a cycle of objects end?"
 
     enum Way: String, CaseIterable {
         case addCircle, addSelf, delete, cascade, description, notify, freeze, equality, detach, detachSelf

@@ -6,7 +6,7 @@ import Strata
 struct DuplicateInList: ObjectTrialScenario {
     let slug = "duplicate-in-list"
     let family = Family.relations
-    let question = "Has an object that stands n times in a list n backlinks, and go all with it?"
+    let question = "Does an object that is n times in a list have n backlinks, all deleted with it?"
 
     enum Way: String, CaseIterable {
         case backlinks, deleted, oneRemoved, moved, manyTimes

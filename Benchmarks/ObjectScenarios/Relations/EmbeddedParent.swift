@@ -6,7 +6,7 @@ import Strata
 struct EmbeddedParent: ObjectTrialScenario {
     let slug = "embedded-parent"
     let family = Family.relations
-    let question = "Does an embedded object go with its parent, and can it have another one?"
+    let question = "Is an embedded object deleted with its parent, and can it get another parent?"
 
     enum Way: String, CaseIterable {
         case deletedWithParent, cascadeDeep, secondParent, results, removedFromList

@@ -7,7 +7,7 @@ import Strata
 struct MillionBacklinks: Scenario {
     let slug = "million-backlinks"
     let family = Family.relations
-    let question = "What does an object cost that very many others link to, and what does deleting it?"
+    let question = "What does an object with very many backlinks cost, and its deletion?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
         ScenarioParameter("links", .size, default: 100_000, range: 4...100_000_000, summary: "objects that link to one")

@@ -6,7 +6,7 @@ import Strata
 struct OrphanAdd: ObjectTrialScenario {
     let slug = "orphan-add"
     let family = Family.relations
-    let question = "Has an object without an owner none, and do both sides of a relation agree?"
+    let question = "Do both sides of a relation agree, also for an object without an owner?"
 
     enum Way: String, CaseIterable {
         case orphan, adopted, manyToMany, removedFromOne, movedToAnother

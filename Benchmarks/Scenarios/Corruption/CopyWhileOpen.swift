@@ -7,7 +7,7 @@ import RunRecords
 struct CopyWhileOpen: Scenario {
     let slug = "copy-while-open"
     let family = Family.corruption
-    let question = "Is a copy of files in use a state that there was, or refused?"
+    let question = "Is a copy of files in use an earlier state of the database, or refused?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"

@@ -11,7 +11,7 @@ import Seeds
 /// the first one to reach the damage reports it.
 struct DamageAsItComes: DamageScenario {
     let slug = "damage-as-it-comes"
-    let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"
+    let question = "Does a program with default settings learn of damage before it gets a wrong answer?"
     let parameters = [
         ScenarioParameter(
             "shape", default: DamageShape.clean.rawValue, allowed: [DamageShape.clean.rawValue],

@@ -10,7 +10,7 @@ import RunRecords
 /// The outcome is the graver one of check and salvage; other scenarios judge plain reads.
 struct SalvageTrials: DamageScenario {
     let slug = "salvage"
-    let question = "What does an engine get back of damaged files, and does it say truly what it does not?"
+    let question = "What can an engine salvage from damaged files, and does it report its losses correctly?"
     let requires: Set<Capability> = [.tables, .persistent, .checks]
     let parameters = [
         DamageShape.parameter,

@@ -6,7 +6,7 @@ import RunRecords
 /// Each page is intact, as its engine wrote it: a checksum of the page alone finds nothing wrong.
 struct SwappedPages: DamageScenario {
     let slug = "swapped-pages"
-    let question = "When two pages stand in each other's places, does a reader get wrong data, or crash?"
+    let question = "When two pages are swapped, does a reader get wrong data, or crash?"
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(

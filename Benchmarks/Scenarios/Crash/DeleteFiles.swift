@@ -6,7 +6,7 @@ import RunRecords
 struct DeleteFiles: Scenario {
     let slug = "delete-files"
     let family = Family.crash
-    let question = "Is a database that is made where another one was deleted a new one?"
+    let question = "Is a database that is created in place of a deleted one really new?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"

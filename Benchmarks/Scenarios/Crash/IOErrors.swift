@@ -13,7 +13,7 @@ import Seeds
 struct IOErrors: Scenario {
     let slug = "io-errors"
     let family = Family.crash
-    let question = "Does an engine tell that a file call failed, and keep what it acknowledged all the same?"
+    let question = "Does an engine report a failed file call, and keep what it acknowledged?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
     // Engines have background threads: the N-th call is not the same each time.
     let schedule = Schedule.free

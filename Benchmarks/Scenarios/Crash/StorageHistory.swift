@@ -15,7 +15,7 @@ import SimulatedDisk
 struct StorageHistory: HistoryScenario {
     let slug = "storage-history"
     let family = Family.crash
-    let question = "Is what random operations left there, whole, after power went at any moment of them?"
+    let question = "Is the result of random operations whole after a power failure at any moment?"
     let requires: Set<Capability> = [.tables, .updates, .deletions, .compaction, .simulatedDisk]
     // The engine has a background thread.
     let schedule = Schedule.free

@@ -10,7 +10,7 @@ import RunRecords
 struct MillionSmallCommits: Scenario {
     let slug = "million-small-commits"
     let family = Family.growth
-    let question = "What do a million commits of one field make of a file, and of the disk below it?"
+    let question = "How far does a file grow in a million commits of one field, and how much is written?"
     let requires: Set<Capability> = [.tables, .updates, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [

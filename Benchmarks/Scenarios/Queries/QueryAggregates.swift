@@ -10,7 +10,7 @@ import Seeds
 struct QueryAggregates: Scenario {
     let slug = "query-aggregates"
     let family = Family.queries
-    let question = "Are sums and extremes right over nulls, over what is not a number, and over too much?"
+    let question = "Are sums and extremes right with nulls, with NaN, and when a sum overflows?"
     let requires: Set<Capability> = [.probes]
     let parameters =
         ProbeTrials.parameters + [

@@ -8,7 +8,7 @@ import Seeds
 struct QueryOrder: Scenario {
     let slug = "query-order"
     let family = Family.queries
-    let question = "Do sort, distinct and limit give the rows that their order says?"
+    let question = "Do sort, distinct and limit give the right rows in the right order?"
     let requires: Set<Capability> = [.probes]
     let parameters = ProbeTrials.parameters
 

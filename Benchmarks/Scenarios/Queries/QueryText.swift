@@ -9,7 +9,7 @@ import Seeds
 struct QueryText: Scenario {
     let slug = "query-text"
     let family = Family.queries
-    let question = "Is text found by its parts, whatever its script, its case and its length?"
+    let question = "Is text found by its parts, in any script, case and length?"
     let requires: Set<Capability> = [.probes]
     let parameters =
         ProbeTrials.parameters + [

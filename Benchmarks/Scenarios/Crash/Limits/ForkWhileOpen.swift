@@ -16,7 +16,7 @@ import RunRecords
 struct ForkWhileOpen: Scenario {
     let slug = "fork-while-open"
     let family = Family.crash
-    let question = "Does a database outlive that its program forks, and may the child open it anew?"
+    let question = "Does a database survive a fork of its program, and can the child open it anew?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"

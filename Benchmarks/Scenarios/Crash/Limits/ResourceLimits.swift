@@ -18,7 +18,7 @@ import Seeds
 struct ResourceLimits: Scenario {
     let slug = "resource-limits"
     let family = Family.crash
-    let question = "Does an engine tell that its process may have no more files, threads or memory, and lose nothing?"
+    let question = "Does an engine report that it gets no more files, threads or memory, and lose nothing?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability

@@ -12,7 +12,7 @@ import RunRecords
 struct SlowSpell: Scenario {
     let slug = "slow-spell"
     let family = Family.crash
-    let question = "How do commits get through a time in which the disk is slow, and when are they back?"
+    let question = "How slow are commits while the disk is slow, and how soon do they recover?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let schedule = Schedule.free
     let durability: DurabilityClass? = .full

@@ -18,7 +18,7 @@ import Seeds
 struct RecoveryTime: Scenario {
     let slug = "recovery-time"
     let family = Family.workload
-    let question = "How long is the first read after a writer was killed behind a fixed amount of work?"
+    let question = "How long is the first read after a writer was killed that had done a fixed amount of work?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let durability: DurabilityClass? = .full
     let defaultDataset: String? = "people"

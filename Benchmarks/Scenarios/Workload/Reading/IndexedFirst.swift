@@ -5,7 +5,7 @@ import RunRecords
 struct IndexedFirst: Scenario {
     let slug = "indexed-first"
     let family = Family.workload
-    let question = "How fast is the first row found that has a value in an indexed column?"
+    let question = "How fast is the first row with a value in an indexed column found?"
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [

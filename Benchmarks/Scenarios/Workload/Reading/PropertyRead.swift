@@ -6,7 +6,7 @@ import RunRecords
 struct PropertyRead: Scenario {
     let slug = "property-read"
     let family = Family.workload
-    let question = "What does it cost to read a property of an object in hand?"
+    let question = "What does it cost to read a property of a held object?"
     let requires: Set<Capability> = [.tables, .heldObjects]
     /// It has texts of 12 and of 40 bytes and a single link.
     let defaultDataset: String? = "damage"

@@ -6,7 +6,7 @@ import RunRecords
 struct BulkInsert: Scenario {
     let slug = "bulk-insert"
     let family = Family.workload
-    let question = "How fast does a large transaction go in, and how much room does a row take?"
+    let question = "How fast is a large insert transaction, and how much space does a row take?"
     let requires: Set<Capability> = [.tables]
     let defaultDataset: String? = "people"
     let parameters = [

@@ -8,7 +8,7 @@ import RunRecords
 struct DeleteMatching: Scenario {
     let slug = "delete-matching"
     let family = Family.workload
-    let question = "How fast do the rows go that a question finds, with the links to them?"
+    let question = "How fast are the rows deleted that a query finds, with the links to them?"
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [
