@@ -88,7 +88,7 @@ extension CrashPoint {
     private func journalCount() -> LegalCount {
         let journal = effects.indices.filter { effects[$0].journalBit != nil }
         var order: [Int: Int] = [:]
-        // The first change of the journal that depends on a write.
+        // The change of the journal that depends on a write.
         var wanted: [Int: Int] = [:]
         for (number, place) in journal.enumerated() {
             order[place] = number
