@@ -131,7 +131,7 @@ static int copy_entry(const char *path, const struct stat *status, int kind, str
             if (done <= 0) fail("cannot copy %s: %s", path, strerror(errno));
             left -= done;
         }
-        /* Assay's copies of its fixtures are on the disk as well before a case begins. */
+        /* Assay syncs its copies of fixtures before a case begins, too. */
         if (fsync(to) != 0) fail("cannot sync %s: %s", target, strerror(errno));
         close(from);
         close(to);
@@ -232,7 +232,7 @@ static void report_end(void) { printf("}\n"); }
 
 /* Databases */
 
-/* A process of its own loads the rows, as the harness's fixtures are made: what is measured finds no warm cache. */
+/* A process of its own loads the rows, as for the harness's fixtures, so that the measured one has no warm cache. */
 static char *prepared(const engine *engine) {
     char name[64];
     snprintf(name, sizeof name, "prepared-%s-%ld", request.options.is_tuned ? engine->tuned_name : engine->name,
@@ -504,9 +504,9 @@ static void delete_half(const engine *engine) {
     report_end();
 }
 
-/* What Assay does before it times an open. The program and its libraries are mapped: how many page faults the calls of
- * an open have would depend on what else is linked into the program. And the caches of the processor hold nothing of the database and the
- * library, however lately a process before this one ran the same code. */
+/* As Assay does before it times an open. The program and its libraries are mapped: the number of page faults in an open
+ * would depend on what else is linked into the program. And the caches of the processor contain nothing of the database
+ * and the library, even if a process just before this one ran the same code. */
 static void prepare_process(void) {
     FILE *list = fopen("/proc/self/maps", "r");
     char line[8192];
@@ -525,7 +525,7 @@ static void prepare_process(void) {
     munmap(memory, bytes);
 }
 
-/* Of a database that `prepare` made: from the call that opens it to the first value. */
+/* On a database made by `prepare`: from the call of open to the first value. */
 static void open_and_read(const engine *engine) {
     char name[64];
     snprintf(name, sizeof name, "prepared-%s-%ld", request.options.is_tuned ? engine->tuned_name : engine->name,

@@ -1,9 +1,9 @@
 /*
- * What the control programs share. A control does the work of one of Assay's workloads on one engine, as somebody who
- * knows that engine writes it, with nothing of Assay around it: `assay verify-figures` runs both in turn and says
- * whether Assay's figure is the engine's or the harness's.
+ * Shared by the control programs. A control does the work of one of Assay's workloads on one engine, as an expert on
+ * that engine would write it, without Assay: `assay verify-figures` runs both alternately and decides whether Assay's
+ * figure is the engine's or the harness's.
  *
- * Each engine fills in an `engine`, a table of whole batches: no call through a pointer stands inside a measured loop.
+ * Each engine fills in an `engine`, a table of whole batches: no measured loop calls through a pointer.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -36,7 +36,7 @@ typedef struct {
     int is_snapshot_each;
     /* Writers that wait in the engine, in place of a lock of the process. */
     int is_busy;
-    /* Pages of SQLite's log after which it is written back; 0: what the settings of the engine say. */
+    /* Pages in SQLite's log at which it is checkpointed; 0: as the engine's settings say. */
     long autocheckpoint;
 } options;
 
@@ -48,7 +48,7 @@ typedef struct {
     const char *(*version)(void);
     /* Opens the database in the directory, made if there is none. One per thread. */
     session *(*open)(const char *directory, const options *options);
-    /* Tables without a row. */
+    /* Creates empty tables. */
     void (*create)(session *session);
     /* Tables and all rows in one transaction, durable on return. */
     void (*load)(session *session, const people *rows);
@@ -62,15 +62,15 @@ typedef struct {
     /* One durable transaction. */
     void (*delete_rows)(session *session, const int64_t *keys, long count);
     long (*count_rows)(session *session);
-    /* Leaves the files as after a clean end of the program. */
+    /* Leaves the files as after a clean shutdown. */
     void (*close)(session *session);
 } engine;
 
-/* Runs the workload of the command line and prints its line of JSON. Ends the program where anything is wrong. */
+/* Runs the workload of the command line and prints its line of JSON. Ends the program after any error. */
 int control_main(int argc, char **argv, const engine *engine);
 
 uint64_t now_nanoseconds(void);
-/* Prints why and ends with status 1. */
+/* Prints the reason and ends with status 1. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

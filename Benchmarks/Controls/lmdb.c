@@ -65,7 +65,7 @@ static void put(MDB_txn *transaction, const people *rows, long row, unsigned fla
     check(mdb_put(transaction, database, &key_bytes, &value_bytes, flags));
 }
 
-/* What tables there are is in the program: there is nothing to be written. */
+/* The tables are known at compile time: nothing needs to be written. */
 static void create(session *session) { (void)session; }
 
 static void load(session *session, const people *rows) {

@@ -21,7 +21,7 @@ static void check(char *message) {
     if (message != NULL) fail("RocksDB: %s", message);
 }
 
-/* The C interface has no call for it: the name of the library's file has it. */
+/* From the name of the library's file: the C interface has no call for it. */
 static const char *version(void) {
     static char text[64] = "unknown";
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -89,7 +89,7 @@ static void put(rocksdb_writebatch_t *batch, const people *rows, long row) {
     rocksdb_writebatch_put(batch, (char *)key, sizeof key, (char *)value, bytes);
 }
 
-/* What tables there are is in the program: there is nothing to be written. */
+/* The tables are known at compile time: nothing needs to be written. */
 static void create(session *session) { (void)session; }
 
 static void load(session *session, const people *rows) {
@@ -108,7 +108,7 @@ static rocksdb_pinnableslice_t *get(rocksdb_readoptions_t *options, int64_t id) 
     return slice;
 }
 
-/* An insert must not write over a row: the key is looked up first, as the other engines do inside. */
+/* An insert must not overwrite a row: the key is looked up first, as the other engines do internally. */
 static void insert_each(session *session, const people *rows) {
     (void)session;
     for (long row = 0; row < rows->count; row++) {
@@ -128,7 +128,7 @@ static int64_t age(rocksdb_pinnableslice_t *slice, int64_t id) {
     return age;
 }
 
-/* Without a snapshot in the options every read takes the newest version by itself. */
+/* Without a snapshot in the options every read uses the newest version. */
 static int64_t read_ages(session *session, const int64_t *keys, long count) {
     int is_batch = !session->options.is_snapshot_each && count > 1;
     rocksdb_readoptions_t *options = reading;

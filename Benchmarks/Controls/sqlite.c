@@ -15,7 +15,7 @@ struct session {
     long autocheckpoint;
 };
 
-/* What an application's one writer queue does: a connection asks for the write lock when no other one has it. */
+/* Like an application's single writer queue: a connection asks for the write lock when no other one has it. */
 static pthread_mutex_t writer = PTHREAD_MUTEX_INITIALIZER;
 
 static void check(session *session, int status) {
@@ -51,7 +51,7 @@ static session *open_database(const char *directory, const options *options) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     check(session, sqlite3_open_v2(path, &session->handle, flags, NULL));
     sqlite3_busy_timeout(session->handle, 10000);
-    /* The journal mode stands in the file; FULL is what SQLite begins with. */
+    /* The file contains the journal mode; FULL is SQLite's default. */
     if (is_new) run(session, "PRAGMA journal_mode=WAL");
     if (strcmp(options->durability, "periodic") == 0) run(session, "PRAGMA synchronous=NORMAL");
     if (strcmp(options->durability, "none") == 0) run(session, "PRAGMA synchronous=OFF");
@@ -103,7 +103,7 @@ static void insert(session *session, const people *rows, long row) {
     finish(session, statement);
 }
 
-/* A large transaction is acknowledged when it is durable; writing the log back waits for the next one or the end. */
+/* A large transaction is acknowledged when it is durable; the next one or the close checkpoints the log. */
 static void load(session *session, const people *rows) {
     sqlite3_wal_autocheckpoint(session->handle, 0);
     begin(session);

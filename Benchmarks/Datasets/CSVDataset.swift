@@ -56,7 +56,7 @@ package struct CSVDataset: DatasetSource {
         return TableSet(dataset: dataset, content: [table], isComparable: false, rejected: builder.rejected)
     }
 
-    /// The file's name without folder and extension; letters, digits and underscores only.
+    /// The file's name without directory and extension; letters, digits and underscores only.
     package static func tableName(_ path: String) -> String {
         let file = path.split(separator: "/").last ?? "table"
         let base = file.split(separator: ".").first ?? "table"
@@ -65,12 +65,12 @@ package struct CSVDataset: DatasetSource {
     }
 }
 
-/// Takes a file of separated values apart, row by row.
+/// Splits a file of separated values into rows.
 struct CSVReader {
     struct Row {
         enum Content {
             case cells([[UInt8]])
-            /// Why it cannot be read.
+            /// Why the row cannot be read.
             case broken(String)
         }
 
@@ -87,11 +87,11 @@ struct CSVReader {
     init(_ bytes: [UInt8], separator: UInt8) {
         self.bytes = bytes
         self.separator = separator
-        // The mark that some programs put in front of UTF-8.
+        // A byte order mark of UTF-8.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// The next row; nil at the end. Empty lines are passed over.
+    /// The next row; nil at the end. Empty lines are skipped.
     mutating func next() -> Row? {
         while index < bytes.count, bytes[index] == 0x0A || bytes[index] == 0x0D {
             if bytes[index] == 0x0A { line += 1 }

@@ -1,10 +1,10 @@
 import RunRecords
 import Seeds
 
-/// Digest of all values of some tables: two machines that print the same one measured the same data.
+/// Digest of all values of some tables: machines with equal digests measured the same data.
 ///
-/// Names of tables and columns, their kinds and their number of rows go in before the values, so that values that move
-/// from one column to the next change it. Complexity: O(bytes), eight at a time.
+/// Names of tables and columns, their kinds and row counts come before the values, so that values that move between
+/// columns change the digest. Complexity: O(bytes), eight at a time.
 struct ContentDigest {
     private var state: UInt64 = 0
 
@@ -56,7 +56,7 @@ struct ContentDigest {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The length is added by the caller: padding with zeros is then no ambiguity.
+    /// The caller adds the length, so that padding with zeros is unambiguous.
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 8 <= bytes.count {

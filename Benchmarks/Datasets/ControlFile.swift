@@ -1,7 +1,7 @@
 /// A file of paragraphs of `Field: value` lines, as dpkg and Debian's package indexes write them.
 ///
-/// A line that begins with a blank continues the field above it. A blank line ends a paragraph. Lines keep their
-/// number, so that what is wrong can be named.
+/// A line that begins with a blank continues the field above it. A blank line ends a paragraph. Fields keep their line
+/// numbers, for error messages.
 struct ControlFile {
     struct Field {
         var value: String
@@ -14,7 +14,7 @@ struct ControlFile {
         var line: Int
         /// By name in lower case: field names ignore case.
         var fields: [String: Field] = [:]
-        /// The first thing that is wrong with it.
+        /// The first mistake in it.
         var problem: String?
 
         subscript(name: String) -> String? { fields[name]?.value }
@@ -54,7 +54,7 @@ struct ControlFile {
                 paragraph.note("line \(number): continues no field")
                 return
             }
-            // A line of one dot stands for an empty one.
+            // A line with a single dot means an empty one.
             let content = Self.trimmed(Substring(text))
             paragraph.fields[lastField]?.value += "\n" + (content == "." ? "" : content)
             return

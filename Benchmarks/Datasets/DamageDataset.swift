@@ -1,7 +1,7 @@
 import RunRecords
 import Seeds
 
-/// The data that damaged files are compared on: 500 persons, 500 dogs, 1 500 links, texts of 12 and of 40 bytes.
+/// The data of scenarios about damaged files: 500 persons, 500 dogs, 1 500 links, texts of 12 and of 40 bytes.
 ///
 /// Small enough for every bit to be flipped, and with every kind of column. Each person has one favourite dog and a
 /// list of two. The tables have names of their own, because their columns are not those of `people`.
@@ -25,7 +25,7 @@ package struct DamageDataset: DatasetSource {
         hasLongNotes = true
     }
 
-    /// The same with notes that fit into no page of rows: engines keep them in pages of their own.
+    /// The same with notes that do not fit into a page of rows: engines store them in pages of their own.
     package static let longTexts = DamageDataset(longNotes: "long-texts")
 
     package func tables(size: Int?, seed: Seed) throws -> TableSet {
@@ -41,7 +41,7 @@ package struct DamageDataset: DatasetSource {
             ])
     }
 
-    /// Of both halves of a database of which every second run of rows goes.
+    /// Different in both halves of a database in which every second run of rows is deleted.
     private static func longNoteBytes(_ id: Int) -> Int {
         if id % 256 == 9 { return 70_000 }
         return id % 8 == 3 ? 3_000 : 40
@@ -60,7 +60,7 @@ package struct DamageDataset: DatasetSource {
             let number = UInt64(id)
             names.append("person-", id, width: 5)
             let bytes = noteBytes(id)
-            // Words of several notes never have one number.
+            // Hashed numbers of different notes never overlap.
             let first = number << (bytes > 4_000 ? 16 : 8)
             notes.append(hexadecimal: (0..<UInt64(bytes / 16 + 1)).map { splitMix(first | $0) }, digits: bytes)
             favourites.append(dog(number ^ 0xFA00_0000))

@@ -13,7 +13,7 @@ package enum DatasetRegistration {
         registry.register(DebianDataset())
     }
 
-    /// The data set in a file of the user, `--dataset FILE`. Its name is the path, so that a worker process finds it.
+    /// The data set from a file of the user, `--dataset FILE`. Its name is the path, so that a worker process finds it.
     package static func source(file path: String) -> any DatasetSource {
         if path.hasSuffix(".csv") || path.hasSuffix(".tsv") { return CSVDataset(path: path) }
         return DebianDataset(name: path, path: path)

@@ -5,9 +5,9 @@ import Seeds
 /// depends)`: real text lengths, and a real graph with cycles.
 ///
 /// Read from dpkg's status file, or from any file of that format: a distribution's package index has 64 000. A package
-/// that stands there for several architectures keeps its name once, the others are `name:architecture`. Of alternative
-/// dependencies (`a | b`) the first that is there counts. What is left out is listed with its line: packages that are
-/// broken or not installed, and dependencies on what the file does not have.
+/// with several architectures keeps its name once; the others are `name:architecture`. Of alternative dependencies
+/// (`a | b`) the first existing one counts. Rows that are left out are listed with their lines: packages that are
+/// broken or not installed, and dependencies on packages that the file lacks.
 package struct DebianDataset: DatasetSource {
     package static let statusFile = "/var/lib/dpkg/status"
 

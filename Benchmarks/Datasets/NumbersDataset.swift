@@ -3,10 +3,10 @@ import Seeds
 
 /// Generated numbers that do not compress: `NumberRow(id, value, part)`.
 ///
-/// For scans that are to come from memory and not from a cache: no engine can store a value in fewer than six bytes.
-/// With mix = splitmix64's finalizer, `id` = 0 ..< N, `value` = mix(id) as a signed number, shifted right by 16 bits
-/// (so that the sum of 10^8 of them has room in 64: engines differ in what they do with one that has not), `part` =
-/// mix(id ^ 0x5555) divided by 2^64: evenly spread from 0 to 1, in all bits of a fraction. The seed changes nothing.
+/// For scans from memory and not from a cache: no engine can store a value in fewer than six bytes. With mix =
+/// splitmix64's finalizer, `id` = 0 ..< N, `value` = mix(id) as a signed number, shifted right by 16 bits (so that the
+/// sum of 10^8 of them fits into 64 bits: engines differ in their handling of overflow), `part` = mix(id ^ 0x5555)
+/// divided by 2^64: uniform from 0 to 1, with random bits in the whole fraction. The seed changes nothing.
 package struct NumbersDataset: DatasetSource {
     package let name = "numbers"
     package let summary = "generated numbers of 48 bits that do not compress: id, value, part"

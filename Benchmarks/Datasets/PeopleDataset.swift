@@ -3,15 +3,15 @@ import Seeds
 
 /// Generated people: `Person(id, name, age, score, dogs)` and `Dog(name, age)`.
 ///
-/// Every value follows from the row's number alone, so that any program can make the same data: with mix = splitmix64's
-/// finalizer, `id` = 0 ..< N, `name` = "person-%06d" of id, `age` = mix(id) % 100, `score` = mix(id ^ 0x5555) % 100000
-/// / 1000. Dog d of all dogs has `name` = "dog-%07d" of d and `age` = mix(d ^ 0xD06) % 15; person p has the dogs
-/// p * k ..< (p + 1) * k. The seed changes nothing.
+/// Every value is derived from the row's number alone, so that any program can make the same data: with mix =
+/// splitmix64's finalizer, `id` = 0 ..< N, `name` = "person-%06d" of id, `age` = mix(id) % 100, `score` = mix(id ^
+/// 0x5555) % 100000 / 1000. Dog d of all dogs has `name` = "dog-%07d" of d and `age` = mix(d ^ 0xD06) % 15; person p
+/// has the dogs p * k ..< (p + 1) * k. The seed changes nothing.
 package struct PeopleDataset: RangedDatasetSource {
     package let name: String
     package let dogsPerPerson: Int
 
-    /// The workloads insert, read and update people without dogs; walks over links use four of them.
+    /// The workloads insert, read and update people without dogs; traversals of links use four of them.
     package init(name: String = "people", dogsPerPerson: Int = 0) {
         self.name = name
         self.dogsPerPerson = dogsPerPerson

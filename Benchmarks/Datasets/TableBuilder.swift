@@ -6,21 +6,21 @@ import RunRecords
     import Darwin
 #endif
 
-/// Makes a table of cells that come as text, and finds out what kind each column is of.
+/// Makes a table from cells of text, and infers the kind of each column.
 ///
-/// A column is of integers, or of reals, when 99 of 100 of its cells are; the rows of the others are left out and
-/// listed. Every other column is of text, where an empty cell is an empty text. Rows are keyed by their position, in a
-/// column that is added in front, because no column of a file that anybody brings need be a key.
+/// A column is of integers, or of reals, when 99 of 100 of its cells are; rows with other cells are left out and
+/// listed. Every other column is of text, where an empty cell is an empty text. Rows are keyed by their position, in an
+/// additional first column, because no column of a user's file need be a key.
 package struct TableBuilder {
     private let name: String
     private let columnNames: [String]
     private var cells: [TextColumn]
-    /// Where each row stands in its file, as it is named to the user: `line 12`.
+    /// The place of each row in its file, for messages: `line 12`.
     private var places: [Int] = []
     private let placeWord: String
     package private(set) var rejected: [String] = []
 
-    /// `placeWord`: what the numbers of rows count: `line`, `row`.
+    /// `placeWord`: the unit of row numbers: `line`, `row`.
     package init(name: String, columns: [String], placeWord: String) {
         self.name = name
         self.placeWord = placeWord
@@ -30,7 +30,7 @@ package struct TableBuilder {
 
     package var rowCount: Int { places.count }
 
-    /// Takes a row, or lists it as rejected when it has another number of cells or is no UTF-8.
+    /// Adds a row, or lists it as rejected when it has another number of cells or is not UTF-8.
     package mutating func append(_ row: [[UInt8]], place: Int) {
         guard row.count == cells.count else {
             reject(place, "\(row.count) cells, expected \(cells.count)")
@@ -88,7 +88,7 @@ package struct TableBuilder {
                 reals += 1
             }
         }
-        // No number at all, or too many cells that are none: a text.
+        // No numbers, or too many cells that are not numbers: a text.
         let enough = column.count - column.count / 100
         if integers > 0, integers >= enough { return .integer }
         return integers + reals > 0 && integers + reals >= enough ? .real : .text
@@ -123,7 +123,7 @@ package struct TableBuilder {
         }
     }
 
-    /// Not `nan` and `inf`: a text of letters is a text.
+    /// Not `nan` and `inf`: these are texts.
     private static func real(_ column: TextColumn, _ row: Int) -> Double? {
         let allowed = column.withUTF8(row) { text in
             !text.isEmpty && text.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }
@@ -145,8 +145,7 @@ package struct TableBuilder {
 
     // MARK: Names
 
-    /// Names that no engine confuses: not empty, different without regard to case, and not one that an adapter keeps
-    /// for itself.
+    /// Names that no engine confuses: not empty, different when case is ignored, and not reserved by an adapter.
     private static func uniqueNames(_ names: [String]) -> [String] {
         var taken: Set<String> = ["row_index"]
         return names.enumerated().map { index, name in

@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Synchronization
 
-/// DuckDB through its C interface, from a library that is loaded while the program runs: columns, compressed, read by
-/// one thread. The opponent in scans, filters and sums.
+/// DuckDB through its C interface, from a library that is loaded at run time: columnar, compressed, read by one thread.
+/// The peer for scans, filters and sums.
 package struct DuckDBEngine: Engine {
     /// The version of the library in a file, or why it cannot be used.
     package typealias Answer = Result<String, EngineError>
@@ -15,7 +15,7 @@ package struct DuckDBEngine: Engine {
 
     /// - Parameters:
     ///   - path: of the library.
-    ///   - describe: finds out its version, once in a process: where the library must not be loaded, by a child.
+    ///   - describe: finds its version, once per process: by a child where the library must not be loaded.
     package init(
         path: String,
         describe: @escaping @Sendable (String) -> Answer = { path in
@@ -45,7 +45,7 @@ package struct DuckDBEngine: Engine {
         }
     }
 
-    /// In this process, which is to open a database with it.
+    /// In this process, which will open a database with it.
     package var libraryObjection: String? {
         do throws(EngineError) {
             _ = try DuckDBLibrary.load(path)
@@ -67,7 +67,7 @@ package struct DuckDBEngine: Engine {
     /// What its documentation promises, in its words.
     ///
     /// With fsync_mode=NONE, the class `none`, its own description says that an operating system crash may corrupt the
-    /// database. Of isolation the page promises no more than that nothing is seen before it is committed.
+    /// database. For isolation the page only promises that uncommitted changes are not visible.
     package let promises = [
         Promise(
             .durability,
@@ -108,7 +108,7 @@ package struct DuckDBEngine: Engine {
 
     package func learn(_ tables: TableSet) { DuckDBLayout.learn(tables) }
 
-    /// A transaction of more than the checkpoint's threshold goes to the data file, and others to the log.
+    /// A transaction above the checkpoint threshold is written to the data file, others to the log.
     package var logPatterns: [String] { ["*.wal", "data"] }
 
     package func files(at location: DatabaseLocation) -> [DatabaseFile] {

@@ -6,12 +6,12 @@ import CDuckDB
     import Darwin
 #endif
 
-/// A pointer that the library gives and takes back: a database, a connection, a statement.
+/// A handle of the library: a database, a connection, a statement.
 typealias DuckDBHandle = UnsafeMutableRawPointer
 
-/// The functions of DuckDB's C interface that the engine calls, by the names that its documentation gives them.
+/// The functions of DuckDB's C interface that the engine calls, by their documented names.
 ///
-/// `@unchecked Sendable`: pointers to code, which does not change.
+/// `@unchecked Sendable`: pointers to code, which do not change.
 struct DuckDBFunctions: @unchecked Sendable {
     typealias Place = UnsafeMutablePointer<DuckDBHandle?>
     typealias Text = UnsafePointer<CChar>
@@ -71,7 +71,7 @@ struct DuckDBFunctions: @unchecked Sendable {
     let destroyAppender: @convention(c) (Place) -> Int32
     let appenderError: TextOfHandle
 
-    /// Throws the name of a function that the library has not.
+    /// Throws the name of a function that the library lacks.
     init(_ library: DuckDBHandle) throws(MissingFunction) {
         func find<Function>(_ name: String, _: Function.Type = Function.self) throws(MissingFunction) -> Function {
             guard let symbol = dlsym(library, "duckdb_" + name) else { throw MissingFunction(name: "duckdb_" + name) }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Synchronization
 
-/// How a table of a data set stands in DuckDB.
+/// The schema of a data set's table in DuckDB.
 struct DuckDBLayout {
     enum Kind: Equatable {
         case integer, real, text
@@ -26,7 +26,7 @@ struct DuckDBLayout {
         var kind: Kind
     }
 
-    /// Of tables whose key is no row index: a column more, which counts the rows.
+    /// For tables whose key is not the row index: an additional column with the row index.
     static let ownRowColumn = "row_index"
 
     var name: String
@@ -106,7 +106,7 @@ struct DuckDBLayout {
 
     private var sequence: String { quoted(name + "_rows") }
 
-    /// - Parameter rows: that the table is filled with by its own row indexes: the next one comes behind them.
+    /// - Parameter rows: the number of rows loaded with explicit row indexes: the next one follows them.
     func createStatements(rows: Int) -> [String] {
         var definitions = columns.map { column in
             let null = column.kind == .link ? "" : " NOT NULL"

@@ -8,8 +8,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// DuckDB's shared library, loaded into this process while it runs: `libduckdb`, or the module of the Python package
-/// `duckdb`, which has the C interface as well.
+/// DuckDB's shared library, loaded into this process at run time: `libduckdb`, or the module of the Python package
+/// `duckdb`, which also exports the C interface.
 package final class DuckDBLibrary: Sendable {
     let functions: DuckDBFunctions
     /// Of the library: `2.0.1`.
@@ -17,7 +17,7 @@ package final class DuckDBLibrary: Sendable {
 
     private static let loaded = Mutex<[String: DuckDBLibrary]>([:])
 
-    /// Loads a library, once in a process: it stays until the process ends.
+    /// Loads a library, once per process: it stays until the process ends.
     package static func load(_ path: String) throws(EngineError) -> DuckDBLibrary {
         try loaded.withLock { loaded throws(EngineError) in
             if let library = loaded[path] { return library }
@@ -49,7 +49,7 @@ package final class DuckDBLibrary: Sendable {
 
     // MARK: The module of the Python package
 
-    /// The module takes functions and data of Python's library, which has to stand in the process before it.
+    /// The module imports symbols of Python's library, which must be loaded first.
     private static func loadPython(for path: String) throws(EngineError) {
         if dlsym(everything, "_Py_NoneStruct") != nil { return }
         for name in pythonLibraries(for: path) where dlopen(name, RTLD_LAZY | RTLD_GLOBAL) != nil { return }
@@ -61,7 +61,7 @@ package final class DuckDBLibrary: Sendable {
                 + "lib\(version), or --peer-library duckdb=FILE with a libduckdb")
     }
 
-    /// By the name of the module, `_duckdb.cpython-311-x86_64-linux-gnu.so`; the newest first where that says nothing.
+    /// By the name of the module, `_duckdb.cpython-311-x86_64-linux-gnu.so`; without a version the newest first.
     static func pythonLibraries(for path: String) -> [String] {
         let mark = "cpython-3"
         guard let place = path.ranges(of: mark).last else {

@@ -59,7 +59,7 @@ extension DuckDBSession: QuerySession, SnapshotSession {
         return Int(try statement.integer() ?? 0)
     }
 
-    /// DuckDB sums into 128 bits: the lower half is the sum that wraps around.
+    /// DuckDB sums into 128 bits: the lower half is the wrapping sum.
     func sum(table: String, column: String) throws(EngineError) -> Int64 {
         let column = try layout(table).requireKind(.integer, column)
         let result = try connection.statement("SELECT sum(\(column)) FROM \(quoted(table))").execute()
@@ -83,7 +83,7 @@ extension DuckDBSession: QuerySession, SnapshotSession {
         return Int(try statement.integer() ?? 0)
     }
 
-    /// The library hands over chunks of columns, and its users read those.
+    /// The library returns chunks of columns, which its users read.
     var rowSteps: RowSteps { .columns }
 
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
@@ -121,8 +121,8 @@ extension DuckDBSession: QuerySession, SnapshotSession {
 }
 
 extension DuckDBSession: UpdateSession, DeletionSession {
-    /// The way of its users: what is to be changed goes into a temporary table, and one statement joins it. Of keys
-    /// that come twice the last value counts.
+    /// As its users do: the changes are put into a temporary table, and one statement joins it. For duplicate keys the
+    /// last value counts.
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         let layout = try layout(table)
         let column = try layout.requireKind(.integer, column)

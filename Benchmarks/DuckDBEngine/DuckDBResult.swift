@@ -1,7 +1,7 @@
 import CDuckDB
 import Harness
 
-/// What a statement gave: rows, in chunks of columns.
+/// The result of a statement: rows, in chunks of columns.
 final class DuckDBResult {
     private let functions: DuckDBFunctions
     private var raw = assay_duckdb_result()
@@ -29,7 +29,7 @@ final class DuckDBResult {
         functions.destroyResult(&raw)
     }
 
-    /// Hands over the rows; what a chunk gives stands until the body returns.
+    /// Passes each chunk to the body, in which it is valid.
     @inline(__always)
     func forEachChunk(_ body: (DuckDBChunk) throws(EngineError) -> Void) throws(EngineError) {
         while let handle = functions.fetchChunk(raw) {
@@ -61,7 +61,7 @@ struct DuckDBChunk {
     }
 }
 
-/// One column of a chunk, as the library has it in memory.
+/// One column of a chunk, in the library's memory layout.
 struct DuckDBVector {
     private let data: UnsafeMutableRawPointer?
     private let validity: UnsafeMutablePointer<UInt64>?
@@ -98,12 +98,12 @@ struct DuckDBVector {
 
     func boolean(_ row: Int) -> Bool { data?.load(fromByteOffset: row, as: UInt8.self) == 1 }
 
-    /// The lower half of a number of 128 bits, which is what a sum of integers is: the sum that wraps around.
+    /// The lower half of a number of 128 bits: for a sum of integers the wrapping sum.
     func lowerHalf(_ row: Int) -> Int64 {
         data?.loadUnaligned(fromByteOffset: row * 16, as: Int64.self) ?? 0
     }
 
-    /// Texts of up to twelve bytes stand in the vector, others behind a pointer.
+    /// Texts of up to twelve bytes are inside the vector, others behind a pointer.
     @inline(__always)
     func utf8(_ row: Int) -> UnsafeBufferPointer<UInt8> {
         guard let entry = data?.advanced(by: row * 16) else { return UnsafeBufferPointer(start: nil, count: 0) }

@@ -1,21 +1,21 @@
 import Harness
 import RunRecords
 
-/// Where the machine has a DuckDB, if the command line names none.
+/// Finds a DuckDB on the machine, if the command line names none.
 package enum DuckDBSearch {
     /// Of the engine.
     package static let name = "duckdb"
-    /// What brings one.
+    /// The command that installs one.
     package static let remedy = "pip install duckdb==2.0.1"
-    /// The file of a library that this variable of the environment names.
+    /// The environment variable with the path of a library.
     package static let variable = "ASSAY_DUCKDB"
 
-    /// The named file, else what the environment names, else a Python package that is installed, else a library of the
-    /// system. nil where there is none.
+    /// The given file, else that of the environment variable, else that of an installed Python package, else a library
+    /// of the system. nil where there is none.
     ///
     /// - Parameters:
     ///   - environment: a variable of the process by its name.
-    ///   - names: of what stands in a directory; empty where there is none.
+    ///   - names: of the entries of a directory; empty where it does not exist.
     package static func find(
         environment: (String) -> String?, names: (String) -> [String] = DuckDBSearch.names
     ) -> String? {
@@ -33,7 +33,7 @@ package enum DuckDBSearch {
         do { return try FileTree.names(in: directory).sorted() } catch { return [] }
     }
 
-    /// Directories in which Python packages stand: those of an environment that is active first.
+    /// Directories of Python packages: those of an active virtual environment first.
     private static func packages(_ environment: (String) -> String?, _ names: (String) -> [String]) -> [String] {
         var roots: [String] = []
         if let active = environment("VIRTUAL_ENV") { roots.append(active) }
@@ -50,10 +50,10 @@ package enum DuckDBSearch {
         return places.map { FileTree.absolute($0) ?? $0 }
     }
 
-    /// 12 of `python3.12`: the newest Python is asked first, and as text 3.9 would be newer.
+    /// 12 of `python3.12`: the newest Python comes first; as text 3.9 would be newer.
     private static func minor(_ name: String) -> Int { Int(name.dropFirst("python3.".count)) ?? 0 }
 
-    /// Packages from before 1.4 have their module in a folder, and keep the C interface to themselves: they are none.
+    /// Packages before 1.4 have their module in a folder and do not export the C interface: they are ignored.
     private static func module(in directory: String, _ names: (String) -> [String]) -> String? {
         names(directory).first { $0.hasPrefix("_duckdb.") && $0.hasSuffix(".so") }.map { "\(directory)/\($0)" }
     }

@@ -27,7 +27,7 @@ final class DuckDBSession: TableSession {
         }
     }
 
-    /// Blocks of the file, and those of them that hold nothing.
+    /// Blocks of the file, and free blocks.
     func sizes() throws(EngineError) -> SizePoint {
         var (free, size): (Int64, Int64) = (0, 0)
         let result = try connection.query(
@@ -88,10 +88,10 @@ final class DuckDBSession: TableSession {
         }
     }
 
-    /// The statement, and the number of the table's columns that it has a place for.
+    /// The statement, and the number of the table's columns for which it has a parameter.
     private func insertion(_ layout: DuckDBLayout) throws(EngineError) -> DuckDBStatement {
         let names = layout.columns.map { quoted($0.name) }.joined(separator: ", ")
-        // A list has no binding in the interface of all versions: it comes as a text, which DuckDB reads.
+        // Not all versions can bind a list: it is passed as a text, which DuckDB parses.
         let places = layout.columns.map { $0.kind == .links ? "CAST(? AS BIGINT[])" : "?" }.joined(separator: ", ")
         return try connection.statement("INSERT INTO \(quoted(layout.name)) (\(names)) VALUES (\(places))")
     }

@@ -1,11 +1,11 @@
 import Harness
 import RunRecords
 
-/// What is set when a database is opened, and what DuckDB begins with.
+/// The settings at open, and DuckDB's defaults.
 struct DuckDBSettings: Sendable {
     var durability: DurabilityClass
 
-    /// One thread, as every other engine has for a call, and none beside it; nothing is fetched from the network.
+    /// One thread, as other engines use for a call, without background threads; no downloads.
     var configuration: [(name: String, value: String)] {
         [
             ("threads", "1"), ("autoinstall_known_extensions", "false"), ("autoload_known_extensions", "false"),
@@ -16,7 +16,7 @@ struct DuckDBSettings: Sendable {
 
     private var syncs: String { durability == .none ? "NONE" : "STANDARD" }
 
-    /// What an open database answers when it is asked for its settings, by the names that it has for them.
+    /// The settings that an open database reports, by its own names.
     var observable: [EngineSetting] {
         [
             EngineSetting("threads", "1"), EngineSetting("async_threads", "0"), EngineSetting("fsync_mode", syncs),

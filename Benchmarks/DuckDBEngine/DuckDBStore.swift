@@ -4,7 +4,7 @@ import PackedRows
 
 /// An open database of this process, shared by its sessions.
 ///
-/// `@unchecked Sendable`: the library lets every thread connect to a database, and orders what they do.
+/// `@unchecked Sendable`: the library allows every thread to connect to a database, and synchronizes them.
 final class DuckDBStore: @unchecked Sendable {
     static let open = OpenStores<DuckDBStore>()
 
@@ -21,7 +21,7 @@ final class DuckDBStore: @unchecked Sendable {
         for (name, value) in settings.configuration where functions.setConfig(configuration, name, value) != 0 {
             throw EngineError(.refused, "DuckDB \(library.version) does not know the setting \(name) = \(value)")
         }
-        // Versions that have no threads beside do not know it.
+        // Versions without background threads do not know it.
         for (name, value) in settings.configurationWhereKnown { _ = functions.setConfig(configuration, name, value) }
         var message: UnsafeMutablePointer<CChar>?
         guard functions.open(path, &handle, configuration, &message) == 0 else {
@@ -31,11 +31,11 @@ final class DuckDBStore: @unchecked Sendable {
         }
     }
 
-    /// Writes the log back into the data file.
+    /// Checkpoints the log into the data file.
     func close() { functions.close(&handle) }
 }
 
-/// A thread's way into a database, with its prepared statements.
+/// A thread's connection to a database, with its prepared statements.
 final class DuckDBConnection {
     let functions: DuckDBFunctions
     private var handle: DuckDBHandle?
@@ -57,10 +57,10 @@ final class DuckDBConnection {
         functions.disconnect(&handle)
     }
 
-    /// Runs a statement once, and answers nothing.
+    /// Runs a statement once, without a result.
     func run(_ sql: String) throws(EngineError) { try query(sql).destroy() }
 
-    /// The result of a statement that is not kept.
+    /// The result of a statement that is not cached.
     func query(_ sql: String) throws(EngineError) -> DuckDBResult {
         let result = DuckDBResult(functions)
         try result.fill { functions.query(handle, sql, $0) }
@@ -91,13 +91,13 @@ final class DuckDBConnection {
             try statement("COMMIT").execute().destroy()
             return output
         } catch {
-            // Where the commit failed there is nothing left to roll back.
+            // After a failed commit there is nothing to roll back.
             do throws(EngineError) { try run("ROLLBACK") } catch {}
             throw error
         }
     }
 
-    /// The same, once more where another connection changed the same row: DuckDB lets the first of two have it.
+    /// The same with one retry after a conflict on a row: DuckDB lets the first of two commit.
     func retried<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
         while true {
             do throws(EngineError) { return try body() } catch {
@@ -106,7 +106,7 @@ final class DuckDBConnection {
         }
     }
 
-    /// Fills a table by chunks of the library's own layout.
+    /// Fills a table by chunks in the library's own layout.
     func append(to table: String, _ body: (DuckDBHandle?) throws(EngineError) -> Void) throws(EngineError) {
         var appender: DuckDBHandle?
         func check(_ status: Int32) throws(EngineError) {
@@ -132,7 +132,7 @@ final class DuckDBConnection {
 
     static func isConflict(_ error: EngineError) -> Bool { error.message.contains(conflict) }
 
-    /// By the words that the library uses: its kinds say too little.
+    /// By the text of the message: the library's error kinds say too little.
     static func error(_ message: String, kind: UInt32) -> EngineError {
         let line = message.split(separator: "\n").first.map(String.init) ?? message
         func has(_ words: String...) -> Bool { words.contains { message.contains($0) } }
@@ -146,7 +146,7 @@ final class DuckDBConnection {
     }
 }
 
-/// A text of SQL, equal to another by its bytes.
+/// A text of SQL, compared by its bytes.
 struct StatementText: Hashable {
     let sql: String
 
@@ -191,7 +191,7 @@ final class DuckDBStatement {
         return result
     }
 
-    /// The integer that the statement gives in its first row, whatever its type is; nil where it gives no row.
+    /// The integer in the first row, of any integer type; nil without a row.
     func integer() throws(EngineError) -> Int64? {
         let result = try execute()
         defer { result.destroy() }

@@ -3,8 +3,8 @@
     import Harness
 
     extension LMDBEngine: CheckingEngine {
-        /// It has no check of its own. What `mdb_stat` and `mdb_dump` do together stands for one: the number of entries
-        /// that the tree counts has to come when all of them are read, in ascending order.
+        /// LMDB has no check of its own. This does what `mdb_stat` and `mdb_dump` do together: the number of entries in
+        /// the tree's counters must be found when all of them are read, in ascending order.
         package func check(_ location: DatabaseLocation) throws(EngineError) {
             let environment = try LMDBEnvironment(
                 path: location.mainFile, settings: LMDBSettings(durability: .full, tuning: tuning))
@@ -23,9 +23,9 @@
     }
 
     extension LMDBTransaction {
-        /// Goes through every entry of a database and touches each value from end to end.
+        /// Iterates over every entry of a database and reads each value completely.
         ///
-        /// - Parameter hasNumbers: whether its keys are in the order of numbers, not of bytes.
+        /// - Parameter hasNumbers: whether its keys are ordered as numbers, not by bytes.
         /// Throws: of kind `damaged` where a key does not follow the one before it.
         func readAllEntries(_ database: MDB_dbi, hasNumbers: Bool) throws(EngineError) -> Int {
             let cursor = try openCursor(database)

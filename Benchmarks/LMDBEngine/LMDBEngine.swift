@@ -8,8 +8,8 @@
     package struct LMDBEngine: Engine {
         package enum Tuning: Sendable {
             case asItComes
-            /// Without read-ahead, without clearing memory that is written over, and with a database of integer keys
-            /// for each table.
+            /// Without read-ahead, without clearing memory that will be overwritten, and with a database of integer
+            /// keys for each table.
             case tuned
         }
 
@@ -48,10 +48,10 @@
         /// With MDB_NOSYNC, the class `none`, "a system crash can corrupt the database" unless the file system keeps
         /// the order of writes.
         ///
-        /// Not `detects-damage` and not `survives-damage`: there are no checksums, and what stands in the map is
-        /// followed. The "resistance to corruption" of which it speaks is that pages in use are never written over. Not
-        /// `bounded-wait`: writers wait for one lock, and nothing is said of their order; a broken lock file "can cause
-        /// sync issues". Not `bounded-size`: long-lived and stale readers make the file grow, as its caveats say.
+        /// Not `detects-damage` and not `survives-damage`: there are no checksums, and pointers in the map are
+        /// followed. Its "resistance to corruption" means that pages in use are never overwritten. Not `bounded-wait`:
+        /// writers wait for one lock, in no documented order; a broken lock file "can cause sync issues". Not
+        /// `bounded-size`: long-lived and stale readers make the file grow, as its caveats say.
         package let promises = [
             Promise(
                 .durability,
@@ -117,9 +117,9 @@
 
     /// Flags and limits of an environment.
     ///
-    /// What is left out of the tuning, and why: MDB_WRITEMAP writes through the map, so that a stray pointer of the
-    /// application writes into the file, and MDB_MAPASYNC with it acknowledges before anything is on the disk: another
-    /// promise. It also makes the file as long as the map, which scenarios that copy or damage files would read.
+    /// Left out of the tuning: MDB_WRITEMAP writes through the map, so that a stray pointer of the application can
+    /// change the file, and MDB_MAPASYNC with it acknowledges before anything is durable, which is another promise. It
+    /// also makes the file as long as the map, which scenarios that copy or damage files would read.
     struct LMDBSettings: Sendable {
         var durability: DurabilityClass
         var tuning: LMDBEngine.Tuning
@@ -128,7 +128,7 @@
         static let mapBytes = 16 << 30
         static let readers: UInt32 = 512
 
-        /// Those that an environment answers with, by name.
+        /// Flags that an environment reports, by name.
         static let names: [(flag: Int32, name: String)] = [
             (MDB_NOSUBDIR, "MDB_NOSUBDIR"), (MDB_NOSYNC, "MDB_NOSYNC"), (MDB_RDONLY, "MDB_RDONLY"),
             (MDB_NOMETASYNC, "MDB_NOMETASYNC"), (MDB_WRITEMAP, "MDB_WRITEMAP"), (MDB_MAPASYNC, "MDB_MAPASYNC"),

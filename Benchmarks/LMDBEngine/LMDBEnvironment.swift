@@ -17,12 +17,12 @@
 
         let handle: OpaquePointer
         let database: MDB_dbi
-        /// Of each table, where its keys are integers.
+        /// The databases of tables, where keys are integers.
         let tables: LMDBTables?
-        /// Written when one session alone is left.
+        /// Written only when a single session is left.
         private var isClosed = false
 
-        /// Where a compaction writes its copy. One that was killed leaves it.
+        /// The path of a compaction's copy, which stays after a kill.
         static func compactionCopy(_ path: String) -> String { path + "-compact" }
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
@@ -40,7 +40,7 @@
                 let tables = settings.hasIntegerKeys ? LMDBTables() : nil
                 var status = mdb_dbi_open(transaction, nil, 0, &database)
                 if status == 0, let tables { status = tables.openAll(transaction) }
-                // A handle stays open when the transaction that made it is committed, and only then.
+                // A handle stays valid only if the transaction that opened it is committed.
                 if status == 0 { try Self.check(mdb_txn_commit(transaction)) } else { mdb_txn_abort(transaction) }
                 try Self.check(status)
                 self.database = database
@@ -57,7 +57,7 @@
             mdb_env_close(handle)
         }
 
-        /// Throws where a compaction closed it and could not open it again: the library would follow what is gone.
+        /// Throws where a compaction closed the environment and could not reopen it: its handle is invalid.
         func requireOpen() throws(EngineError) {
             if isClosed { throw EngineError(.refused, "the environment could not be opened again") }
         }
@@ -110,33 +110,33 @@
             try LMDBEnvironment.check(mdb_txn_begin(environment.handle, nil, flags, &handle))
         }
 
-        /// The handle is gone afterwards, whatever the answer.
+        /// The handle is invalid afterwards, also after an error.
         func commit() throws(EngineError) {
             let status = mdb_txn_commit(handle)
             handle = nil
             try LMDBEnvironment.check(status)
         }
 
-        /// Of a read transaction: lets go of its version and takes the newest.
+        /// For a read transaction: releases its version and takes the newest.
         @inline(__always)
         func takeNewest() throws(EngineError) {
             mdb_txn_reset(handle)
             try LMDBEnvironment.check(mdb_txn_renew(handle))
         }
 
-        /// Nothing when it was committed.
+        /// Does nothing after a commit.
         func abort() {
             if let handle { mdb_txn_abort(handle) }
             handle = nil
         }
 
-        /// Makes the databases of tables that are new, where each has its own.
+        /// Creates the databases of new tables, where each table has its own.
         func create(_ numbers: [UInt8]) throws(EngineError) {
             if let tables { try LMDBEnvironment.check(tables.create(numbers, handle)) }
         }
 
-        /// Runs the body with the key as its database has it: of 8 bytes in the machine's order where the library
-        /// compares numbers, else as it stands.
+        /// Runs the body with the key in the form of its database: 8 bytes in native order where the library compares
+        /// integers, else unchanged.
         @inline(__always)
         private func with<Output>(_ key: KeyBuffer, _ body: (MDB_dbi, inout MDB_val) -> Output) -> Output {
             guard let tables else {
@@ -150,7 +150,7 @@
             }
         }
 
-        /// The bytes stand until the transaction ends or writes; nil when there is no such key.
+        /// The bytes are valid until the transaction ends or writes; nil when there is no such key.
         @inline(__always)
         func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? {
             var value = MDB_val()
@@ -184,18 +184,18 @@
             try LMDBEnvironment.check(with(key) { mdb_put(handle, $0, &$1, &value, UInt32(flags)) })
         }
 
-        /// A key that is not there is passed over.
+        /// A missing key is ignored.
         @inline(__always)
         func delete(_ key: KeyBuffer) throws(EngineError) {
             let status = with(key) { mdb_del(handle, $0, &$1, nil) }
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Of a read transaction: lets go of its version until it takes the newest.
+        /// For a read transaction: releases its version until `takeNewest`.
         @inline(__always)
         func rest() { mdb_txn_reset(handle) }
 
-        /// Visits the rows of a table in key order from a key on, until the body answers false.
+        /// Visits the rows of a table in key order from a key on, until the body returns false.
         @inline(__always)
         func scan(
             _ table: PackedTable, from lowest: Int64 = .min,
@@ -221,7 +221,7 @@
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Visits the values of a table's rows in key order: what the keys are is not asked, but where they end.
+        /// Visits the values of a table's rows in key order: keys are only checked for the end of the table.
         @inline(__always)
         func scanValues(
             _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
@@ -232,7 +232,7 @@
             try LMDBEnvironment.check(
                 mdb_cursor_open(handle, tables?.database(of: first) ?? database, &cursor))
             defer { mdb_cursor_close(cursor) }
-            // In a database of its own every key is the table's.
+            // In a table's own database every key belongs to it.
             let number = tables == nil ? table.number : nil
             var (key, value) = (MDB_val(), MDB_val())
             var status = with(first) { _, start in
@@ -247,7 +247,7 @@
             if status != 0 && status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// nil where the key is another table's.
+        /// nil where the key belongs to another table.
         @inline(__always)
         private func number(_ key: MDB_val, of table: PackedTable) -> Int64? {
             let bytes = UnsafeRawBufferPointer(key)
@@ -261,7 +261,7 @@
             return cursor
         }
 
-        /// How its databases stand: the unnamed one first, then those of tables.
+        /// Statistics of the databases: the unnamed one first, then those of tables.
         func stands() throws(EngineError) -> [(database: MDB_dbi, status: MDB_stat)] {
             var found: [(database: MDB_dbi, status: MDB_stat)] = []
             for place in [database] + (tables?.all ?? []) {
@@ -275,7 +275,7 @@
         /// The largest key of a table; nil when it has no row.
         func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
             let after = KeyBuffer()
-            // Of a database of its own the last key is the table's; else the one before the next table's first.
+            // In a table's own database the last key; else the one before the next table's first key.
             after.set(tables == nil ? table.number + 1 : table.number, .min)
             var cursor: OpaquePointer?
             try LMDBEnvironment.check(

@@ -4,7 +4,7 @@
     import PackedRows
     import RunRecords
 
-    /// A reader that rests between its reads: LMDB's own advice, since a new one costs memory and a place in its table.
+    /// A read transaction that is reset between reads, as LMDB advises: a new one costs memory and a slot in its table.
     struct LMDBKeyedRows {
         let rows: PackedKeyedRows
         let reader: LMDBTransaction

@@ -5,8 +5,8 @@
 
     /// Lists as keys (owner, place), or packed as the value of the owner's key.
     ///
-    /// The owner's key stands in front of those of its elements. Where places have no gaps the values move and the keys
-    /// stay: values of equal length are written over.
+    /// The owner's key precedes those of its elements. Without gaps, values move and keys stay: values of equal length
+    /// are overwritten in place.
     final class LMDBLists: ListSession {
         private let path: String
         private let environment: LMDBEnvironment
@@ -145,7 +145,7 @@
         }
     }
 
-    /// A place among the keys of lists.
+    /// A cursor on the keys of lists.
     private final class ListCursor {
         private var handle: OpaquePointer?
         private var key = MDB_val()
@@ -157,7 +157,7 @@
 
         deinit { room.deallocate() }
 
-        /// Of a read transaction; the library closes those of a write transaction with it, but for those left open.
+        /// For a read transaction. The library closes cursors of a write transaction with it, except ones left open.
         func close() {
             if let handle { mdb_cursor_close(handle) }
             handle = nil
@@ -187,7 +187,7 @@
 
         private var place: Int64 { word(8) }
 
-        /// Where the cursor stands.
+        /// The value at the cursor.
         @inline(__always)
         var value: Int64 { data.mv_size == 8 ? data.mv_data.loadUnaligned(as: Int64.self) : 0 }
 
@@ -207,7 +207,7 @@
 
         func seekOwner(_ owner: Int64) throws(EngineError) { try seek(owner, .min) }
 
-        /// False where the next key is another owner's, or there is none.
+        /// False where the next key is another owner's, or does not exist.
         @inline(__always)
         func next(of owner: Int64) throws(EngineError) -> Bool { try move(MDB_NEXT, owner) }
 
@@ -219,7 +219,7 @@
             return word(0) == owner
         }
 
-        /// To the element of that place, by counting.
+        /// Moves to the element at that position, by counting.
         func count(to place: Int, of owner: Int64) throws(EngineError) {
             try seekOwner(owner)
             for _ in 0...place where try !next(of: owner) {
@@ -227,7 +227,7 @@
             }
         }
 
-        /// Of the last element, where the cursor then stands; nil where there is none.
+        /// The place of the last element, where the cursor then is; nil where there is none.
         func lastPlace(_ owner: Int64) throws(EngineError) -> Int64? {
             setKey(owner, .max)
             let status = mdb_cursor_get(handle, &key, &data, MDB_SET_RANGE)
@@ -253,13 +253,13 @@
             try LMDBEnvironment.check(status)
         }
 
-        /// Writes over the value where the cursor stands.
+        /// Overwrites the value at the cursor.
         private func overwrite(_ value: Int64) throws(EngineError) {
             setValue(value)
             try LMDBEnvironment.check(mdb_cursor_put(handle, &key, &data, UInt32(MDB_CURRENT)))
         }
 
-        /// Every value from there on moves to the next key, the last one to a new one.
+        /// Moves every value from there on to the next key, the last one to a new key.
         func insertDense(_ value: Int64, at place: Int64, of owner: Int64) throws(EngineError) {
             let end = try lastPlace(owner).map { $0 + 1 } ?? 0
             guard place < end else { return try put(owner, end, value, flags: MDB_NOOVERWRITE) }
@@ -273,7 +273,7 @@
             try put(owner, end, carried, flags: MDB_NOOVERWRITE)
         }
 
-        /// Every value behind it moves to the key before, and the last key goes.
+        /// Moves every later value to the key before, and deletes the last key.
         func removeDense(at place: Int64, of owner: Int64) throws(EngineError) {
             guard let last = try lastPlace(owner), place <= last else {
                 throw EngineError(.refused, "no element at \(place)")
@@ -315,7 +315,7 @@
             try LMDBEnvironment.check(mdb_cursor_del(handle, 0))
         }
 
-        /// No number is left between two neighbours: the whole list gets new ones.
+        /// No number is left between two neighbours: renumbers the whole list.
         private func renumber(_ owner: Int64, _ step: Int64) throws(EngineError) {
             var values: [Int64] = []
             while try lastPlace(owner) != nil {

@@ -11,7 +11,7 @@
         import Darwin
     #endif
 
-    /// A thread's way into an environment. Each call is one transaction, unless it says otherwise.
+    /// A thread's session on an environment. Each call is one transaction, unless documented otherwise.
     final class LMDBSession: TableSession {
         let path: String
         private let settings: LMDBSettings
@@ -34,7 +34,7 @@
             }
         }
 
-        /// All pages but those that the environment counts as free.
+        /// All pages except those that the environment counts as free.
         func sizes() throws(EngineError) -> SizePoint {
             let stands = try environment.read { transaction throws(EngineError) in try transaction.stands() }
             let live = stands.reduce(0) { sum, stand in
@@ -64,7 +64,7 @@
 
         // MARK: Tables
 
-        /// The table as the database has it, whoever created it.
+        /// The table as the database has it.
         func table(_ name: String) throws(EngineError) -> PackedTable {
             let table = try entry(name)
             try environment.tables?.require(table.number, in: environment)
@@ -202,7 +202,7 @@
     }
 
     extension LMDBSession: CompactionSession {
-        /// A copy without free pages takes the file's place. Others must not have it open.
+        /// Replaces the file by a copy without free pages. Other processes must not have it open.
         func compact() throws(EngineError) {
             let copy = LMDBEnvironment.compactionCopy(path)
             let settings = settings
@@ -210,15 +210,15 @@
             try environment.requireOpen()
             var failure: EngineError?
             var isRenamed = false
-            // Nobody else opens it meanwhile: what was committed behind the copy would be lost.
+            // No other session opens it meanwhile: commits after the copy would be lost.
             let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in
                 do throws(EngineError) {
-                    // What a compaction left that was killed: `mdb_env_copy2` does not write over a file.
+                    // Left by a killed compaction: `mdb_env_copy2` does not overwrite a file.
                     unlink(copy)
                     try LMDBEnvironment.check(mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT)))
                     do { try FileTree.sync(copy) } catch { throw EngineError(.refused, "\(error)") }
                 } catch {
-                    // Until the copy is whole the session keeps what it has.
+                    // The session keeps its file until the copy is complete.
                     unlink(copy)
                     failure = error
                     return old
@@ -226,10 +226,10 @@
                 old.close()
                 isRenamed = rename(copy, path) == 0
                 if isRenamed {
-                    // What is committed from now on stands under the new name alone.
+                    // Commits from now on are only in the file with the new name.
                     do { try FileTree.syncDirectory(of: path) } catch { throw EngineError(.refused, "\(error)") }
                 }
-                // The old file where that failed: it is whole.
+                // The old file where the copy failed: it is intact.
                 return try LMDBEnvironment(path: path, settings: settings)
             }
             guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }

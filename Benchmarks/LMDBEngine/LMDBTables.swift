@@ -6,11 +6,11 @@
 
     /// Databases of integer keys, one for each table, by the table's number.
     ///
-    /// A key is the row's with its sign turned round, 8 bytes in the machine's order: `MDB_INTEGERKEY` compares it as a
-    /// number without a sign, and never looks at its bytes one by one.
+    /// A key is the row's with its sign bit flipped, 8 bytes in native order: `MDB_INTEGERKEY` compares it as an
+    /// unsigned integer, instead of byte by byte.
     ///
-    /// `@unchecked Sendable`: a place is written under the lock, from 0 to the handle that it keeps, by the thread that
-    /// opens the table, before another thread can have been given that table.
+    /// `@unchecked Sendable`: a slot is written once under the lock, from 0 to its final handle, by the thread that
+    /// opens the table, before other threads can use that table.
     final class LMDBTables: @unchecked Sendable {
         /// Databases that an environment may have: each costs its transactions some bytes.
         static let most: MDB_dbi = 64
@@ -35,14 +35,14 @@
             UInt64(bigEndian: key.start.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         }
 
-        /// nil where the bytes are no such key.
+        /// nil where the bytes are not such a key.
         @inline(__always)
         static func number(_ bytes: UnsafeRawBufferPointer) -> Int64? {
             guard bytes.count == 8 else { return nil }
             return Int64(bitPattern: bytes.loadUnaligned(as: UInt64.self) ^ (1 << 63))
         }
 
-        /// Those that stand in the file. A handle stays open where the transaction is committed.
+        /// Opens the databases of the file. A handle stays valid where the transaction is committed.
         func openAll(_ transaction: OpaquePointer?) -> Int32 {
             for number in UInt8(1)..<UInt8(Self.most) {
                 let status = open(number, transaction, flags: MDB_INTEGERKEY)
@@ -70,7 +70,7 @@
             }
         }
 
-        /// Opens what another process made since, before a transaction that is to see it begins.
+        /// Opens databases that another process created since, before a transaction that must see them begins.
         func require(_ number: UInt8, in environment: LMDBEnvironment) throws(EngineError) {
             if places[Int(number)] != 0 { return }
             var transaction: OpaquePointer?

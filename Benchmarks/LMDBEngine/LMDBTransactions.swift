@@ -4,7 +4,7 @@
     import PackedRows
     import RunRecords
 
-    /// `mdb_txn_begin`, read-only for what reads. A cell is a packed row, which is read and written whole.
+    /// `mdb_txn_begin`, read-only for reads. A cell is a packed row, read and written as a whole.
     extension LMDBSession: TransactionSession {
         func begin(_ access: TransactionAccess) throws(EngineError) {
             _ = try table(TransactionCells.table)
@@ -27,7 +27,7 @@
             let table = try table(TransactionCells.table)
             let patch = try RowPatch(table, try table.column(TransactionCells.number, .integer))
             let patched = try patch.patched(try row(cell), with: value)
-            // The bytes are the patch's own, and gone with it.
+            // Keeps the patch, which owns the bytes, alive.
             defer { withExtendedLifetime(patch) {} }
             try put(cell, patched)
         }

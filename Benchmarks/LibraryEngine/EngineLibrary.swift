@@ -9,8 +9,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A shared library that was loaded into this process and exports an engine: in workers, never in a runner, which has
-/// to outlive whatever a library does.
+/// A shared library with an engine, loaded into this process: only in workers, never in a runner, which must survive
+/// any failure of a library.
 ///
 /// `@unchecked Sendable`: the library's table of functions does not change, and its pointers are C's.
 package final class EngineLibrary: @unchecked Sendable {
@@ -59,7 +59,7 @@ package final class EngineLibrary: @unchecked Sendable {
     static let symbol = "assay_engine"
     private static let loaded = Mutex<[String: EngineLibrary]>([:])
 
-    /// Loads a library, once in a process: it stays until the process ends.
+    /// Loads a library, once per process: it stays until the process ends.
     package static func load(_ path: String) throws(LibraryError) -> EngineLibrary {
         try loaded.withLock { loaded throws(LibraryError) in
             if let library = loaded[path] { return library }
@@ -107,7 +107,7 @@ package final class EngineLibrary: @unchecked Sendable {
         }
     }
 
-    /// What stands there, before anything of it is run.
+    /// The file of the library, checked before any of its code runs.
     package static func file(_ given: String) throws(LibraryError) -> EngineFile {
         guard let path = FileTree.absolute(given), FileTree.exists(path) else {
             throw LibraryError(given, "there is no such file", remedy: "Name the shared library by its path")
@@ -139,7 +139,7 @@ package final class EngineLibrary: @unchecked Sendable {
                 path, "its \(symbol)(\(abi)) answered NULL: it does not have that version of the ABI",
                 remedy: "Build it with the assay_engine.h of this program")
         }
-        // Two words stand in front whatever the version: nothing behind them is read before they are known.
+        // The first two words are the same in all versions: nothing after them is read before the version is known.
         let head = UnsafeRawPointer(table)
         let (itsABI, size) = (head.load(as: UInt32.self), head.load(fromByteOffset: 4, as: UInt32.self))
         guard itsABI == abi else {
@@ -197,7 +197,7 @@ package final class EngineLibrary: @unchecked Sendable {
         return description
     }
 
-    /// What its texts say that does not fit together.
+    /// Checks that its texts are consistent.
     private static func judge(
         _ description: LibraryDescription, _ wrong: (String) -> LibraryError
     ) throws(LibraryError) {

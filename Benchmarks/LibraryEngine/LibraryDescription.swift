@@ -2,7 +2,7 @@ import Harness
 import JSONText
 import RunRecords
 
-/// What a library says about itself: all that the process of the runner, which never loads it, knows of its engine.
+/// A library's description of itself: the runner, which never loads it, knows its engine only by this.
 package struct LibraryDescription: Sendable, Hashable {
     /// A pattern for the base names of files.
     package struct FilePattern: Sendable, Hashable {
@@ -20,7 +20,7 @@ package struct LibraryDescription: Sendable, Hashable {
         case free = 2
     }
 
-    /// What it claims to be able to do.
+    /// A capability that it claims.
     package enum Claim: String, Sendable, CaseIterable {
         case persistent, snapshots, compaction, checks, processes
         case ownWrites = "own-writes"
@@ -43,7 +43,7 @@ package struct LibraryDescription: Sendable, Hashable {
     package var longestValue: UInt64 = 0
     package var allowsEmptyKey = false
     package var threads = Threads.one
-    /// File names of it and of the libraries that it needs, where assertions are compiled in.
+    /// Names of its own file and of the libraries that it needs, where they are built with assertions.
     package var assertions: [String] = []
     /// Of the classes that it has.
     package var settings: [DurabilityClass: [EngineSetting]] = [:]

@@ -9,8 +9,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// An engine that a shared library gives: all that it is stands in the library's description, and the library itself is
-/// loaded when something is opened.
+/// An engine from a shared library: its properties come from the library's description, and the library itself is
+/// loaded at the first open.
 package struct LibraryEngine: Engine {
     package let description: LibraryDescription
 
@@ -32,7 +32,7 @@ package struct LibraryEngine: Engine {
             case .compaction: capabilities.insert(.compaction)
             case .checks: capabilities.insert(.checks)
             case .processes: capabilities.insert(.processes)
-            // A transaction that does not see what it wrote is none that a program could be given.
+            // Transactions that do not see their own writes cannot be offered to a program.
             case .ownWrites: capabilities.insert(.transactions)
             }
         }
@@ -40,7 +40,7 @@ package struct LibraryEngine: Engine {
         return capabilities
     }
 
-    /// What a library says of its promises speaks of no class: after a loss of power it is held to them under `full`.
+    /// Promises of a library name no class: for a power failure they apply under `full`.
     package var promises: [Promise] {
         description.promises.compactMap { given in
             if let level = IsolationLevel(rawValue: given.level) {
@@ -67,7 +67,7 @@ package struct LibraryEngine: Engine {
         return try LibrarySession(library, directory: location.directory, settings.durability)
     }
 
-    /// The library in this process, and the very file that was described.
+    /// The loaded library, which must be the file that was described.
     func library() throws(EngineError) -> EngineLibrary {
         do throws(LibraryError) {
             let library = try EngineLibrary.load(description.file.path)
@@ -90,7 +90,7 @@ package struct LibraryEngine: Engine {
     package var logPatterns: [String] { patterns(.log) }
     package var coordinationPatterns: [String] { patterns(.lock) }
     package var constantPatterns: [String] { patterns(.constant) }
-    /// Nobody says that it does not.
+    /// The description does not exclude it.
     package var changesFilesAtOpen: Bool { true }
 
     private func patterns(_ role: LibraryDescription.FilePattern.Role) -> [String] {
@@ -108,7 +108,7 @@ package struct LibraryEngine: Engine {
         return files.filter { $0.role == .data } + files.filter { $0.role != .data }
     }
 
-    /// By the first pattern that matches; nil for what is no part of the database.
+    /// By the first matching pattern; nil for a file that is not part of the database.
     private func role(of name: String) -> DatabaseFile.Role? {
         guard let first = description.files.first(where: { fnmatch($0.pattern, name, 0) == 0 }) else { return nil }
         switch first.role {

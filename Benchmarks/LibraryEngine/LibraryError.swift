@@ -1,4 +1,4 @@
-/// Why a file is no engine that can be used, and what its author or its user does about it.
+/// Why a file cannot be used as an engine, with the remedy for its author or its user.
 package struct LibraryError: Error, CustomStringConvertible {
     package var path: String
     package var message: String

@@ -14,7 +14,7 @@ extension LibrarySession: QuerySession, SnapshotSession {
         return try readNewest(reads, rows, latency: latency)
     }
 
-    /// A transaction for each read: it sees what is newest then.
+    /// A transaction for each read, which sees the newest version.
     private func readNewest(
         _ reads: PointReads, _ rows: PointRows, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
@@ -103,7 +103,7 @@ extension LibrarySession: QuerySession, SnapshotSession {
     }
 }
 
-/// What is read of each row.
+/// The columns that are read of each row.
 private struct PointRows {
     private let number: UInt8
     private var cells: [PackedCell] = []
@@ -124,7 +124,7 @@ private struct PointRows {
 }
 
 extension LibrarySession: UpdateSession, DeletionSession {
-    /// A row that stands twice is written twice: the last value counts.
+    /// A row given twice is written twice: the last value counts.
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         let table = try self.table(table)
         let patch = try RowPatch(table, table.column(column, .integer))

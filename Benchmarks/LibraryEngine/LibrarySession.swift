@@ -3,7 +3,7 @@ import Measuring
 import PackedRows
 import RunRecords
 
-/// A thread's way into a store. Each call is one transaction, unless it says otherwise.
+/// A thread's session on a store. Each call is one transaction, unless documented otherwise.
 final class LibrarySession: TableSession {
     private let directory: String
     let store: LibraryStore
@@ -49,7 +49,7 @@ final class LibrarySession: TableSession {
 
     // MARK: Tables
 
-    /// The table as the database has it, whoever created it.
+    /// The table as the database has it.
     func table(_ name: String) throws(EngineError) -> PackedTable {
         if let catalogue { return try catalogue.table(name) }
         if let known = PackedCatalogue.known(name) { return known }
@@ -123,7 +123,7 @@ final class LibrarySession: TableSession {
         }
     }
 
-    /// - Parameter next: the key of a row without one of its own; nil where it is looked up.
+    /// - Parameter next: the key of a row without a key of its own; nil where it must be looked up.
     private static func insert(
         _ row: Int, _ packer: RowPacker, _ key: KeyBuffer, _ transaction: LibraryTransaction, next: Int64?
     ) throws(EngineError) {
@@ -153,7 +153,7 @@ final class LibrarySession: TableSession {
         }
     }
 
-    /// In one transaction that is not begun again: what was handed over cannot be taken back.
+    /// In one transaction without retries: rows passed to the sink cannot be taken back.
     func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
         for wanted in schema.tables {
             let table = try table(wanted.name)

@@ -10,13 +10,13 @@ import RunRecords
 #endif
 
 extension EngineLibrary {
-    /// Throws for every answer but the good one.
+    /// Throws for every status except success.
     @inline(__always)
     func judge(_ status: Int32, _ store: OpaquePointer?, _ call: StaticString) throws(EngineError) {
         if status != 0 { throw error(status, store, call) }
     }
 
-    /// With the library's own words.
+    /// An error with the library's own message.
     func error(_ status: Int32, _ store: OpaquePointer?, _ call: StaticString) -> EngineError {
         let (kind, word): (EngineError.Kind, String) =
             switch UInt32(bitPattern: status) {
@@ -33,16 +33,16 @@ extension EngineLibrary {
     }
 }
 
-/// An open store, which all sessions of this process on its directory share.
+/// An open store, shared by all sessions of this process on its directory.
 ///
-/// `@unchecked Sendable`: threads begin transactions of it only where the library says that they may.
+/// `@unchecked Sendable`: threads begin transactions concurrently only where the library allows it.
 final class LibraryStore: @unchecked Sendable {
     static let open = OpenStores<LibraryStore>()
 
     let library: EngineLibrary
     let handle: OpaquePointer
 
-    /// How long a transaction is begun again and again while others are in its way.
+    /// How long a transaction that conflicts with others is retried.
     static let patienceSeconds = 30.0
 
     init(_ library: EngineLibrary, directory: String, _ durability: DurabilityClass) throws(EngineError) {
@@ -56,11 +56,11 @@ final class LibraryStore: @unchecked Sendable {
 
     func close() throws(EngineError) {
         let status = library.close(handle)
-        // The handle is gone, and with it what could be asked for a reason.
+        // The handle is invalid now, so no reason can be queried.
         try library.judge(status, nil, "close")
     }
 
-    /// Nothing, where the library does not tell.
+    /// nil where the library does not report it.
     func liveBytes() throws(EngineError) -> Int? {
         guard let liveBytes = library.liveBytes else { return nil }
         var bytes: UInt64 = 0
@@ -88,8 +88,8 @@ final class LibraryStore: @unchecked Sendable {
         }
     }
 
-    /// Runs the body in a write transaction and commits it, again where somebody else was in the way; aborts it where
-    /// the body throws. The body begins with nothing that an earlier attempt left.
+    /// Runs the body in a write transaction and commits it; retries after a conflict; aborts it where the body throws.
+    /// Each attempt of the body starts without effects of an earlier one.
     func write<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
         let limit = Patience()
         while true {
@@ -105,7 +105,7 @@ final class LibraryStore: @unchecked Sendable {
         }
     }
 
-    /// Runs the body on one version, or as near to that as the library can.
+    /// Runs the body on one version, or as close to that as the library can.
     func read<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
         let limit = Patience()
         while true {
@@ -122,7 +122,7 @@ final class LibraryStore: @unchecked Sendable {
     var snapshotKind: TransactionKind { library.description.claims.contains(.snapshots) ? .snapshot : .read }
 }
 
-/// As `enum assay_begin` has them.
+/// With the values of `enum assay_begin`.
 enum TransactionKind: UInt32 {
     case read = 0
     case write = 1
@@ -132,12 +132,12 @@ enum TransactionKind: UInt32 {
     static let notFound = Int32(bitPattern: ASSAY_NOT_FOUND.rawValue)
 }
 
-/// Waits, longer from time to time, until it is enough.
+/// Waits for increasing times, up to a limit.
 private final class Patience {
     private var waits = 0
     private var waited: UInt32 = 0
 
-    /// Whether to try again, after a pause.
+    /// Whether to retry, after a pause.
     func goesOn() -> Bool {
         let pause = min(UInt32(5_000), UInt32(50) << UInt32(min(waits, 7)))
         guard Double(waited) < LibraryStore.patienceSeconds * 1e6 else { return false }

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Reads the texts by which a library describes itself.
+/// Parses the texts by which a library describes itself.
 enum LibraryText {
     /// Why a name cannot be used; nil where it can.
     static func objection(toName name: String) -> String? {
@@ -46,7 +46,7 @@ enum LibraryText {
         return promises
     }
 
-    /// What an engine of keys and values can promise.
+    /// Kinds of promises that a key-value engine can make.
     private static let promiseKinds = Promise.Kind.allCases.map(\.rawValue).filter {
         $0 != Promise.Kind.safeDeletedAccess.rawValue && $0 != Promise.Kind.atomicMigration.rawValue
     }
@@ -90,7 +90,7 @@ enum LibraryText {
     }
 }
 
-/// A text that says nothing that is known.
+/// An unknown text.
 struct LibraryTextError: Error {
     var member: String
     var given: String

@@ -19,7 +19,7 @@ final class LibraryTransaction {
     private let library: EngineLibrary
     private let store: OpaquePointer
     private var handle: OpaquePointer?
-    /// Whether the newest failure was that somebody else is in the way.
+    /// Whether the latest failure was a conflict with another transaction.
     private(set) var wasBusy = false
 
     init(_ store: LibraryStore, _ handle: OpaquePointer) {
@@ -38,7 +38,7 @@ final class LibraryTransaction {
         return library.error(status, store, call)
     }
 
-    /// The bytes stand until the next call; nil when there is no such key.
+    /// The bytes are valid until the next call; nil when there is no such key.
     @inline(__always)
     func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? { try get(assay_bytes(key)) }
 
@@ -74,7 +74,7 @@ final class LibraryTransaction {
         try judge(library.put(handle, assay_bytes(key), assay_bytes(value)), "put")
     }
 
-    /// Answers whether there was such a key, as far as the engine can tell.
+    /// Returns whether there was such a key, as far as the engine can tell.
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
         let status = library.delete(handle, assay_bytes(key))
@@ -87,20 +87,20 @@ final class LibraryTransaction {
         try delete(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount))
     }
 
-    /// The handle is gone afterwards, whatever the answer.
+    /// The handle is invalid afterwards, also after an error.
     func commit() throws(EngineError) {
         guard let ending = handle else { throw EngineError(.refused, "no transaction is open") }
         handle = nil
         try judge(library.commit(ending), "commit")
     }
 
-    /// Nothing when it has ended.
+    /// Does nothing after its end.
     func abort() {
         if let handle { library.abort(handle) }
         handle = nil
     }
 
-    /// Visits entries from a bound to the other, which is left out, until the body answers false.
+    /// Visits entries from one bound to the other, exclusive, until the body returns false.
     @inline(__always)
     func scan(
         from: UnsafeRawBufferPointer?, to: UnsafeRawBufferPointer?, isBackward: Bool = false,
@@ -119,7 +119,7 @@ final class LibraryTransaction {
 
     func end(_ cursor: OpaquePointer) { library.endScan(cursor) }
 
-    /// What next says, whatever it gives.
+    /// The status of a call of next.
     func answer(_ cursor: OpaquePointer) -> Int32 {
         var (key, value) = (assay_bytes(), assay_bytes())
         return library.next(cursor, &key, &value)
@@ -143,7 +143,7 @@ final class LibraryTransaction {
         return cursor
     }
 
-    /// Visits the rows of a table in key order, from a key on and before another, until the body answers false.
+    /// Visits the rows of a table in key order, from one key and before another, until the body returns false.
     @inline(__always)
     func scan(
         _ table: PackedTable, from lowest: Int64 = .min, before highest: Int64? = nil,
@@ -164,7 +164,7 @@ final class LibraryTransaction {
     /// The largest key of a table; nil when it has no row.
     func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
         let (first, last) = (KeyBuffer(), KeyBuffer())
-        // Descending: down to the last key that the table before can have, and without it.
+        // Descending from the last key that the previous table can have, exclusive.
         last.set(table.number, .max)
         first.set(table.number - 1, .max)
         var found: Int64?
@@ -178,6 +178,6 @@ final class LibraryTransaction {
 }
 
 extension KeyBuffer {
-    /// Stand as long as the buffer.
+    /// Valid as long as the buffer.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: PackedKey.byteCount) }
 }

@@ -2,8 +2,7 @@ import Harness
 import PackedRows
 import RunRecords
 
-/// One transaction of the library each, a snapshot for what reads. A cell is a packed row, which is read and written
-/// whole.
+/// Each is one transaction of the library, a snapshot for reads. A cell is a packed row, read and written as a whole.
 extension LibrarySession: TransactionSession {
     func begin(_ access: TransactionAccess) throws(EngineError) {
         _ = try cells()
@@ -29,7 +28,7 @@ extension LibrarySession: TransactionSession {
         let patch = try RowPatch(table, try table.column(TransactionCells.number, .integer))
         let patched = try patch.patched(try row(cell, table), with: value)
         try transaction().put(key, patched)
-        // The bytes are the patch's own, and gone with it.
+        // Keeps the patch, which owns the bytes, alive.
         withExtendedLifetime(patch) {}
     }
 
@@ -40,7 +39,7 @@ extension LibrarySession: TransactionSession {
         withExtendedLifetime(packer) {}
     }
 
-    /// Nothing is tried again here: what the transaction read is its caller's.
+    /// Not retried: only the caller knows what the transaction read.
     func commit() throws(EngineError) {
         let transaction = try transaction()
         running = nil
@@ -57,7 +56,7 @@ extension LibrarySession: TransactionSession {
         return running
     }
 
-    /// Valid until the transaction's next call; leaves the cell's key in the buffer.
+    /// Valid until the transaction's next call. The buffer then contains the cell's key.
     private func row(_ cell: Int, _ table: PackedTable) throws(EngineError) -> UnsafeRawBufferPointer {
         key.set(table.number, Int64(cell))
         guard let row = try transaction().get(key) else { throw EngineError(.refused, "there is no cell \(cell)") }

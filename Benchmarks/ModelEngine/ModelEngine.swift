@@ -8,10 +8,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Arrays and dictionaries in memory: what the data structures of the language give without a storage engine.
+/// Arrays and dictionaries in memory: what the language's data structures give without a storage engine.
 ///
-/// It is what the others are compared with, and shows what a scenario costs by itself. Nothing survives the process.
-/// The store of a location is shared by all sessions of the process.
+/// The baseline for the others; it shows the cost of a scenario itself. Nothing survives the process. All sessions of
+/// the process share the store of a location.
 package struct ModelEngine: Engine {
     package let name = "model"
     package let version = "1"
@@ -28,7 +28,7 @@ package struct ModelEngine: Engine {
     ]
 
     #if Zoo
-        /// By the environment of the process, or given by a test, which takes turns itself: then nothing waits.
+        /// From the environment, or given by a test that interleaves sessions itself: then nothing waits.
         package var mistake: IsolationMistake?
         package var pauses = false
 

@@ -4,7 +4,7 @@ import RunRecords
 extension ModelSession: KeyedRowSession {
     func prepareRows(_ rows: KeyedRows) throws(EngineError) { keyedRows = rows }
 
-    /// Runs the body under the store's lock, with the places of table, columns and changed column.
+    /// Runs the body under the store's lock, with the indexes of table, columns and changed column.
     private func work<Output>(
         _ body: (inout ModelContent, Int, [Int], Int) throws(EngineError) -> Output
     ) throws(EngineError) -> Output {

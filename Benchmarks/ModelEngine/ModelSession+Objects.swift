@@ -118,7 +118,7 @@ extension StoredTable {
         }
     }
 
-    /// The rows that link to each row, once per link, ascending. Built for each walk: the model keeps no inverse.
+    /// The rows that link to each row, once per link, ascending. Built for each traversal: the model keeps no inverse.
     func backlinks(column: Int) -> [Int32: [Int32]] {
         var origins: [Int32: [Int32]] = [:]
         for row in 0..<rowCount where isLive[row] {

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// A thread's way into a store. Every call holds the store's lock, and runs on its tables directly.
+/// A thread's session on a store. Every call holds the store's lock, and works on its tables directly.
 final class ModelSession: TableSession {
     let store: ModelStore
     var pinned: [SnapshotToken: ModelContent] = [:]
@@ -13,7 +13,7 @@ final class ModelSession: TableSession {
     /// Of `TransactionSession`.
     var running: ModelTransaction?
     #if Zoo
-        /// How its transactions go wrong, whether they wait for others to come between, and which session it is.
+        /// The planted mistake of its transactions, whether they wait to be interleaved, and the number of the session.
         var planted: IsolationMistake?
         var pauses = false
         var number = 0
@@ -108,7 +108,7 @@ final class ModelSession: TableSession {
             let table = try content.table(wanted.name)
             var columns: [Int] = []
             for column in wanted.columns { columns.append(try table.column(column.name)) }
-            // Rows that were inserted in another order than that of their keys come in the order of the keys.
+            // Rows inserted out of key order are returned in key order.
             var places = (0..<table.rowCount).filter { table.isLive[$0] }.map { (number: $0, row: $0) }
             if case .integer(let keys)? = wanted.keyColumn?.values, let name = wanted.key {
                 let numbers = Dictionary(keys.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }

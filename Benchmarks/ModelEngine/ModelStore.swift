@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Synchronization
 
-/// The stores of this process by location: a database in memory has to be found again by its next session.
+/// The stores of this process by location: the next session must find a database in memory again.
 final class ModelStores: Sendable {
     static let shared = ModelStores()
     private let stores = Mutex<[DatabaseLocation: ModelStore]>([:])
@@ -20,7 +20,7 @@ final class ModelStores: Sendable {
 /// One database in memory. A transaction holds the lock as long as it runs.
 final class ModelStore: Sendable {
     let content = Mutex(ModelContent())
-    /// Held by an open transaction of `TransactionSession` that writes.
+    /// Held by an open writing transaction of `TransactionSession`.
     let writer = WriterLock()
     #if Zoo
         let planted = Mutex(PlantedState())
@@ -64,7 +64,7 @@ struct ModelContent: Sendable {
         try tables[table].set(column: column, row: row, text: text)
     }
 
-    /// Deletes the row, and takes it out of every link that leads to it. Complexity: O(links to the table).
+    /// Deletes the row, and removes all links to it. Complexity: O(links to the table).
     mutating func delete(table: Int, row: Int) {
         let name = tables[table].name
         tables[table].delete(row: row)

@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// One writer at a time, under a lock that it holds from begin to end; who reads gets a copy of all tables.
+/// One writer at a time, under a lock that it holds from begin to end; a reader gets a copy of all tables.
 ///
-/// A writer's changes are put into the store by its commit. The lock is the transactions' own: they are not isolated
-/// from the calls of other roles, which no scenario uses beside them.
+/// A writer's changes enter the store at its commit. The lock belongs to transactions: they are not isolated from
+/// calls of other roles, which no scenario uses concurrently with them.
 extension ModelSession: TransactionSession {
     func begin(_ access: TransactionAccess) throws(EngineError) {
         #if Zoo
@@ -71,7 +71,7 @@ extension ModelSession: TransactionSession {
         return running
     }
 
-    /// A mistake shows when others come between: an operation in memory is too short for that.
+    /// A mistake shows only when transactions interleave: an operation in memory is too short for that.
     private func pauseIfPlanted() {
         #if Zoo
             if planted != nil && pauses { usleep(50) }
@@ -87,11 +87,11 @@ final class ModelTransaction {
     }
 
     let access: TransactionAccess
-    /// What it sees: the state at its begin, with its own changes.
+    /// Its view: the state at its begin, with its own changes.
     var content: ModelContent
     private(set) var changes: [Change] = []
     #if Zoo
-        /// What the mistake needs; nil in an engine without one.
+        /// State for the mistake; nil without one.
         let plan: PlantedPlan?
     #endif
 
@@ -162,7 +162,7 @@ final class ModelTransaction {
     }
 }
 
-/// A lock that is taken by one call and given back by another.
+/// A lock that is taken by one call and released by another.
 ///
 /// `@unchecked Sendable`: the memory is the mutex's own, and is touched by its functions alone.
 final class WriterLock: @unchecked Sendable {

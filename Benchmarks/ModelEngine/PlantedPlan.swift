@@ -9,25 +9,25 @@
         import Glibc
     #endif
 
-    /// What a store keeps for the mistakes of its transactions.
+    /// A store's state for the mistakes of its transactions.
     struct PlantedState: Sendable {
-        /// The states before the newest ones, the oldest first.
+        /// Earlier states, the oldest first.
         var past: [ModelContent] = []
         /// Cells that an open transaction has written.
         var held: [Int: ObjectIdentifier] = [:]
     }
 
-    /// How a transaction of the model goes wrong.
+    /// The mistake of a transaction of the model.
     final class PlantedPlan {
         private let store: ModelStore
         private let mistake: IsolationMistake
         private let access: TransactionAccess
-        /// Of the session: readers of even ones see other cells late than those of odd ones.
+        /// Number of the session: readers of even ones see other cells late than those of odd ones.
         private let number: Int
         private var start = ModelContent()
         private var undo: [ModelTransaction.Change] = []
 
-        /// How many commits late the other half of the cells is.
+        /// How many commits late the other half of the cells is seen.
         private static let delay = 3
 
         init(_ store: ModelStore, _ mistake: IsolationMistake, _ access: TransactionAccess, number: Int) {
@@ -41,7 +41,7 @@
             access == .writing && [.abortedRead, .intermediateRead, .longFork].contains(mistake)
         }
 
-        /// Changes are in the store before the commit.
+        /// Changes enter the store before the commit.
         private var writesThrough: Bool {
             [.dirtyWrite, .abortedRead, .intermediateRead, .cyclicFlow].contains(mistake)
         }
@@ -53,7 +53,7 @@
             return forked()
         }
 
-        /// The newest state with one half of its cells as they were some commits ago.
+        /// The newest state, with one half of its cells as they were some commits ago.
         private func forked() -> ModelContent {
             let past = store.planted.withLock { $0.past }
             var content = start
@@ -72,7 +72,7 @@
             return content
         }
 
-        /// Before a read: what others have written meanwhile is seen, where there are no versions.
+        /// Before a read: takes others' newer writes, where there are no versions.
         func look(_ content: inout ModelContent) throws(EngineError) {
             if mistake == .dirtyWrite || mistake == .cyclicFlow { content = store.content.withLock { $0 } }
         }
@@ -89,7 +89,7 @@
                 return before
             }
             undo.append(ModelTransaction.Change(cell: change.cell, value: before))
-            // Others are to read in between, however few processors there are.
+            // Lets other transactions read meanwhile, even with few processors.
             if mistake == .intermediateRead { usleep(20) }
         }
 

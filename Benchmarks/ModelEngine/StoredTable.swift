@@ -56,7 +56,7 @@ struct StoredTable: Sendable {
         return index
     }
 
-    /// The live row with that key. A table without one is asked by row index.
+    /// The live row with that key; in a table without keys, with that row index.
     func row(key: Int64) throws(EngineError) -> Int {
         let row = integerKeys == nil ? Int(exactly: key) : integerKeys?[key]
         guard let row, row >= 0, row < rowCount, isLive[row] else {
@@ -94,7 +94,7 @@ struct StoredTable: Sendable {
         guard case .integer(var integers) = columns[column].values else {
             throw EngineError(.refused, "column \(columns[column].name) holds no integers")
         }
-        // The column is let go first, so that the array is changed in place unless a snapshot holds it.
+        // The column is released first, so that the array is changed in place unless a snapshot shares it.
         columns[column].values = .integer([])
         integers[row] = integer
         columns[column].values = .integer(integers)

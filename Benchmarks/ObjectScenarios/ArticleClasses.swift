@@ -42,7 +42,7 @@ enum ArticleClasses {
         Article.self, Thumbnail.self, Comment.self, Category.self, Source.self, Licence.self,
     ]
 
-    /// `count` articles with a thumbnail, a comment and both categories each, as in the article.
+    /// `count` articles, each with a thumbnail, a comment and both categories.
     static func fill(_ realm: Realm, count: Int = 10) throws {
         try realm.write {
             let categories = ["swift", "databases"].map { name in

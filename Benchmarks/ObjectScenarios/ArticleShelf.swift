@@ -1,6 +1,6 @@
 import Strata
 
-/// What a database of articles has to hold: every object of every class, what it holds and what leads to it.
+/// The expected content of a database of articles: every object of every class, its values and its backlinks.
 struct ArticleShelf {
     struct Entry {
         var title: String
@@ -30,7 +30,8 @@ struct ArticleShelf {
         }
     }
 
-    /// Deletes an article by the rules of its class: thumbnail and comments go, sources that nothing else leads to.
+    /// Deletes an article by the rules of its class: thumbnail and comments are deleted, and sources without other
+    /// owners.
     mutating func delete(_ id: Int) {
         guard let gone = articles.removeValue(forKey: id) else { return }
         thumbnails.removeAll { $0 == gone.thumbnail }
@@ -61,7 +62,7 @@ struct ArticleShelf {
         return lines.sorted()
     }
 
-    /// The same of a database.
+    /// The lines of a database.
     static func lines(_ realm: Realm) -> [String] {
         var lines = realm.objects(Article.self).map { article in
             line(
@@ -80,7 +81,7 @@ struct ArticleShelf {
         return lines.sorted()
     }
 
-    /// Compares a database with this, whole.
+    /// Compares the whole content of a database with this one.
     func compare(_ realm: Realm) -> PolicyTrials.Finding { .same("contents", Self.lines(realm), lines) }
 
     private static func line(_ id: Int, _ entry: Entry, relatedBy: [Int]) -> String {

@@ -7,7 +7,7 @@ import Strata
     import Foundation
 #endif
 
-/// A flat class, for histories of changes.
+/// A flat class, for sequences of changes.
 final class Entry: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var text = ""

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A scenario of small trials, each in a database of its own, that no policy decides about.
+/// A scenario of small trials, each in a database of its own, to which no policy applies.
 protocol ObjectTrialScenario: Scenario {
     associatedtype Way: RawRepresentable, CaseIterable where Way.RawValue == String
 

@@ -9,12 +9,12 @@ import Synchronization
     import Foundation
 #endif
 
-/// Trials of what happens to a program that holds something deleted, under either policy.
+/// Trials of a program that uses a deleted object, under either policy.
 ///
-/// Each runs in a forked child, because under `.trap` the right answer is the end of the process. A child that was
-/// ended by the signal of a trap and left the text that belongs to it, in a trial where the policy asks for one, did
-/// what was promised: `correct`. A trap without that text, or elsewhere, stays `crashed`, and so does a child that died
-/// of anything else, such as a wild read.
+/// Each runs in a forked child, because under `.trap` the right result is the end of the process. A child that ended by
+/// the signal of a trap with the expected message, in a trial where the policy requires a trap, is `correct`. A trap
+/// without that message, or in another trial, stays `crashed`, and so does a child that ended by another signal, such
+/// as that of a wild read.
 struct PolicyTrials {
     static let parameter = ScenarioParameter(
         "policy", default: "substitute", allowed: ["substitute", "trap"], summary: "Configuration.invalidAccess")
@@ -35,8 +35,8 @@ struct PolicyTrials {
     /// `trial` runs in a child.
     ///
     /// - Parameters:
-    ///   - trapText: by the name of a trial, what the process says at its end where the policy `.trap` asks for that
-    ///     end; nil where it has to go on.
+    ///   - trapText: by the name of a trial, the message with which the process must end under `.trap`; nil where it
+    ///     must continue.
     ///   - alwaysTrapText: the same, under either policy.
     func run(
         _ names: [String], trapText: (String) -> String? = { _ in nil },
@@ -56,7 +56,7 @@ struct PolicyTrials {
         context.report.add(.trials, Double(ends.count { $0.end != nil }), statistic: "count")
     }
 
-    /// Runs the trials in children, and hands over how each ended.
+    /// Runs the trials in children, and returns how each ended.
     func ends(
         _ names: [String], _ body: (_ name: String, _ place: TrialPlace) throws -> (Outcome, String)
     ) throws -> [(address: FaultAddress, end: TrialEnd?)] {
@@ -81,7 +81,7 @@ struct PolicyTrials {
             got == expected ? .right : .wrong("\(what): expected \(expected), got \(got)")
         }
 
-        /// Compares lists; the detail names the first place where they differ.
+        /// Compares lists; the detail names the first difference.
         static func same<Value: Equatable>(_ what: String, _ got: [Value], _ expected: [Value]) -> Finding {
             guard let place = zip(got, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset else {
                 if got.count == expected.count { return .right }
@@ -92,7 +92,7 @@ struct PolicyTrials {
             return .wrong("\(what), place \(place): expected \(expected[place]), got \(got[place])")
         }
 
-        /// The first that is wrong.
+        /// The first failure.
         static func all(_ findings: [Finding]) -> Finding {
             for case .wrong(let detail) in findings { return .wrong(detail) }
             return .right
@@ -114,8 +114,8 @@ struct PolicyTrials {
         }
     }
 
-    /// What came of a trial in which the process has to end with a text. A signal alone is what any wild jump ends
-    /// with, too.
+    /// The outcome of a trial in which the process must end with a message. The signal alone proves nothing: a wild
+    /// jump has it, too.
     static func judged(_ trial: Trial, trapText: String) -> Trial {
         let asked = "expected the process to end with \"\(trapText)\""
         switch trial.outcome {
@@ -131,12 +131,12 @@ struct PolicyTrials {
         }
     }
 
-    /// SIGILL, SIGTRAP, SIGABRT: what a failed precondition ends with, by processor and build.
+    /// SIGILL, SIGTRAP, SIGABRT: signals of a failed precondition, by processor and build.
     private static let trapSignals: Set<Int32> = [4, 5, 6]
 }
 
 extension CaseContext {
-    /// Runs the body; an error of Strata's own becomes the outcome of the case, and no failure of the harness.
+    /// Runs the body; an error of Strata's becomes the outcome of the case instead of a failure of the harness.
     func withEngineErrors<Output>(_ body: () throws -> Output) throws -> Output {
         do {
             return try body()
@@ -146,7 +146,7 @@ extension CaseContext {
     }
 }
 
-/// Where a trial works: a file of its own, and the reports of its Realm.
+/// The environment of a trial: a file of its own, and the reports of its Realm.
 final class TrialPlace {
     let policy: Realm.Configuration.InvalidAccess
     private let directory: String

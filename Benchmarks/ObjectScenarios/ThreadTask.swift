@@ -21,7 +21,7 @@ final class ThreadTask<Output: Sendable>: Sendable {
         }.start()
     }
 
-    /// Waits for the end; once.
+    /// Waits for the end. Call it once.
     func wait() throws -> Output {
         result.done.wait()
         guard let end = result.value.withLock({ $0 }) else { throw HarnessError("a thread ended without a result") }

@@ -6,9 +6,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// Databases that this process has open, for libraries that may open a path once only: sessions share one handle.
+/// The open databases of this process, for libraries that may open a path only once: sessions share one handle.
 package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
-    /// A process has a few of them: they are looked through.
+    /// Searched linearly: a process has few of them.
     private struct Entries {
         var paths: [String] = []
         var stores: [Store] = []
@@ -30,13 +30,13 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     }
 
     private let entries = Mutex(Entries())
-    /// The process that the entries are of. A child that was forked has none: a handle is used and closed where it was
-    /// opened, and left alone elsewhere.
+    /// The process that opened the entries. A forked child ignores them: a handle is used and closed only by the
+    /// process that opened it.
     private let owner = Atomic<Int32>(getpid())
 
     package init() {}
 
-    /// Has Swift make what it needs for the first database: see `Engine.learn`.
+    /// Makes Swift create what it needs for the first database: see `Engine.learn`.
     package func prepare() {
         entries.withLock { entries in
             entries.paths.reserveCapacity(1)
@@ -52,7 +52,7 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     ) throws(Failure) -> Store {
         try entries.withLock { entries throws(Failure) in
             if owner.exchange(getpid(), ordering: .relaxed) != getpid() {
-                // Not even let go of: that would close them.
+                // Not even released, since that would close them.
                 for store in entries.stores { _ = Unmanaged.passRetained(store) }
                 entries = Entries()
             }
@@ -66,7 +66,7 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Calls `close` when the last session lets go.
+    /// Calls `close` when the last session is released.
     package func letGo<Failure: Error>(
         _ path: String, close: (Store) throws(Failure) -> Void
     ) throws(Failure) {
@@ -80,7 +80,7 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Closes and opens anew what one session alone has open; nil where others have it open too.
+    /// Closes and reopens a database that only one session has open; nil where others have it open, too.
     package func reopen<Failure: Error>(
         _ path: String, _ body: (Store) throws(Failure) -> Store
     ) throws(Failure) -> Store? {

@@ -3,7 +3,7 @@ import JSONText
 import RunRecords
 import Synchronization
 
-/// The tables of a database of keys and values: JSON under a key of its own.
+/// The tables of a key-value database: JSON under a reserved key.
 package struct PackedCatalogue: Sendable {
     package private(set) var tables: [PackedTable] = []
 
@@ -16,7 +16,7 @@ package struct PackedCatalogue: Sendable {
         }
     }
 
-    /// Of this program, not of a database: what it says that it was compiled for.
+    /// Of this program, not of a database: the tables that it knows at compile time.
     private static let known = Mutex<[String: PackedTable]>([:])
 
     package static func learn(_ set: TableSet) {
@@ -26,11 +26,11 @@ package struct PackedCatalogue: Sendable {
             }
         }
         for table in set.tables { if let learnt = Self.known(table.name) { _ = cells(of: learnt) } }
-        // A copy of a table asks for the type of its columns' list.
+        // The first copy of a table looks up the metadata of its columns' array.
         _ = String(describing: [PackedColumn].self)
     }
 
-    /// What a read of all columns looks for, in the same way.
+    /// The cells that a read of all columns uses, created early for the same reason.
     @inline(never)
     private static func cells(of table: PackedTable) -> [PackedCell] {
         var cells: [PackedCell] = []
@@ -83,14 +83,14 @@ package struct PackedCatalogue: Sendable {
         return try body(UnsafeRawBufferPointer(buffer))
     }
 
-    /// What `get` finds under the catalogue's key; nil when there is nothing.
+    /// The result of `get` for the catalogue's key; nil when there is none.
     package static func catalogueBytes(
         _ get: (UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer?
     ) throws(EngineError) -> [UInt8]? {
         try withKey { key throws(EngineError) in try get(key).map { Array($0) } }
     }
 
-    /// Throws: `untold` where the bytes are no catalogue.
+    /// Throws: `untold` where the bytes are not a catalogue.
     package init(bytes: [UInt8]) throws(EngineError) {
         do {
             let read = try JSONReader.read(bytes)

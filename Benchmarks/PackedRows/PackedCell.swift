@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// Where a column's value stands in a packed row, for loops over many rows.
+/// The place of a column's value in a packed row, for loops over many rows.
 ///
-/// Numbers alone: a column itself has its name in it, and Swift would count references to that for every row that is
-/// read, which costs a quarter of what LMDB takes to find it.
+/// Only numbers: a column contains its name, and Swift would count references to that for every row that is read, which
+/// costs a quarter of LMDB's time to find the row.
 @usableFromInline
 package struct PackedCell: Sendable {
     @usableFromInline let kind: PackedColumn.Kind
@@ -31,11 +31,11 @@ package struct PackedCell: Sendable {
         return UInt64(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
-    /// Whether the value stands in the row: it does but for the key's.
+    /// Whether the value is in the row: all are, except the key's.
     @inlinable
     package var isInRow: Bool { !isKey }
 
-    /// The same of a column that stands in the row, without a look at the key.
+    /// The same for a column in the row, without a check for the key.
     @inlinable @inline(__always)
     package func word(in row: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {
         guard row.count >= headBytes else { throw PackedTable.tooShort(row.count) }

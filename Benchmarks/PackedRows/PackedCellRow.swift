@@ -1,9 +1,9 @@
 import Harness
 import RunRecords
 
-/// A packed row of `TransactionCells` with another text: packed anew, since its length changes.
+/// A packed row of `TransactionCells` with another text: packed again, since its length changes.
 package enum PackedCellRow {
-    /// - Returns: a packer of the one row, which owns the bytes that `pack(0)` gives.
+    /// - Returns: a packer of the one row, which owns the bytes that `pack(0)` returns.
     package static func packer(
         _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String
     ) throws(EngineError) -> RowPacker {

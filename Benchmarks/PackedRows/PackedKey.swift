@@ -13,7 +13,7 @@ package enum PackedKey {
         bytes.storeBytes(of: ordered.bigEndian, toByteOffset: 1, as: UInt64.self)
     }
 
-    /// nil when the bytes are no key of that table.
+    /// nil when the bytes are not a key of that table.
     @inlinable
     package static func read(_ bytes: UnsafeRawBufferPointer, of table: UInt8) -> Int64? {
         guard bytes.count == byteCount, bytes[0] == table else { return nil }
@@ -22,7 +22,7 @@ package enum PackedKey {
     }
 }
 
-/// Room for one key, owned by a session.
+/// Memory for one key, owned by a session.
 @usableFromInline
 package final class KeyBuffer {
     @usableFromInline

@@ -1,6 +1,6 @@
 import Harness
 
-/// What `KeyedRowSession` does to rows of an engine that knows keys and values alone.
+/// The operations of `KeyedRowSession` on rows of a key-value engine.
 @usableFromInline
 package final class PackedKeyedRows {
     package let table: PackedTable

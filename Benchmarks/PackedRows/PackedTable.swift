@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-// How tables stand in an engine that knows keys and values alone.
+// The layout of tables in a key-value engine.
 //
 // key    byte 0: number of the table, from 1; bytes 1 to 8: the row's key, sign bit flipped, big-endian, so that bytes
 //        order as keys do. The key 0x00 alone leads to the catalogue.
@@ -9,7 +9,7 @@ import RunRecords
 //        4 bytes for each text and list of links but the last: where it ends in what follows; then the bytes of texts
 //        and the 4-byte row indexes of lists. A row of (name, age, score) takes 16 bytes and its name.
 
-/// A column and where its values stand in a packed row.
+/// A column, with the place of its values in a packed row.
 @usableFromInline
 package struct PackedColumn: Sendable, Hashable {
     @usableFromInline
@@ -21,17 +21,17 @@ package struct PackedColumn: Sendable, Hashable {
     package var kind: Kind
     /// The other table of a link or a list of links.
     package var target: String?
-    /// Of a fixed column: byte offset in the value. Of another: its place among the variable ones.
+    /// For a fixed column: byte offset in the value. For another: its index among the variable ones.
     @usableFromInline
     package var place: Int
-    /// The values are the rows' keys, and stand there alone.
+    /// The values are the rows' keys, and are stored only there.
     @usableFromInline
     package var isKey: Bool
 
     package var isFixed: Bool { kind != .text && kind != .links }
 }
 
-/// A table as an engine of keys and values holds it.
+/// A table in a key-value engine.
 @usableFromInline
 package struct PackedTable: Sendable, Hashable {
     package let name: String
@@ -50,7 +50,7 @@ package struct PackedTable: Sendable, Hashable {
     /// The column whose values are the keys; nil where keys are row indexes.
     package var keyColumn: PackedColumn? { columns.first { $0.isKey } }
 
-    /// The key column is the key where its values are the row indexes; another key is a column like any other.
+    /// The key column is the key only where its values are the row indexes; any other key is an ordinary column.
     package init(_ table: Table, number: UInt8) {
         var isKeyed = false
         if case .integer(let keys)? = table.keyColumn?.values {
@@ -71,7 +71,7 @@ package struct PackedTable: Sendable, Hashable {
         self.init(name: table.name, number: number, columns: columns)
     }
 
-    /// Gives the columns their places.
+    /// Assigns places to the columns.
     package init(name: String, number: UInt8, columns: [PackedColumn]) {
         self.name = name
         self.number = number
@@ -108,7 +108,7 @@ package struct PackedTable: Sendable, Hashable {
         return column
     }
 
-    /// What an application notices by itself when a value is too short for its columns.
+    /// The error of an application that finds a value too short for its columns.
     @usableFromInline
     package static func tooShort(_ bytes: Int) -> EngineError {
         EngineError(.untold, "a row of \(bytes) bytes is too short for its columns")
@@ -145,7 +145,7 @@ package struct PackedTable: Sendable, Hashable {
         return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: column.place, as: UInt64.self))
     }
 
-    /// A value as data sets have it.
+    /// A value in the form of data sets.
     package func value(
         _ column: PackedColumn, _ key: Int64, _ value: UnsafeRawBufferPointer
     ) throws(EngineError) -> Value {

@@ -1,19 +1,19 @@
 import Harness
 import RunRecords
 
-/// Packs the rows of a data set's table, one after the other, into one buffer.
+/// Packs the rows of a data set's table, one at a time, into one buffer.
 ///
-/// The columns are copied once into memory of its own, and what each asks for is a step without references: a loop
-/// over arrays in an enumeration counted references for every value, and took a third of what LMDB needs for a row.
+/// The columns are copied once into separate memory, and each becomes a step without references: a loop over arrays in
+/// an enumeration counted references for every value, and took a third of LMDB's time for a row.
 package final class RowPacker {
-    /// What a column adds to a row.
+    /// The part of a column in a row.
     private struct Step {
         enum Kind { case word, bytes }
 
         var kind: Kind
-        /// Where the word stands; where the end of the bytes is told, or -1 where the row's end tells it.
+        /// The offset of the word; or of the end of the bytes, -1 where the end of the row is theirs.
         var place: Int
-        /// A word per row, or where each row's bytes end.
+        /// A word per row, or the end of each row's bytes.
         var words: UnsafePointer<UInt64>
         var bytes: UnsafePointer<UInt8>
     }

@@ -6,7 +6,7 @@ import Harness
     import Darwin
 #endif
 
-/// Rewrites one integer of a packed row into a buffer of its own: engines want the whole value.
+/// Rewrites one integer of a packed row into a buffer of its own: engines need the whole value.
 package final class RowPatch {
     private let table: PackedTable
     private let column: PackedColumn

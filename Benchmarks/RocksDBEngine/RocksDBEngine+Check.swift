@@ -4,8 +4,8 @@
     import PackedRows
 
     extension RocksDBEngine: CheckingEngine {
-        /// Its C interface has no `VerifyChecksum`: every entry is read with `verify_checksums`, past the cache, so
-        /// that each block is verified in the same way.
+        /// Its C interface has no `VerifyChecksum`: every entry is read with `verify_checksums`, bypassing the cache,
+        /// which verifies each block in the same way.
         package func check(_ location: DatabaseLocation) throws(EngineError) {
             let store = try RocksDBStore(
                 directory: location.directory, settings: RocksDBSettings(durability: .full, tuning: tuning))

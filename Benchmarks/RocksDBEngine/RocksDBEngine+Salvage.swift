@@ -6,7 +6,7 @@
     extension RocksDBEngine: SalvagingEngine {
         package var salvageMeans: String { "rocksdb_repair_db" }
 
-        /// Repairs a copy where it stands, as the library does. It says nothing of what it left out.
+        /// Repairs a copy in place, as the library does. It does not report what it left out.
         package func salvage(
             _ damaged: DatabaseLocation, into rescued: DatabaseLocation
         ) throws(EngineError) -> SalvageClaim? {

@@ -8,7 +8,7 @@
         package enum Tuning: Sendable {
             /// The library's own defaults.
             case asItComes
-            /// For reads of single rows, with a cache of the size that SQLite has when it is tuned.
+            /// For point reads, with a cache of the size that the tuned SQLite has.
             case tuned
         }
 
@@ -37,9 +37,8 @@
         ///
         /// Not `detects-damage`: blocks of tables are verified when they are read, but its default recovery of the log
         /// (kPointInTimeRecovery in options.h) is documented to stop the playback where the log is inconsistent,
-        /// without an error. Of isolation no more than reads of what was committed: a write batch is atomic, and
-        /// reading before writing is the application's affair (here: under a lock of its own), so that a lost update
-        /// breaks no promise.
+        /// without an error. Only read-committed isolation: a write batch is atomic, and the application must protect
+        /// reads before writes (here by a lock of its own), so that a lost update breaks no promise.
         package let promises = [
             Promise(
                 .durability,
@@ -77,12 +76,12 @@
             RocksDBStore.open.prepare()
         }
 
-        /// What the library reads at open. Its information log and its copies of the options are no data.
+        /// The files that the library reads at open. Its info log and its copies of the options are not data.
         package var logPatterns: [String] { ["*.log"] }
         package var coordinationPatterns: [String] { ["LOCK"] }
-        /// Tables are written once; what becomes of them later stands in other files.
+        /// Tables are written once; other files record their later state.
         package var constantPatterns: [String] { ["*.sst"] }
-        /// Every open begins a manifest and a log of its own.
+        /// Every open creates a new manifest and a new log.
         package var changesFilesAtOpen: Bool { true }
 
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {

@@ -3,7 +3,7 @@
     import PackedRows
     import RunRecords
 
-    /// A change reads the row first, since a value is written whole: writers take turns, as in a batch of updates.
+    /// A change reads the row first, since a value is written as a whole: writers take turns, as in a batch of updates.
     extension RocksDBSession: KeyedRowSession {
         func prepareRows(_ rows: KeyedRows) throws(EngineError) {
             keyedRows = try PackedKeyedRows(rows, try table(rows.table))
@@ -24,7 +24,7 @@
             return digest
         }
 
-        /// An iterator shows the version of its beginning.
+        /// An iterator shows the version at its creation.
         func readRows(_ keys: Range<Int64>) throws(EngineError) -> ReadDigest {
             let rows = try prepared()
             var digest = ReadDigest()

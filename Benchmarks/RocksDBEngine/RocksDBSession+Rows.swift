@@ -5,7 +5,7 @@
     import PackedRows
     import RunRecords
 
-    /// A pinned version with the options that read it.
+    /// A pinned version with the options to read it.
     final class RocksDBSnapshot {
         private let store: RocksDBStore
         private let snapshot: OpaquePointer?
@@ -26,7 +26,7 @@
 
     extension RocksDBSession: QuerySession, SnapshotSession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
-            // Options without a snapshot take the newest version for each read.
+            // Without a snapshot in the options each read uses the newest version.
             guard reads.snapshot == .batch, reads.keys.count > 1 else {
                 return try read(reads, store.readOptions, latency: latency)
             }
@@ -126,7 +126,7 @@
     }
 
     extension RocksDBSession: UpdateSession, DeletionSession {
-        /// A key that stands twice takes the last value: all are read before the batch is written.
+        /// For a duplicate key the last value counts: all rows are read before the batch is written.
         func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
             let table = try self.table(table)
             let patch = try RowPatch(table, table.column(column, .integer))

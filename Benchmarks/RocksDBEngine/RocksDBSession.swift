@@ -5,7 +5,7 @@
     import PackedRows
     import RunRecords
 
-    /// A thread's way into a database. A call that writes is one batch, unless it says otherwise.
+    /// A thread's session on a database. A call that writes is one batch, unless documented otherwise.
     final class RocksDBSession: TableSession {
         private let directory: String
         private let settings: RocksDBSettings
@@ -50,7 +50,7 @@
 
         // MARK: Tables
 
-        /// The table as the database has it, whoever created it.
+        /// The table as the database has it.
         func table(_ name: String) throws(EngineError) -> PackedTable {
             if let catalogue { return try catalogue.table(name) }
             if let known = PackedCatalogue.known(name) { return known }
@@ -172,8 +172,8 @@
     }
 
     extension RocksDBSession: SettingsSession {
-        /// From the newest file OPTIONS, which the library writes at open: what it came to, not what was asked for. The
-        /// options of writes and the size of the cache are in none: the cache is asked for by property.
+        /// From the newest file OPTIONS, which the library writes at open with the effective values. It lacks write
+        /// options and the size of the cache, which is queried by property.
         func observedSettings() throws(EngineError) -> [EngineSetting] {
             let text: String
             do {
@@ -205,7 +205,7 @@
     }
 
     extension RocksDBSession: CompactionSession {
-        /// The memory table into a file, then all files into new ones.
+        /// Flushes the memtable, then compacts all files into new ones.
         func compact() throws(EngineError) {
             var message: UnsafeMutablePointer<CChar>?
             let flush = rocksdb_flushoptions_create()

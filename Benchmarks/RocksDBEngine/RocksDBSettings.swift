@@ -3,13 +3,13 @@
     import Harness
     import RunRecords
 
-    /// What is set, and what the library's own defaults are where they matter.
+    /// The settings that are set, and the library's defaults where they matter.
     struct RocksDBSettings: Sendable {
         var durability: DurabilityClass
         var tuning: RocksDBEngine.Tuning
 
-        /// From the name of the library's file, `librocksdb.so.7.8.3`, else from the name that programs look for: its C
-        /// interface has no call for it.
+        /// From the name of the library's file, `librocksdb.so.7.8.3`, else from its soname: the C interface has no
+        /// call for it.
         static let version: String = {
             let library = LoadedLibrary.of(function: "rocksdb_open")
             let mark = "librocksdb.so."
@@ -28,7 +28,7 @@
         static let bloomBits = 10.0
         static let hashRatio = 0.75
 
-        /// What the library writes about itself into its file OPTIONS, by the names that it has there.
+        /// The settings that the library writes into its file OPTIONS, by the names used there.
         var observable: [EngineSetting] {
             [
                 EngineSetting("write_buffer_size", "\(isTuned ? Self.tunedBufferBytes : 64 << 20)"),

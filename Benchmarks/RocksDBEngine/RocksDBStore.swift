@@ -6,7 +6,7 @@
 
     /// An open database.
     ///
-    /// `@unchecked Sendable`: the library lets every thread use a database, and the options stay as they were at open.
+    /// `@unchecked Sendable`: the library supports use by all threads, and the options do not change after the open.
     final class RocksDBStore: @unchecked Sendable {
         static let open = OpenStores<RocksDBStore>()
 
@@ -16,7 +16,7 @@
         let writeOptions: OpaquePointer?
         /// The newest version.
         let readOptions: OpaquePointer?
-        /// Held while something is read in order to be written.
+        /// Held from a read to the write that depends on it.
         let readModifyWrite = Mutex<Void>(())
 
         init(directory: String, settings: RocksDBSettings) throws(EngineError) {
@@ -39,10 +39,10 @@
             handle = opened
         }
 
-        /// What somebody sets who reads rows by their key: a cache that holds the table, filters that say where a key
-        /// is not, an index by hash inside blocks, and room for a batch of many rows in memory.
+        /// Options that a RocksDB user would set for point reads: a block cache that holds the table, bloom filters, a
+        /// hash index inside blocks, and a large memtable.
         ///
-        /// Left out: logs that are used again (`recycle_log_file_num`), which the default recovery forbids.
+        /// Left out: recycled logs (`recycle_log_file_num`), which are incompatible with the default recovery.
         private static func tune(_ options: OpaquePointer?) {
             let table = rocksdb_block_based_options_create()
             let cache = rocksdb_cache_create_lru(RocksDBSettings.tunedCacheBytes)
@@ -61,7 +61,7 @@
             rocksdb_options_set_bytes_per_sync(options, 1 << 20)
         }
 
-        /// Empties the memory table into a file, as a careful application does before it ends.
+        /// Flushes the memtable to a file, as a careful application does at its end.
         func close() throws(EngineError) {
             var message: UnsafeMutablePointer<CChar>?
             let flush = rocksdb_flushoptions_create()
@@ -87,7 +87,7 @@
             return EngineError(text.hasPrefix("Corruption") ? .damaged : isFull ? .outOfSpace : .refused, text)
         }
 
-        /// Runs the body with the value; answers false when there is no such key.
+        /// Runs the body with the value; returns false when there is no such key.
         @inline(__always)
         func get(
             _ key: KeyBuffer, _ options: OpaquePointer?,
@@ -114,7 +114,7 @@
             return true
         }
 
-        /// Visits the rows of a table in key order from a key on, until the body answers false.
+        /// Visits the rows of a table in key order from a key on, until the body returns false.
         @inline(__always)
         func scan(
             _ table: PackedTable, from lowest: Int64 = .min,
@@ -155,7 +155,7 @@
             return PackedKey.read(UnsafeRawBufferPointer(start: key, count: count), of: table.number)
         }
 
-        /// Writes what the body puts into a batch, whole or not at all.
+        /// Writes the changes that the body adds to a batch, atomically.
         func write(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) {
             let batch = RocksDBBatch()
             try body(batch)

@@ -23,7 +23,7 @@
         private let linkSources: [LinkSource]
         private let clusteredKeys: [Int64]?
 
-        /// Runs the body with a writer that is valid inside it only.
+        /// Runs the body with a writer that is valid only inside it.
         static func with(
             _ table: Table, _ layout: TableLayout, _ connection: SQLiteConnection,
             _ body: (RowWriter) throws(EngineError) -> Void
@@ -33,7 +33,7 @@
             }
         }
 
-        /// Keeps the bytes of one text column after the other in place, and runs the body inside of all of them.
+        /// Pins the bytes of one text column after the other, and runs the body inside all of these calls.
         private static func pin(
             _ columns: ArraySlice<Column>, _ sources: [Source], _ body: ([Source]) throws(EngineError) -> Void
         ) throws(EngineError) {

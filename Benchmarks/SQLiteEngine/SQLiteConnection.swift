@@ -11,12 +11,12 @@
         import Darwin
     #endif
 
-    /// The turn of the writers of this process on one file: what an application's single writer queue gives.
+    /// A lock for the writers of this process on one file, as an application's single writer queue.
     ///
-    /// SQLite's own waiting sleeps and tries again, which starves writers and leaves the disk idle; its users rather
-    /// have one writer at a time, and leave the busy handler to other processes.
+    /// SQLite's own waiting sleeps and retries, which starves writers and leaves the disk idle; its users rather have
+    /// one writer at a time, and leave the busy handler for other processes.
     ///
-    /// Unchecked: a mutex of the system guards itself.
+    /// Unchecked: the system mutex guards itself.
     final class WriterTurn: @unchecked Sendable {
         private static let turns = Mutex<[String: WriterTurn]>([:])
 
@@ -31,9 +31,8 @@
             }
         }
 
-        /// POSIX's mutex, as an application in C takes it. Swift's own hands the lock to the thread that waits
-        /// longest, in the kernel: each commit then begins with a switch of threads, and SQLite gets two thirds of
-        /// its rate.
+        /// POSIX's mutex, as an application in C uses it. Swift's Mutex passes the lock to the longest waiter, in the
+        /// kernel: each commit then begins with a thread switch, and SQLite reaches two thirds of its rate.
         private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
         private init() {
@@ -53,7 +52,7 @@
         }
     }
 
-    /// A text of SQL. Equal to another by its bytes: to Swift's `String` é and e with an accent behind are one.
+    /// A text of SQL, compared by its bytes: Swift's `String` treats é and e with a combining accent as equal.
     struct StatementText: Hashable {
         let sql: String
 
@@ -82,12 +81,12 @@
             try self.init(path: path, settings: settings, flags: flags, pragmas: pragmas)
         }
 
-        /// The first bytes of a file are the header that says WAL: where there are some, it need not be said again.
+        /// An existing file already has WAL in its header, which need not be set again.
         private static func isEmpty(_ path: String) -> Bool {
             do { return try FileTree.size(path) == 0 } catch { return true }
         }
 
-        /// A file of the user, left as it is.
+        /// Opens a file of the user read-only.
         convenience init(readOnly path: String) throws(EngineError) {
             let settings = SQLiteSettings(durability: .full, tuning: .asItComes)
             try self.init(path: path, settings: settings, flags: SQLITE_OPEN_READONLY, pragmas: [])
@@ -110,8 +109,8 @@
             }
         }
 
-        /// Has Swift make what it needs for the first statement of a process. To find that a text of SQL can be hashed
-        /// it looks through all conformances of the program: more than SQLite does to open a database.
+        /// Makes Swift create what it needs for the first statement of a process. To find that a text of SQL is
+        /// hashable it scans all conformances of the program: more work than SQLite's open of a database.
         static func prepareTypes() {
             WriterTurn.prepare()
             _ = (emptyStatements(), emptyKinds())
@@ -135,7 +134,7 @@
             close()
         }
 
-        /// The last connection of a database writes the log back into the data file and removes it.
+        /// The last connection of a database checkpoints the log and removes it.
         func close() {
             guard !isClosed else { return }
             isClosed = true
@@ -151,13 +150,13 @@
             try SQLiteConnection(path: path, settings: settings)
         }
 
-        /// Runs a statement once. It is not kept.
+        /// Runs a statement once, without caching it.
         func run(_ sql: String) throws(EngineError) {
             let status = sqlite3_exec(handle, sql, nil, nil, nil)
             guard status == SQLITE_OK else { throw error(status) }
         }
 
-        /// The statement of that text, prepared once and ready to be bound.
+        /// The statement of that text, prepared once and reset.
         func statement(_ sql: String) throws(EngineError) -> SQLiteStatement {
             let text = StatementText(sql: sql)
             if let statement = statements[text] {
@@ -172,7 +171,7 @@
             return statement
         }
 
-        /// The text that a query of one row and column gives.
+        /// The text of a query with one row and column.
         func text(_ sql: String) throws(EngineError) -> String {
             let statement = try statement(sql)
             defer { statement.reset() }
@@ -180,7 +179,7 @@
             return statement.text(0)
         }
 
-        /// The single integer that a query gives.
+        /// The integer of a query with one row and column.
         func integer(_ sql: String) throws(EngineError) -> Int {
             let statement = try statement(sql)
             defer { statement.reset() }
@@ -200,9 +199,9 @@
             return try turn.take(body)
         }
 
-        /// The same for a transaction of many rows: the commit returns when the log is on the disk, and the log is
-        /// written back by the next commit or the close. Otherwise SQLite does so inside the call, after the commit is
-        /// durable, and its user's time for the acknowledgement would hold what others do later.
+        /// The same for a transaction of many rows: the commit returns when the log is durable, and the next commit or
+        /// the close checkpoints it. Otherwise SQLite does so inside the call, after the commit is durable, and the
+        /// time to the acknowledgement would include work that other engines do later.
         func bulkTransaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
             sqlite3_wal_autocheckpoint(handle, 0)
             defer { sqlite3_wal_autocheckpoint(handle, Int32(settings.checkpointPages)) }
@@ -221,7 +220,7 @@
             }
         }
 
-        /// Runs the body in one read transaction: its reads see one state, and SQLite looks for it once.
+        /// Runs the body in one read transaction: its reads see one state, which SQLite looks up once.
         func reading<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
             try kept(&beginRead, "BEGIN").finish()
             do throws(EngineError) {
@@ -234,7 +233,7 @@
             }
         }
 
-        /// Takes the write lock, and tries again when the busy timeout has passed: up to a minute, as a patient user.
+        /// Takes the write lock, and retries after the busy timeout: up to a minute, as a patient user.
         func takeWriteLock() throws(EngineError) {
             let statement = try kept(&begin, "BEGIN IMMEDIATE")
             defer { statement.reset() }
@@ -255,7 +254,7 @@
             try kept(&end, "COMMIT").finish()
         }
 
-        /// A statement that every transaction runs: found without its text.
+        /// A statement of every transaction, cached without a lookup by text.
         private func kept(
             _ place: inout SQLiteStatement?, _ sql: String
         ) throws(EngineError) -> SQLiteStatement {
@@ -298,7 +297,7 @@
         }
 
         private func rollback() {
-            // An error that rolled back by itself makes this fail: then there is nothing left to be done.
+            // Fails where an error already rolled back: then nothing is left to do.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
         }
 

@@ -6,7 +6,7 @@ import Seeds
     import Harness
     import RunRecords
 
-    /// The largest table of a SQLite file, `--dataset FILE`: read only, whatever its columns are declared as.
+    /// The largest table of a SQLite file, `--dataset FILE`: read only, with columns of any declared type.
     ///
     /// Kinds of columns are inferred from the values by `TableBuilder`. A null counts as an empty cell; a row with a
     /// blob is left out and listed.
@@ -25,7 +25,7 @@ import Seeds
             FileTree.exists(name) ? nil : "\(name): there is no such file"
         }
 
-        /// Whether a file begins as a SQLite database does.
+        /// Whether a file has the header of a SQLite database.
         package static func isDatabase(_ head: [UInt8]) -> Bool {
             head.starts(with: Array("SQLite format 3".utf8) + [0])
         }

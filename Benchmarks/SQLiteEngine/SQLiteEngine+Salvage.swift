@@ -9,7 +9,7 @@
             SQLiteShell.found == nil ? "no sqlite3 is on the path: apt-get install sqlite3" : nil
         }
 
-        /// The shell writes what it can read as SQL, and another one runs that. It says nothing of what is missing.
+        /// A shell writes what it can read as SQL, and another one runs that. It does not report what is missing.
         package func salvage(
             _ damaged: DatabaseLocation, into rescued: DatabaseLocation
         ) throws(EngineError) -> SalvageClaim? {
@@ -32,17 +32,16 @@
         }
     }
 
-    /// The program `sqlite3`, as it is installed, with the better of its two ways to read a damaged database.
+    /// The installed program `sqlite3`, with the better of its two commands for damaged databases.
     struct SQLiteShell: Sendable {
-        /// Looked for once, in the process that forks the trials.
+        /// Searched once, in the process that forks the trials.
         static let found = look()
 
-        /// `.recover`, or `.dump` where the shell stands on a library that was built without what the former needs, as
-        /// Debian's is.
+        /// `.recover`, or `.dump` where the shell's library was built without what `.recover` needs, as Debian's is.
         let command: String
 
         private static let seconds = "15"
-        /// Ends it even where the trial that started it was killed.
+        /// Ends the shell even where the trial that started it was killed.
         private static let words = ["timeout", "-s", "KILL", seconds, "sqlite3", "-batch", "-init", "/dev/null"]
 
         private static func look() -> SQLiteShell? {
@@ -66,16 +65,16 @@
             var program = ChildProgram(words + arguments, outputFile: output, errorFile: output + ".err")
             program.environment = WorkerEnvironment.inherited().filter { !$0.hasPrefix("LD_PRELOAD=") }
             let end = try program.run()
-            // What timeout says of a program that it ended, or that is not there.
+            // The status of timeout for a program that it ended; also where sqlite3 is missing.
             if end == .exited(137) { throw EngineError(.refused, "sqlite3 was not done after \(seconds) s") }
             if end == .exited(127) { throw EngineError(.unsupported, "no sqlite3 is on the path") }
             if case .signalled(let signal) = end { throw EngineError(.refused, "sqlite3: signal \(signal)") }
         }
 
-        /// - Returns: what it complained of.
+        /// - Returns: its error messages.
         func write(_ database: String, to script: String) throws -> String {
             try Self.run([database, command], script)
-            // A dump that met damage ends so, for the user to decide.
+            // The last line of a dump that met damage, which leaves the decision to the user.
             let (text, refusal) = (try FileTree.readText(script), "ROLLBACK; -- due to errors\n")
             if text.hasSuffix(refusal) {
                 try FileTree.writeText(script, text.dropLast(refusal.count) + "COMMIT;\n")
@@ -85,7 +84,7 @@
             return complaint.split(separator: "\n").last.map(String.init) ?? ""
         }
 
-        /// Statements that fail, a row that comes twice for instance, are passed over.
+        /// Failing statements are skipped, such as the insert of a duplicate row.
         func run(_ script: String, into database: String) throws {
             let output = script + ".out"
             try Self.run([database, ".read '\(script)'"], output)

@@ -7,12 +7,12 @@
     /// SQLite through its C interface: prepared statements, a connection per session, write-ahead log.
     ///
     /// A table is a table whose rowid is the row index; a list of links is a table (owner, place, target) with an index
-    /// on the target. The settings are those of a careful user, and stand in the report.
+    /// on the target. The settings are those of a careful user; the report lists them.
     package struct SQLiteEngine: Engine {
         package enum Tuning: Sendable {
             /// The library's own defaults for cache and memory map.
             case asItComes
-            /// A 2 GiB memory map, a 256 MiB page cache, a log of 80 MiB, and no zeros over what is deleted.
+            /// A 2 GiB memory map, a 256 MiB page cache, a log of 80 MiB, and no overwriting of deleted data.
             case tuned
         }
 
@@ -46,7 +46,7 @@
         /// Not `detects-damage` and not `survives-damage`: sqlite.org/atomiccommit.html, section 2, says that "SQLite
         /// does not add any redundancy to the database file for the purpose of detecting corruption or I/O errors";
         /// page checksums are an extension (cksumvfs) that is not loaded, and sqlite.org/howtocorrupt.html counts
-        /// damaged media, and files that somebody moves, replaces or deletes, among the ways to lose a database. Not
+        /// damaged media, and files that are moved, replaced or deleted, among the ways to lose a database. Not
         /// `bounded-wait`: sqlite.org/lang_transaction.html says that a writer may get SQLITE_BUSY. Not
         /// `bounded-size`: sqlite.org/wal.html, section 6, names readers among the reasons why the log grows without
         /// bound.

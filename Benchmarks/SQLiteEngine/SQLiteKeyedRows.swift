@@ -7,7 +7,7 @@
     struct SQLiteKeyedRows {
         let rows: KeyedRows
         let kinds: [TableLayout.Kind]
-        /// Where the changed column stands among those that are read.
+        /// Index of the changed column among those that are read.
         let changed: Int32
         let read: SQLiteStatement
         let range: SQLiteStatement
@@ -33,7 +33,7 @@
         }
     }
 
-    /// A statement outside a transaction is one by itself; a change is one that takes the write lock at its beginning.
+    /// A statement outside a transaction is a transaction by itself; a change takes the write lock at its beginning.
     extension SQLiteSession: KeyedRowSession {
         func prepareRows(_ rows: KeyedRows) throws(EngineError) { keyedRows = try SQLiteKeyedRows(rows, self) }
 

@@ -3,7 +3,7 @@
     import RunRecords
 
     extension SQLiteEngine {
-        /// By the table `dbstat`, which not every build of the library has: which table or index each page belongs to.
+        /// The table or index of each page, from the table `dbstat`, which not every build of the library has.
         package func pageOwners(
             at location: DatabaseLocation
         ) throws(EngineError) -> [String: [SweepMap.PageRange]] {

@@ -43,7 +43,7 @@
             return times
         }
 
-        /// Links to the rows go with them; links from them as well.
+        /// Links to and from the rows are deleted with them.
         func delete(table: String, keys: [Int64]) throws(EngineError) {
             let layout = try layout(table)
             var statements = [
@@ -67,7 +67,7 @@
             }
         }
 
-        /// Tables of links, with the end that rows of the table stand at.
+        /// Tables of links, with the column that refers to the table.
         private func linkEnds(to layout: TableLayout) throws(EngineError) -> [(table: String, end: String)] {
             var ends: [(table: String, end: String)] = []
             for column in layout.columns {
@@ -115,7 +115,7 @@
             reader.close()
         }
 
-        /// Rewrites the file, and writes the log back, so that the new size shows.
+        /// Rewrites the file, and checkpoints the log, so that the new size shows.
         func compact() throws(EngineError) {
             let connection = connection
             try connection.inTurn { () throws(EngineError) in

@@ -29,7 +29,7 @@
             return digest
         }
 
-        /// The query that gives, for a row, the property at the other end of each of its links, in their order.
+        /// The query for the property at the other end of each link of a row, in the order of the links.
         private func walk(_ traversal: Traversal) throws(EngineError) -> String {
             let owner = try layout(traversal.table)
             let target: String

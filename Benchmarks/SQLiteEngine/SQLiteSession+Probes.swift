@@ -2,7 +2,7 @@
     import Harness
     import RunRecords
 
-    /// Nulls as the scenarios mean them: `IS` instead of `=`, and an order that null is not in.
+    /// Nulls as the scenarios define them: `IS` instead of `=`, and null outside of any order.
     extension SQLiteSession: ProbeSession {
         private func createProbes() throws(EngineError) {
             for statement in [
@@ -18,7 +18,7 @@
             ] { try connection.run(statement) }
         }
 
-        /// Whether a text has a character of several scalars, such as a letter with an accent behind it.
+        /// Whether a text has a character of several scalars, such as a letter with a combining accent.
         private static func hasCluster(_ text: String) -> Bool { text.contains { $0.unicodeScalars.count > 1 } }
 
         func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError) {
@@ -153,7 +153,7 @@
             return read
         }
 
-        /// It stores null.
+        /// SQLite stores NaN as null.
         var storesNaN: Bool { false }
 
         func reasonToDecline(_ condition: ProbeCondition) -> String? {
@@ -205,7 +205,7 @@
         }
 
         private static func ordered(_ place: String, _ sign: String, _ value: Value) -> String {
-            // Never null, so that NOT turns it round.
+            // Never null, so that NOT inverts it.
             "(\(place) \(sign) \(literal(value))) IS TRUE"
         }
 
@@ -224,7 +224,7 @@
             case .begins: return "(substr(\(place), 1, \(count)) = \(own)) IS TRUE"
             case .ends: return "(substr(\(place), max(1, length(\(place)) - \(count - 1))) = \(own)) IS TRUE"
             case .like:
-                // By scalars: with an accent behind it a bracket is another character to Swift, and none to SQLite.
+                // By scalars: with a combining accent a bracket is another character for Swift, but not for SQLite.
                 let pattern = text.unicodeScalars.map { $0 == "[" ? "[[]" : String($0) }.joined()
                 return "(\(place) GLOB \(literal(.text(pattern)))) IS TRUE"
             }

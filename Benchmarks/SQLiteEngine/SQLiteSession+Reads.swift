@@ -6,7 +6,7 @@
     extension SQLiteSession: QuerySession {
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
             let (connection, layout) = (connection, try layout(reads.table))
-            // A transaction around one read is what SQLite makes by itself.
+            // SQLite itself wraps a single read in a transaction.
             guard reads.snapshot == .batch, reads.keys.count > 1 else {
                 return try Self.read(reads, layout: layout, connection: connection, latency: latency)
             }
@@ -45,7 +45,7 @@
             statement.reset()
         }
 
-        /// The row that the statement stands on.
+        /// The current row of the statement.
         @inline(__always)
         static func add(_ statement: SQLiteStatement, _ kinds: [TableLayout.Kind], to digest: inout ReadDigest) {
             var column: Int32 = 0
@@ -88,7 +88,7 @@
             return try statement.step() ? Int(statement.integer(0)) : 0
         }
 
-        /// A row per step, as every program that reads a table does.
+        /// A row per step, as in every program that reads a table.
         func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {
             let column = try integerColumn(column, of: table)
             let statement = try connection.statement("SELECT \(column) FROM \(quoted(table))")
@@ -111,7 +111,7 @@
             }
         }
 
-        /// A list of links is a second cursor, which goes along with the rows.
+        /// A list of links is read by a second cursor, in step with the rows.
         private final class ListCursor {
             let statement: SQLiteStatement
             let column: Int
@@ -129,7 +129,7 @@
                 target = statement.integer(1)
             }
 
-            /// The links of the row. Those of owners that have no row are passed over.
+            /// The links of the row. Those of owners without a row are skipped.
             func links(of row: Int64) throws(EngineError) -> [Int] {
                 var links: [Int] = []
                 while let owner, owner <= row {

@@ -5,7 +5,7 @@
     import RunRecords
     import Synchronization
 
-    /// The tables that this program says it was compiled for, by name.
+    /// The tables that this program knows at compile time, by name.
     enum KnownLayouts {
         private static let layouts = Mutex<[String: TableLayout]>([:])
 
@@ -23,14 +23,14 @@
         var pinCount = 0
         /// Of `KeyedRowSession`.
         var keyedRows: SQLiteKeyedRows?
-        /// Texts of `ProbeSession` were stored that have characters of several scalars.
+        /// Whether stored texts of `ProbeSession` have characters of several scalars.
         var hasClusters = false
 
         init(_ connection: SQLiteConnection) {
             self.connection = connection
         }
 
-        /// Bytes of the log count as such while it is there: a closed database has none.
+        /// The log counts while it exists: a closed database has none.
         func sizes() throws(EngineError) -> SizePoint {
             let pageSize = try connection.integer("PRAGMA page_size")
             let pages = try connection.integer("PRAGMA page_count")
@@ -109,7 +109,7 @@
 
         // MARK: Schema
 
-        /// The layout of a table that stands in the file, whoever created it.
+        /// The layout of a table as the file has it.
         func layout(_ table: String) throws(EngineError) -> TableLayout {
             if let layout = layouts[table] { return layout }
             if let known = KnownLayouts.layout(table) { return known }

@@ -3,7 +3,7 @@
     import Harness
     import RunRecords
 
-    /// What is set on a connection, and what SQLite begins with.
+    /// The settings of a connection, and SQLite's defaults.
     struct SQLiteSettings: Sendable {
         var durability: DurabilityClass
         var tuning: SQLiteEngine.Tuning
@@ -12,20 +12,21 @@
         /// How long a connection waits for a lock of another process before it gives up.
         static let busyMilliseconds = 10_000
 
-        /// Pages of the log after which a commit writes it back.
+        /// Pages in the log at which a commit checkpoints it.
         ///
-        /// 1 000 is what SQLite begins with. Where single pages all over a large table are updated, every page stands
-        /// in the log once per transaction and is written back as often: with 1 000 random updates per transaction on
-        /// a million rows the tuned engine does 37 000 updates a second at 1 000 pages, 49 000 at 5 000, 65 000 at
-        /// 20 000 and 76 000 to 100 000 at 50 000. 20 000 pages are 80 MiB of log, which is what somebody who tunes
-        /// for this gives; five times that gains a third.
+        /// SQLite's default is 1 000. Where single pages all over a large table are updated, every page is in the log
+        /// once per transaction and is written back as often: with 1 000 random updates per transaction on a million
+        /// rows the tuned engine does 37 000 updates a second at 1 000 pages, 49 000 at 5 000, 65 000 at 20 000 and 76
+        /// 000 to 100 000 at 50
+        /// 000. 20 000 pages are 80 MiB of log, which a user who tunes for this would accept; five times that gains a
+        ///    third.
         var checkpointPages: Int { tuning == .tuned ? 20_000 : 1_000 }
 
         private static let cacheOfSQLite = "-2000"
         private static let mapOfSQLite = "0"
 
         private var cache: String { tuning == .tuned ? "-262144" : Self.cacheOfSQLite }
-        /// The most that SQLite takes unless it was compiled for more: of 4 GiB it makes this without a word.
+        /// SQLite's maximum unless compiled for more: it silently reduces 4 GiB to this.
         private var map: String { tuning == .tuned ? "2147418112" : Self.mapOfSQLite }
 
         private var synchronous: String {
@@ -36,8 +37,8 @@
             }
         }
 
-        /// What has to be said to a new connection: what differs from SQLite's own defaults, as an application does it.
-        /// The journal mode stands in the file.
+        /// Settings for a new connection that differ from SQLite's defaults, as an application sets them. The file
+        /// contains the journal mode.
         func pragmas(isNew: Bool) -> [EngineSetting] {
             var pragmas: [EngineSetting] = []
             if isNew { pragmas.append(EngineSetting("journal_mode", "WAL")) }
@@ -49,17 +50,17 @@
             return pragmas
         }
 
-        /// A library that was compiled with SQLITE_SECURE_DELETE, as Debian's is, writes zeros over what is deleted: a
-        /// user who tunes for speed turns that off.
+        /// A library compiled with SQLITE_SECURE_DELETE, as Debian's is, overwrites deleted data with zeros: a user who
+        /// tunes for speed turns that off.
         private static let plainDelete = EngineSetting("secure_delete", "OFF")
 
-        /// What the library does by itself with what is deleted, as it was compiled.
+        /// The library's compiled default for deleted data.
         static var compiled: [EngineSetting] {
             let isSecure = sqlite3_compileoption_used("SECURE_DELETE") != 0
             return [EngineSetting("SQLITE_SECURE_DELETE", isSecure ? "compiled in" : "not compiled in")]
         }
 
-        /// What the connection answers when it is asked: each is a pragma without a value.
+        /// Settings that can be queried: each is a pragma without a value.
         var observable: [EngineSetting] {
             [
                 EngineSetting("page_size", "4096"),
@@ -76,14 +77,14 @@
             ] + (tuning == .tuned ? [Self.plainDelete] : [])
         }
 
-        /// The numbers that some pragmas answer with, by the words that they are set with.
+        /// The numbers that some pragmas return, by the words that set them.
         static let words: [String: [String]] = [
             "synchronous": ["OFF", "NORMAL", "FULL", "EXTRA"], "temp_store": ["DEFAULT", "FILE", "MEMORY"],
             "auto_vacuum": ["NONE", "FULL", "INCREMENTAL"], "foreign_keys": ["OFF", "ON"],
             "cell_size_check": ["OFF", "ON"], "secure_delete": ["OFF", "ON", "FAST"],
         ]
 
-        /// All of it, and what is no pragma.
+        /// All pragmas, and other settings.
         var list: [EngineSetting] {
             observable + [
                 EngineSetting("busy_timeout", "\(Self.busyMilliseconds)"),

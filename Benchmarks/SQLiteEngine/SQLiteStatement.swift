@@ -30,7 +30,7 @@
             throw failure
         }
 
-        /// Steps a statement that gives no row to its end, and makes it ready for the next.
+        /// Runs a statement without rows to its end, and resets it.
         func finish() throws(EngineError) {
             _ = try step()
             sqlite3_reset(handle)
@@ -42,7 +42,7 @@
         func bind(_ place: Int32, _ value: Double) { sqlite3_bind_double(handle, place, value) }
         func bindNull(_ place: Int32) { sqlite3_bind_null(handle, place) }
 
-        /// SQLite reads the bytes at each step: they must stay until the statement is bound anew.
+        /// SQLite reads the bytes at each step: they must stay valid until the statement is bound again.
         func bind(_ place: Int32, unowned bytes: UnsafeBufferPointer<UInt8>) {
             // A null pointer would bind null, not an empty text.
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
@@ -96,7 +96,7 @@
 
         func text(_ column: Int32) -> String { String(decoding: utf8(column), as: UTF8.self) }
 
-        /// What stands there, by its own type: damage may have changed it. A blob is shown as a text that no data has.
+        /// The value with its stored type: damage may have changed it. A blob becomes a text that no data set has.
         func value(_ column: Int32, isLink: Bool) -> Value {
             switch sqlite3_column_type(handle, column) {
             case SQLITE_INTEGER: isLink ? .link(Int(integer(column))) : .integer(integer(column))

@@ -2,8 +2,8 @@
     import Harness
     import RunRecords
 
-    /// `BEGIN IMMEDIATE` for what writes, `BEGIN` (deferred) for what reads: SQLite's own locks, and no turn of the
-    /// process's writers.
+    /// `BEGIN IMMEDIATE` for writes, `BEGIN` (deferred) for reads: only SQLite's own locks, without the process's lock
+    /// for writers.
     extension SQLiteSession: TransactionSession {
         private static let place = "WHERE \(quoted(TransactionCells.key)) = ?"
 

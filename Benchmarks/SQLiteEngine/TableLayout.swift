@@ -2,7 +2,7 @@
     import Harness
     import RunRecords
 
-    /// How a table of a data set stands in SQLite.
+    /// The schema of a data set's table in SQLite.
     struct TableLayout {
         enum Kind: Equatable {
             case integer, real, text
@@ -21,7 +21,7 @@
         var name: String
         /// An alias of the rowid: the integer key where keys are the row indexes, else a column of its own.
         var rowColumn: String
-        /// The key, where it is not the rowid: it has an index.
+        /// The key, where it is not the rowid; it has an index.
         var uniqueColumn: String?
         var columns: [LayoutColumn]
 

@@ -2,14 +2,14 @@ import Harness
 import RunRecords
 
 extension CaseContext {
-    /// Opens the database as a session that can do what the scenario needs.
+    /// Opens the database as a session of the type that the scenario needs.
     ///
-    /// Throws: `EngineError`; `HarnessError` when the engine's session lacks a capability that the engine declares.
+    /// Throws: `EngineError`; `HarnessError` when the session lacks a capability that the engine declares.
     func open<Role>(_ location: DatabaseLocation, as role: Role.Type) throws -> Role {
         try Self.session(engine, location, settings, as: role)
     }
 
-    /// The same for a thread of a scenario, which has no context.
+    /// The same for a thread of a scenario, which has no access to the context.
     static func session<Role>(
         _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, as role: Role.Type
     ) throws -> Role {
@@ -20,9 +20,9 @@ extension CaseContext {
         return session
     }
 
-    /// Opens, reads everything and compares with what has to be there, as one trial of the case.
+    /// Opens the database, reads everything and compares it with the expected content, as one trial of the case.
     ///
-    /// Of an encrypted database the nonces are compared before, as another trial.
+    /// Nonces of an encrypted database are checked before, as another trial.
     func judgeContent(_ address: String, at location: DatabaseLocation, expected: ExactOracle) {
         do { try judgeSeals(at: location, address: "\(address), seals") } catch {
             report.inconclusive("the files could not be looked at: \(error)")
@@ -33,7 +33,7 @@ extension CaseContext {
         report.add(Trial(address: FaultAddress(text: address), outcome: outcome, detail: detail))
     }
 
-    /// Bytes of all files of a closed database, by what they are for.
+    /// Bytes of all files of a closed database that have one of these roles.
     func fileBytes(at location: DatabaseLocation, roles: Set<DatabaseFile.Role> = [.data, .log]) throws -> Int {
         try engine.files(at: location).filter { roles.contains($0.role) }
             .reduce(0) { $0 + (try FileTree.size($1.path)) }

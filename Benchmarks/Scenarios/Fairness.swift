@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 
 extension CaseReport {
-    /// The slowest thread's rate over the fastest one's; nothing where there is one thread alone.
+    /// Adds the rate of the slowest thread divided by that of the fastest; nothing for a single thread.
     func addFairness(_ rates: [Double], label: String = "") {
         guard rates.count > 1, let slowest = rates.min(), let fastest = rates.max(), fastest > 0 else { return }
         add(.fairness, slowest / fastest, count: rates.count, label: label)

@@ -7,9 +7,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// Opens and reads a database in a process of its own, so that a crash and a wait without end are outcomes.
+/// Opens and reads a database in a process of its own, so that a crash or a hang is an outcome.
 enum ForkedReader {
-    /// Every value of it, compared with `expected`; the open cells may hold anything and are told.
+    /// Reads every value and compares it with `expected`; the open cells may hold any value, which the finding lists.
     static func read(
         _ context: CaseContext, at location: DatabaseLocation, expected: ExactOracle, open: [CellPlace] = [],
         seconds: Double = 20
@@ -20,9 +20,10 @@ enum ForkedReader {
         }
     }
 
-    /// What the body finds, in a child that may take so long.
+    /// The finding of the body, which runs in a child for at most `seconds`.
     ///
-    /// Throws: `HarnessError` where the child ended without an answer; whatever broke in the body beside the engine.
+    /// Throws: `HarnessError` where the child ended without an answer, or the body failed for another reason than the
+    /// engine.
     static func finding(seconds: Double = 20, _ body: () throws -> ContentFinding) throws -> ContentFinding {
         try finding(of: try start(body), seconds: seconds)
     }
@@ -84,8 +85,8 @@ enum ForkedReader {
 }
 
 extension ForkedChild {
-    /// Takes what the child has said, and waits so long for a word.
-    /// - Returns: false when it has closed its end.
+    /// Reads from the child, and waits that long for data.
+    /// - Returns: false when the child has closed its end.
     func receive(into answer: inout [UInt8], milliseconds: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         var timeout = milliseconds

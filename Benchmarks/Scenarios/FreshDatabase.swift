@@ -1,13 +1,13 @@
 import Harness
 import RunRecords
 
-/// A database of the case's engine into which rows were loaded and nothing else was done: what a compacted one is
-/// measured by.
+/// A new database of the case's engine with the given rows loaded, and no other operation: a compacted database is
+/// compared with its size.
 struct FreshDatabase {
-    /// Bytes of its files when it is closed.
+    /// Bytes of its files when closed.
     let bytes: Int
 
-    /// Loads into an empty location of that name, closes, and measures.
+    /// Loads the rows into an empty location of that name, closes it, and measures.
     init(_ context: CaseContext, _ tables: TableSet, in name: String = "fresh") throws {
         let location = try context.emptyLocation(name)
         try Self.load(context, tables, at: location)
@@ -23,21 +23,22 @@ struct FreshDatabase {
         try session.close()
     }
 
-    /// What a database of the same rows may weigh after a compaction, in percent of this one.
+    /// The largest size after a compaction of a database with the same rows, in percent of this one.
     ///
-    /// Measured with 20 000 people of whom half went in runs of 512: Strata's own compaction comes to 109, SQLite's
-    /// `VACUUM` to 100, `mdb_copy -c` to 120 (it moves pages, and those at the ends of runs are half full), RocksDB's
-    /// `CompactRange` to 95. Without a compaction Strata stays at 265, SQLite at 191, LMDB at 236, RocksDB at 222.
+    /// Measured with 20 000 people of whom half were deleted in runs of 512: Strata's own compaction reaches 109,
+    /// SQLite's `VACUUM` 100, `mdb_copy -c` 120 (it moves whole pages, and those at the ends of runs are half full),
+    /// RocksDB's `CompactRange` 95. Without a compaction Strata stays at 265, SQLite at 191, LMDB at 236, RocksDB at
+    /// 222.
     static let percent = 135
-    /// For what does not grow with the rows: header slots, meta pages, a manifest.
+    /// For parts that do not grow with the rows: header slots, meta pages, a manifest.
     static let constantBytes = 32 << 10
 
     var allowedBytes: Int { bytes / 100 * Self.percent + Self.constantBytes }
 
-    /// Whether a database of so many bytes is compact.
+    /// Whether a database of that size is compact.
     func isMatched(by size: Int) -> Bool { size <= allowedBytes }
 
-    /// Makes a case inconclusive whose database was as small before: nobody can tell what a compaction did.
+    /// Makes a case inconclusive whose database was as small before: it would not show the effect of a compaction.
     func requireWork(from before: Int, _ report: CaseReport) {
         if isMatched(by: before) {
             report.inconclusive("there was nothing to compact: \(before) bytes before, \(bytes) when loaded anew")
@@ -57,6 +58,6 @@ struct FreshDatabase {
 }
 
 extension Metric {
-    /// A size over that of a database which was loaded with the same rows.
+    /// A size divided by that of a new database with the same rows.
     static let overFresh = Metric("over_fresh_ratio", unit: "ratio", .lowerIsBetter, .measured)
 }

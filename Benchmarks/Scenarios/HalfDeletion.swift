@@ -2,22 +2,22 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Deletes half of the rows of the main table in one transaction, with the model that goes along with it.
+/// Deletes half of the rows of the main table in one transaction, and keeps a model of the result.
 struct HalfDeletion {
     private(set) var oracle: ExactOracle
     let table: String
     let keys: [Int64]
-    /// Those of the rows that stay.
+    /// Keys of the remaining rows.
     let liveKeys: [Int64]
-    /// The same as places in the loaded table.
+    /// Their indexes in the loaded table.
     let liveRows: [Int]
 
-    /// Rows that stay and rows that go, by turns, where what is asked is how small a database gets: so many that most
-    /// pages are left by all of their rows. Of pages that are half full an engine that moves pages, and not rows,
-    /// cannot make fewer: with every second row deleted `mdb_copy -c` would be blamed for what it never does.
+    /// Runs of rows that stay and runs that are deleted, for measurements of the size after a compaction: so long that
+    /// most pages lose all of their rows. An engine that moves pages, not rows, cannot shrink half-full pages: with
+    /// every second row deleted `mdb_copy -c` would be blamed for what it never does.
     static let blockRows = 512
 
-    /// - Parameter run: rows that stay beside each other, and rows that go.
+    /// - Parameter run: number of adjacent rows that stay, and of those that are deleted.
     init(_ tables: TableSet, run: Int = 1) throws {
         guard case .integer(let keys)? = tables.main.keyColumn?.values else {
             throw HarnessError("\(tables.main.name) has no integer key")
@@ -31,14 +31,14 @@ struct HalfDeletion {
         liveKeys = liveRows.map { keys[$0] }
     }
 
-    /// The rows that are left when it has run.
+    /// The content after the deletion.
     var live: ExactOracle {
         var oracle = oracle
         oracle.delete(table: table, keys: keys)
         return oracle
     }
 
-    /// Nanoseconds to the acknowledgement, and until the session is closed and nothing is left to be written back.
+    /// Nanoseconds to the acknowledgement, and to the end of the close with all write-back.
     mutating func runAndClose(_ session: any DeletionSession) throws -> (acknowledged: UInt64, closed: UInt64) {
         let start = MonotonicClock.now()
         try session.delete(table: table, keys: keys)
@@ -49,7 +49,7 @@ struct HalfDeletion {
         return (acknowledged, closed)
     }
 
-    /// Nanoseconds that it took.
+    /// Its duration in nanoseconds.
     mutating func run(_ session: any DeletionSession) throws -> UInt64 {
         let start = MonotonicClock.now()
         try session.delete(table: table, keys: keys)

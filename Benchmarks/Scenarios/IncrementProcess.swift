@@ -7,23 +7,23 @@ import RunRecords
     import Darwin
 #endif
 
-/// A process that adds 1 to one row of a database, each time in a transaction, and says so when it was acknowledged.
+/// A process that adds 1 to one row of a database, each time in a transaction.
 ///
-/// It says a byte for each, and at last why it ended, if it did not end as it was told to.
+/// It writes a byte for each acknowledged commit, and at last why it ended, unless it ended as it was told to.
 final class IncrementProcess {
     /// How it ended.
     enum End: Equatable {
-        /// As it was told to: everything that it tried was acknowledged.
+        /// As it was told to: all its commits were acknowledged.
         case done
         /// Killed by the scenario.
         case killed
-        /// The engine refused an open, a write or a close, in these words.
+        /// The engine refused an open, a write or a close, with this message.
         case refused(String)
-        /// By a signal that nobody sent.
+        /// By a signal that the scenario did not send.
         case crashed(Int32)
         /// It did not end when it was told to, and was killed.
         case hung
-        /// Something beside the engine: nothing that can be said about it.
+        /// A failure outside of the engine, which says nothing about it.
         case broken(String)
     }
 
@@ -36,13 +36,13 @@ final class IncrementProcess {
     private let child: ForkedChild
     private var isKilled = false
     private(set) var acknowledged = 0
-    /// From the word that says how it ended on.
+    /// The bytes from the one that tells how it ended.
     private var last: [UInt8] = []
     private(set) var end: End?
 
-    /// Goes on until the file `stop` is there, then closes the database.
+    /// Runs until the file `stop` exists, then closes the database.
     ///
-    /// `each`: done by it after each acknowledgement, and told their number.
+    /// `each`: called in the process after each acknowledgement, with their number.
     init(
         _ context: CaseContext, _ location: DatabaseLocation, _ cell: CellPlace, stop: String,
         each: ((Int) throws -> Void)? = nil
@@ -79,7 +79,7 @@ final class IncrementProcess {
         child.kill()
     }
 
-    /// Stops it, and waits until it stands still. Throws: `HarnessError` when it ended instead.
+    /// Stops it by SIGSTOP, and waits until it is stopped. Throws: `HarnessError` when it ended instead.
     func pause() throws {
         signal(SIGSTOP)
         let patience = Patience(for: child.processID)
@@ -102,8 +102,8 @@ final class IncrementProcess {
         #endif
     }
 
-    /// Takes note of what it has said by now.
-    /// - Parameter milliseconds: how long to wait for a word.
+    /// Reads its report so far.
+    /// - Parameter milliseconds: how long to wait for data.
     /// - Returns: false when it has ended, or is about to.
     @discardableResult
     func listen(milliseconds: Int32 = 0) -> Bool {
@@ -113,8 +113,8 @@ final class IncrementProcess {
         return isOpen && last.isEmpty
     }
 
-    /// Waits until it has said so much more.
-    /// - Returns: false when it ended, or so many seconds passed, first.
+    /// Waits for `more` further acknowledgements.
+    /// - Returns: false when it ended, or the time passed, first.
     func hears(_ more: Int, seconds: Double = 10) -> Bool {
         let wanted = acknowledged + more
         let patience = Patience(for: child.processID)
@@ -124,7 +124,7 @@ final class IncrementProcess {
         return acknowledged >= wanted
     }
 
-    /// Waits for its end, and kills it when it does not come.
+    /// Waits for its end, and kills it after that time.
     @discardableResult
     func wait(seconds: Double = 20) -> End {
         if let end { return end }
@@ -169,6 +169,6 @@ final class IncrementProcess {
         }
     }
 
-    /// Commits that may have happened beyond those that were acknowledged.
+    /// Commits that may have happened without an acknowledgement.
     var uncertain: Int { end == .done ? 0 : 1 }
 }

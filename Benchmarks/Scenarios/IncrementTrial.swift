@@ -1,17 +1,17 @@
 import Harness
 import RunRecords
 
-/// One database that several processes use, on a copy of the case's fixture: they add to one row, and nobody touches
-/// anything else.
+/// A database that several processes use, on a copy of the case's fixture: they increment one row, and change nothing
+/// else.
 ///
-/// Right is a database in which that row holds at least what was acknowledged, and at most one more for each process
-/// that was ended or met an error on its way, and in which every other value of every row is as it was loaded.
+/// The result is right if that row holds at least the acknowledged increments, plus at most one for each process that
+/// was killed or met an error, and if every other value of every row is as loaded.
 struct IncrementTrial {
     let context: CaseContext
     let location: DatabaseLocation
-    /// What the database was loaded with.
+    /// The loaded content of the database.
     let loaded: ExactOracle
-    /// The value that the processes add to.
+    /// The value that the processes increment.
     let cell: CellPlace
     let initial: Int64
 
@@ -36,7 +36,7 @@ struct IncrementTrial {
         try IncrementProcess(context, location, cell, stop: stopFile, each: each)
     }
 
-    /// Tells all of them to end.
+    /// Tells all processes to end.
     func stop() throws { try FileTree.writeText(stopFile, "") }
 
     /// Reads all of a database: this one, or a copy of it.
@@ -55,9 +55,9 @@ struct IncrementTrial {
             final: value)
     }
 
-    /// What became of the processes, where that alone decides; nil when all of them ended as they should.
+    /// The outcome of the processes, where it alone decides; nil when all of them ended as they should.
     ///
-    /// Throws: `HarnessError` for what says nothing about the engine.
+    /// Throws: `HarnessError` for a failure that says nothing about the engine.
     func failure(of processes: [IncrementProcess], _ address: FaultAddress) throws -> Trial? {
         var worst: Trial?
         for process in processes {
@@ -78,7 +78,7 @@ struct IncrementTrial {
         return worst
     }
 
-    /// What to say of a process that was to write, and did not in the time that it had.
+    /// The outcome of a process that made no commit within its time.
     func notWriting(_ process: IncrementProcess, _ address: FaultAddress) throws -> Trial {
         try stop()
         process.wait(seconds: 5)
@@ -86,9 +86,10 @@ struct IncrementTrial {
         return Trial(address: address, outcome: .hung, detail: "a writer committed nothing for 10 s")
     }
 
-    /// Judges what is there after all processes have ended: first how they ended, then the database.
+    /// Judges the result after all processes have ended: first their ends, then the database.
     ///
-    /// - Parameter isUndamaged: nobody touched its files: not to be read is to have lost what was acknowledged.
+    /// - Parameter isUndamaged: its files were not touched: a database that cannot be read has lost acknowledged
+    ///   commits.
     func judge(_ processes: [IncrementProcess], _ address: FaultAddress, isUndamaged: Bool = false) throws -> Trial {
         let failure = try failure(of: processes, address)
         if let failure, failure.outcome == .crashed { return failure }
@@ -99,9 +100,9 @@ struct IncrementTrial {
         return failure ?? Trial(address: address, outcome: .correct)
     }
 
-    /// How many increments may be there.
+    /// The possible numbers of increments.
     ///
-    /// In the class `none` the death of a process may take what it had acknowledged with it.
+    /// In the class `none` the death of a process may lose its acknowledged commits.
     func allowed(_ processes: [IncrementProcess]) -> ClosedRange<Int> {
         let acknowledged = processes.reduce(0) { $0 + $1.acknowledged }
         let attempted = processes.reduce(acknowledged) { $0 + $1.uncertain }

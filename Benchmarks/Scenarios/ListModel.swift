@@ -1,11 +1,11 @@
 import Harness
 import Seeds
 
-/// What a list has to hold, in pieces so that a change in the middle moves few elements.
+/// The expected elements of a list, in pieces, so that a change in the middle moves few of them.
 struct ListModel {
     private var pieces: [[Int64]]
     private(set) var count: Int
-    /// Twice as many make two pieces.
+    /// A piece of twice that size is split.
     private let room: Int
 
     init(_ values: [Int64], room: Int = 4_096) {
@@ -76,7 +76,7 @@ struct ListModel {
         return digest
     }
 
-    /// Of a walk over this list alone.
+    /// The digest of a walk over this list alone.
     var walk: ListDigest {
         var digest = ListDigest()
         for piece in pieces { for value in piece { digest.add(value) } }
@@ -84,7 +84,7 @@ struct ListModel {
         return digest
     }
 
-    /// Where a list that was read differs from this one; nil where it does not.
+    /// The first difference of a list that was read; nil without one.
     func difference(from read: [Int64]) -> String? {
         var place = 0
         for piece in pieces {
@@ -100,7 +100,7 @@ struct ListModel {
 
 /// The elements that lists are made of.
 enum ListValues {
-    /// Below a million, so that they are neither all small nor all long.
+    /// Below a million, so that they mix small and large numbers.
     static func value(_ owner: Int64, _ place: Int) -> Int64 {
         Int64(splitMix(UInt64(bitPattern: owner &* 1_000_003) ^ UInt64(place)) % 1_000_000)
     }

@@ -3,9 +3,9 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Rows that are inserted into a database of people one by one, and the check that they are there.
+/// Rows that are inserted one by one into a database of people, and the check for them.
 enum PeopleRows {
-    /// Number of persons in the case's data set. Throws: `HarnessError` when it is not people.
+    /// Number of persons in the case's data set. Throws: `HarnessError` for another data set.
     static func count(in context: CaseContext) throws -> Int {
         try oracle(context).rowCount
     }
@@ -24,19 +24,19 @@ enum PeopleRows {
         try PeopleDataset().tables(size: 0, seed: Seed(0))
     }
 
-    /// Rows with the ids that follow `base`, in pieces after which a case can look at its budget.
+    /// Rows with the ids after `base`, in chunks; a case can check its budget after each.
     static func chunks(from base: Int, count: Int) -> (tables: [Table], end: Int) {
         let end = base + count
         let tables = stride(from: base, to: end, by: 100).map { PeopleDataset.persons($0..<min($0 + 100, end)) }
         return (tables, end)
     }
 
-    /// Opens the database again, and compares all of it: what it was loaded with, and the rows that were acknowledged.
+    /// Opens the database again, and compares all of it: the loaded and the acknowledged rows.
     ///
     /// - Parameters:
-    ///   - isEmpty: it began without a row, and not with the case's data set.
-    ///   - inserted: ids of the rows that were added to it.
-    ///   - updates: what else was changed.
+    ///   - isEmpty: the database began without rows instead of the case's data set.
+    ///   - inserted: ids of the inserted rows.
+    ///   - updates: other changes.
     ///   - rows: makes the rows with these ids.
     static func verify(
         _ context: CaseContext, at location: DatabaseLocation, isEmpty: Bool = false, inserted: [Range<Int>],

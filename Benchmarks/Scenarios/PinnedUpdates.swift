@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Transactions of random updates while versions are pinned, with the model that goes along with them.
+/// Transactions of random updates while versions are pinned, with a model of their effects.
 ///
 /// The parameters `transactions`, `updates` and `readers` are those of the case.
 struct PinnedUpdates {
@@ -14,7 +14,7 @@ struct PinnedUpdates {
     var oracle: ExactOracle
     var series = Series(name: "size", step: "commits")
     private var random: RandomStream
-    /// Random rows together, and some of them alone: in a sum rows could change places.
+    /// Random rows together, and some of them alone: a sum would not notice rows that swap their values.
     private let checked: [PointReads]
 
     private init(context: CaseContext, table: String, column: String, keys: [Int64], columns: [String]) {
@@ -85,9 +85,9 @@ struct PinnedUpdates {
             context.report.check("pinned version \(index)", expected: pin.expected[place], got: got[place])
             try reader.unpin(pin.token)
         }
-        // What the readers held can be used again from now on.
+        // The space of the released versions can be reused from now on.
         for extra in 1...5 {
-            // One of them changes one row again and again: more often than an engine holds changes back.
+            // One of them changes one row again and again: more often than an engine buffers changes.
             _ = try update(writer, count: updates, ofOne: extra == 3 ? Self.updatesOfOne : 0)
             try note(writer, position: done + extra)
         }
@@ -101,7 +101,7 @@ struct PinnedUpdates {
 
     private static let updatesOfOne = 1_100
 
-    /// - Parameter ofOne: so many further updates, all but every eighth of one row.
+    /// - Parameter ofOne: further updates, all but every eighth of one row.
     private mutating func update(_ writer: any UpdateSession, count: Int, ofOne more: Int = 0) throws -> UInt64 {
         var chosen = (0..<count).map { _ in keys[random.below(keys.count)] }
         let one = keys[random.below(keys.count)]
@@ -120,11 +120,11 @@ struct PinnedUpdates {
         series.points.append(point)
     }
 
-    /// What a closed database keeps in its log: nothing, where everybody let go of it. A log that a version needed that
-    /// nobody has any more would stay for good.
+    /// The allowed log size of a closed database without pins. A log that was kept for a version that is no longer
+    /// pinned would otherwise stay for good.
     private static let closedLogBytes = 4_096
 
-    /// To be called when all is closed.
+    /// Call it after everything is closed.
     func judgeLetGo(at location: DatabaseLocation) throws {
         guard try context.fileBytes(at: location, roles: [.data]) > 0 else {
             return context.report.note("\(context.engine.name) keeps all in its log: what is left of it is not judged")
@@ -134,11 +134,11 @@ struct PinnedUpdates {
         context.report.add(
             Trial(
                 address: FaultAddress(text: "let go"), outcome: isGone ? .correct : .overSize,
-                detail: isGone ? "" : "\(log) bytes of log are left when nobody has the database open"))
+                detail: isGone ? "" : "\(log) bytes of log are left when the database is closed"))
     }
 
-    /// `bound`: how many times its size at the start an engine that promises a bound may reach, and a step of growth;
-    /// nil to show the growth and judge nothing.
+    /// `bound`: how many times its initial size an engine that promises a bound may reach, besides a step of growth;
+    /// nil to report the growth without a verdict.
     func judgeGrowth(closedBytes: Int, bound: Int? = nil) {
         let totals = series.points.map { $0.fileBytes + $0.logBytes }
         guard let first = totals.first, first > 0, let largest = totals.max(), let last = totals.last else {
@@ -158,7 +158,7 @@ struct PinnedUpdates {
         let file = series.points.map(\.fileBytes).max() ?? 0
         let log = series.points.map(\.logBytes).max() ?? 0
         let firstFile = series.points.first?.fileBytes ?? 0
-        // A log that a version holds may be as large as the data.
+        // A log kept for a pinned version may be as large as the data.
         let complaint = SizeCourse.complaint(
             file: file, allowed: SizeCourse.allowedFile(from: firstFile, percent: bound * 100), log: log,
             allowedLog: SizeCourse.allowedLog(from: firstFile, percent: 100))

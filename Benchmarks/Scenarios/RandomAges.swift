@@ -2,20 +2,20 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Transactions that set the age of random rows, and what the rows hold afterwards.
+/// Transactions that set the age of random rows, with a model of the result.
 struct RandomAges {
     private let rows: RowOracle
-    /// Those that are changed.
+    /// The rows that may be changed.
     private let chosen: Range<Int>
     private let count: Int
     private var random: RandomStream
     private(set) var ages: [Int64: Int64] = [:]
     private(set) var committed = 0
 
-    /// Larger than any age of the data set: a row that was changed can be told from one that was not.
+    /// Larger than any age of the data set: tells changed rows from others.
     static let firstAge: Int64 = 100
 
-    /// - Parameter within: only so many rows in the middle of all are changed; 0 for all.
+    /// - Parameter within: only that many rows in the middle are changed; 0 for all.
     init(_ rows: RowOracle, count: Int, within: Int = 0, random: RandomStream) {
         self.rows = rows
         chosen = Self.middle(within, of: rows.rowCount)
@@ -23,14 +23,14 @@ struct RandomAges {
         self.random = random
     }
 
-    /// So many places in the middle of all; 0 stands for all.
+    /// That many positions in the middle; 0 stands for all.
     static func middle(_ size: Int, of count: Int) -> Range<Int> {
         let size = size == 0 ? count : min(size, count)
         let first = (count - size) / 2
         return first..<(first + size)
     }
 
-    /// What the next transaction sets: no row twice.
+    /// The changes of the next transaction, without duplicate rows.
     mutating func next() -> (keys: [Int64], values: [Int64]) {
         var keys: Set<Int64> = []
         while keys.count < min(count, chosen.count) {
@@ -49,13 +49,13 @@ struct RandomAges {
         note(keys, values)
     }
 
-    /// Somebody else has committed them.
+    /// Adds changes that another process committed.
     mutating func note(_ keys: [Int64], _ values: [Int64]) {
         for (key, value) in zip(keys, values) { ages[key] = value }
         committed += 1
     }
 
-    /// Compares the closed database with what was loaded and changed, as the parameter `compare` says.
+    /// Compares the closed database with the loaded rows and the changes, as the parameter `compare` says.
     func verify(_ context: CaseContext, at location: DatabaseLocation) throws {
         if try context.text("compare") == "sample" {
             return try SampledContent(rows: rows, ages: ages).judge(context, at: location)

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Values of the same figure, of which the middle one is told, and the extremes beside it.
+/// Repeated values of one figure: reports their median, and minimum and maximum beside it.
 struct RepeatedFigure {
     private var values: [Double] = []
     private(set) var count = 0

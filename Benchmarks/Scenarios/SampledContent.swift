@@ -2,27 +2,27 @@ import Datasets
 import Harness
 import RunRecords
 
-/// What has to be in a database of people that is too large to be compared whole for every figure: the number of rows,
-/// every row that the case touched, and ten thousand of the others.
+/// The expected content of a database of people that is too large for a full comparison after every figure: the number
+/// of rows, every row that the case touched, and ten thousand of the others.
 ///
-/// Rows are read one by one. Those that were changed are read all at once, and at most ten thousand of them one by one:
-/// of the others only the sum over all is compared. Of a row it is the sum of its values (``ReadDigest``), of a text
-/// its length, its first and its last byte. Where everything is compared, every byte is.
+/// Rows are read one by one. Changed rows are read all at once, and at most ten thousand of them one by one: for the
+/// others only the total is compared. The digest of a row is the sum of its values (``ReadDigest``), with a text's
+/// length, first and last byte. A full comparison compares every byte.
 ///
-/// A scenario compares all of it unless its parameter `compare` says `sample`.
+/// A scenario compares everything unless its parameter `compare` says `sample`.
 struct SampledContent {
     static let parameter = ScenarioParameter(
         "compare", default: "all", allowed: ["all", "sample"],
         summary: "afterwards: every value, or digests of the rows touched and of 10 000 others")
 
-    /// Of the rows that nobody touched; and how many of those that were changed are read one by one.
+    /// Of unchanged rows; and the number of changed ones that are read one by one.
     private static let sampledRows = 10_000
     private static let columns = ["name", "age", "score"]
 
     let rows: RowOracle
-    /// Ids of the rows that were added behind those of the data set.
+    /// Ids of the rows that were added after those of the data set.
     var inserted: [Range<Int>] = []
-    /// By key, what the rows' age was set to last, from ``RandomAges/firstAge`` upwards: a row's age only rises.
+    /// By key, the last value of the row's age, from ``RandomAges/firstAge`` upwards: a row's age only increases.
     var ages: [Int64: Int64] = [:]
 
     /// Opens the database again and compares; each part is a trial of the case.
@@ -50,7 +50,7 @@ struct SampledContent {
         }
         if !ages.isEmpty { try judgeChanged(session, context) }
         var random = context.random("sampled rows")
-        // The last one is among them: what is written behind it stands beside it.
+        // The last row is among them: rows written after it are its neighbours.
         var keys = [rows.key(ofRow: rows.rowCount - 1)]
         for _ in 0..<min(Self.sampledRows, rows.rowCount) {
             let key = rows.key(ofRow: random.below(rows.rowCount))
@@ -59,7 +59,7 @@ struct SampledContent {
         try check("sampled rows", keys.filter { ages[$0] == nil }, session, context) { rows.digest($0) }
     }
 
-    /// Row by row, as one trial: the first that differs has its place in it.
+    /// Row by row, as one trial: it names the first row that differs.
     private func check(
         _ address: String, _ keys: [Int64], _ session: any TableSession, _ context: CaseContext,
         _ expected: (PointReads) -> ReadDigest
@@ -98,7 +98,7 @@ struct SampledContent {
                 detail: isSame ? "" : "a batch of rows differs from its rows"))
     }
 
-    /// An age that the row had before is a commit that was lost. nil where there is no difference.
+    /// An earlier age of the row means a lost commit. nil without a difference.
     private func difference(_ key: Int64, _ got: ReadDigest) -> (Outcome, String)? {
         let wanted = expected(reads([key]))
         if got == wanted { return nil }

@@ -7,7 +7,7 @@ package enum ScenarioRegistration {
         registerTrials(into: &registry)
     }
 
-    /// What is measured, first of all.
+    /// Scenarios that mainly measure.
     private static func registerWorkloads(into registry: inout ScenarioRegistry) {
         registry.register(BulkInsert())
         registry.register(Commit())
@@ -40,7 +40,7 @@ package enum ScenarioRegistration {
         registry.register(Compact())
     }
 
-    /// What is tried, first of all.
+    /// Scenarios that mainly test.
     private static func registerTrials(into registry: inout ScenarioRegistry) {
         registry.register(CommitThreads())
         registry.register(MixedThreads())

@@ -1,21 +1,21 @@
 import Harness
 import RunRecords
 
-/// Copies of a closed database with one flipped bit, in a page that holds rows and that an open does not read.
+/// Copies of a closed database with one flipped bit, in a page of rows that an open does not read.
 ///
-/// Such a page is found by trying: with the bit flipped, the database still opens and closes without an error, and a
-/// read of everything reports damage.
+/// Such a page is found by trial: with the bit flipped, the database still opens and closes without an error, and a
+/// full read reports damage.
 struct SpoiltCopy {
     /// The byte and its file.
     let flipped: String
     private let files: [(name: String, bytes: [UInt8])]
     private let directory: String
 
-    /// How many pages of a file are tried, evenly spread, and where in them the bit is.
+    /// The number of pages of a file that are tried, evenly spread, and the position of the bit in them.
     private static let tries = 32
     private static let offset = 1_000
 
-    /// nil where no such page was found. The copies stand in a directory of their own inside that of the case.
+    /// nil where no such page was found. The copies are in a directory of their own inside that of the case.
     static func find(_ context: CaseContext, of location: DatabaseLocation) throws -> SpoiltCopy? {
         let sound = try FixtureFiles(context.engine, at: location).files
         let expected = ExactOracle(try context.tables())
@@ -23,7 +23,7 @@ struct SpoiltCopy {
         for file in sound.indices {
             let pages = sound[file].bytes.count / DamageSweep.pageBytes
             let tried = Set((0..<tries).map { (2 * $0 + 1) * pages / (2 * tries) })
-            // The first page is left as it is: a database that is not recognised has not been checked.
+            // The first page stays intact: a database that is not recognised has not been checked.
             for page in tried.sorted() where page > 0 {
                 var files = sound
                 let byte = page * DamageSweep.pageBytes + offset
@@ -53,8 +53,7 @@ struct SpoiltCopy {
         return judged.outcome == .detectedAtRead
     }
 
-    /// A copy that nobody has opened, in a directory of that name: what an engine remembers of another one does not
-    /// count.
+    /// A copy that was never opened, in a directory of that name: an engine may remember another one.
     func place(_ name: String) throws -> DatabaseLocation {
         let place = directory + "/" + name
         try FileTree.createDirectory(place)

@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-// Other tables than those of a data set, made of its rows.
+// Tables made of the rows of a data set.
 
 extension TableSet {
-    /// The set with the rows at the end of the table of their name.
+    /// The set with these rows appended to the table of their name.
     func appending(_ rows: Table) -> TableSet {
         var set = self
         guard let index = tables.firstIndex(where: { $0.name == rows.name }) else { return set }
@@ -14,10 +14,10 @@ extension TableSet {
         return set
     }
 
-    /// The set with these rows of its main table alone, ascending, and without links to the others.
+    /// The set with only these rows of its main table, ascending, and without links to the others.
     ///
-    /// Their integer keys become those of the first rows: engines that find rows by number keep them as densely as
-    /// those of a data set, and everything else of a row stays its own.
+    /// Their integer keys become those of the first rows, so that engines that find rows by number store them as
+    /// densely as those of a data set; all other values stay.
     func keeping(_ rows: [Int]) -> TableSet {
         var set = self
         let name = main.name
@@ -39,7 +39,7 @@ extension TableSet {
         return set
     }
 
-    /// Links lead to tables in front of their own, where there is no circle.
+    /// Tables in an order in which links lead to earlier ones, unless there is a cycle.
     var targetsFirst: [Table] {
         var sorted: [Table] = []
         var left = tables
@@ -75,7 +75,7 @@ extension ColumnValues {
         }
     }
 
-    /// - Parameter places: by row of the target where it stands now; -1 where it is gone.
+    /// - Parameter places: by old row of the target its new row; -1 where it was removed.
     fileprivate mutating func moveLinks(to name: String, _ places: [Int32]) {
         func moved(_ row: Int32) -> Int32 { row < 0 ? row : places[Int(row)] }
         switch self {

@@ -1,12 +1,12 @@
 import Harness
 import RunRecords
 
-/// Counts what happened in trials, which run in processes of their own: how many kills hit, how many files were there
-/// to be damaged. A case in which nothing happened has nothing to say.
+/// Counts events in trials, which run in processes of their own: kills that hit, files that existed to be damaged. A
+/// case without any is inconclusive.
 struct TrialTally {
     private let prefix: String
 
-    /// - Parameter what: names it among the tallies of the case, in letters that a file name can have.
+    /// - Parameter what: names the tally within the case, in letters that are valid in a file name.
     init(_ context: CaseContext, _ what: String) {
         prefix = context.directory + "/tally-" + what
     }
@@ -18,9 +18,9 @@ struct TrialTally {
 }
 
 extension CaseContext {
-    /// Makes the case inconclusive where something that it is about never happened.
+    /// Makes the case inconclusive where an event that it is about never happened.
     func require(_ count: Int, _ reason: String) {
-        // A budget that was too short is said already, and a single trial that is repeated shows no other.
+        // Not where the budget was too short, which is reported already, nor for a single replayed trial.
         if count == 0 && !report.isCut && onlyTrial == nil { report.inconclusive(reason) }
     }
 }

@@ -1,6 +1,6 @@
 import Harness
 
-/// What shows an engine's write-back in the files of an open database, as it stood.
+/// The marks of an engine's write-back in the files of an open database, at one moment.
 struct WrittenFiles {
     private let engine: any Engine
     private let location: DatabaseLocation

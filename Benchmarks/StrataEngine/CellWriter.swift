@@ -3,13 +3,13 @@ import StrataStorage
 
 /// Turns the rows of a data set's table into cells, without copying texts or counting references.
 ///
-/// Valid inside ``with(_:_:_:)`` only: it points into the columns.
+/// Valid only inside ``with(_:_:_:)``: it points into the columns.
 struct CellWriter {
     private enum Source {
         case integer(UnsafePointer<Int64>)
         case real(UnsafePointer<Double>)
         case link(UnsafePointer<Int32>)
-        /// The column's bytes, and where each row's end.
+        /// The column's bytes, and the end of each row's.
         case bytes(UnsafeRawPointer, UnsafePointer<Int>)
     }
 
@@ -58,7 +58,7 @@ struct CellWriter {
         try body(CellWriter(sources: own, cells: cells, keys: keys))
     }
 
-    /// Keeps one column after the other in place, and runs the body inside of all of them.
+    /// Pins one column after the other, and runs the body inside all of these calls.
     private static func pin(
         _ columns: ArraySlice<ColumnValues>, _ sources: [Source],
         _ body: ([Source]) throws(StorageError) -> Void
@@ -95,7 +95,7 @@ struct CellWriter {
         }
     }
 
-    /// An empty array has a place of its own too.
+    /// Gives an empty array an address, too.
     private static func held<Element>(
         _ values: [Element], _ body: (UnsafePointer<Element>) throws(StorageError) -> Void
     ) throws(StorageError) {

@@ -3,7 +3,7 @@ import RunRecords
 import Strata
 import StrataFiles
 
-/// Classes that stand in one file: those of a data set.
+/// The classes of one file: those of a data set.
 struct ClassGroup: Sendable {
     let name: String
     let classes: [any TableObject.Type]
@@ -17,7 +17,7 @@ struct ClassGroup: Sendable {
 
     func path(at location: DatabaseLocation) -> String { "\(location.directory)/\(name).strata" }
 
-    /// The group whose file, or whose file's log, stands at the location.
+    /// The group whose file, or whose file's log, is at the location.
     static func found(at location: DatabaseLocation, in files: any FileSystem) -> ClassGroup? {
         all.first { group in
             let path = group.path(at: location)

@@ -10,24 +10,24 @@ import Synchronization
     import Glibc
 #endif
 
-/// What Realms said where no call could throw it, by file: the first report of each.
+/// Reports of Realms about errors that no call could throw, by file: the first report of each.
 ///
-/// Reads that cannot throw (`count`, a loop, a property) leave out what cannot be read, or hand out a substitute, and
-/// report. A session looks here before it gives anything away, so that no substitute is taken for data.
+/// Reads that cannot throw (`count`, a loop, a property) leave out what cannot be read, or return a substitute, and
+/// report. A session checks here before it returns results, so that no substitute is taken for data.
 ///
-/// A Realm is opened as a program opens it that sets nothing: its reports are the lines that stand on standard error.
-/// They can be read where standard error is a file, as in every trial. Elsewhere, and where a case asks for it, the
-/// hook `report` hears them.
+/// A Realm is opened as by a program with default settings: its reports are lines on standard error. They can be read
+/// where standard error is a file, as in every trial. Elsewhere, and where a case asks for it, the hook `report`
+/// receives them.
 final class DamageReports: Sendable {
     static let shared = DamageReports()
-    /// Of the engine's settings: whether the hook is set in trials as well.
+    /// Among the engine's settings: whether the hook is set in trials as well.
     static let hookSetting = "report"
     static let hook = "by its hook"
     private let reports = Mutex<[String: String]>([:])
-    /// Where the next line of standard error begins that was not looked at.
+    /// The offset of the first unread line of standard error.
     private let heard = Mutex<Int64>(0)
 
-    /// Readies a configuration that is about to be opened.
+    /// Prepares a configuration that is about to be opened.
     func listen(_ configuration: inout Realm.Configuration, _ path: String, settings: EngineSettings?) {
         reports.withLock { _ = $0.removeValue(forKey: path) }
         let isHooked = settings?.list.contains(EngineSetting(Self.hookSetting, Self.hook)) ?? false
@@ -44,7 +44,7 @@ final class DamageReports: Sendable {
         }
     }
 
-    /// - Throws: `damaged` where the Realms of the file have said something.
+    /// - Throws: `damaged` where the Realms of the file have reported something.
     func check(_ path: String) throws(EngineError) {
         readStandardError(path)
         if let message = reports.withLock({ $0[path] }) { throw EngineError(.damaged, message) }
@@ -61,7 +61,7 @@ final class DamageReports: Sendable {
         guard let size = Self.fileSize(STDERR_FILENO) else { return }
         let text = heard.withLock { heard -> String? in
             if size <= heard { return nil }
-            // Standard error is open for writing alone.
+            // Standard error is open only for writing.
             let descriptor = open("/dev/fd/\(STDERR_FILENO)", O_RDONLY)
             if descriptor < 0 { return nil }
             defer { close(descriptor) }
@@ -76,7 +76,7 @@ final class DamageReports: Sendable {
 }
 
 extension EngineError {
-    /// From whatever Strata throws.
+    /// From any error of Strata.
     init(_ error: any Error) {
         switch error {
         case let error as EngineError: self = error

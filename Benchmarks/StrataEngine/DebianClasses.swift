@@ -13,7 +13,7 @@ final class DebianPackage: Object {
     @Persisted(originProperty: "depends") var dependents: LinkingObjects<DebianPackage>
 }
 
-/// The column `description` is the property `summary`: every object has a `description` of its own.
+/// The column `description` is the property `summary`, since every object has a `description` already.
 extension DebianPackage: TableObject {
     static func maker(_ table: Table) throws(EngineError) -> (Int) -> DebianPackage {
         let names = try table.texts("name")

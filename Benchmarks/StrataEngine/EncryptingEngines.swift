@@ -3,7 +3,7 @@ import RunRecords
 import StrataCrypto
 import StrataStorage
 
-/// What an encrypted store of a case is opened with: the same key for every case, since no case is about guessing it.
+/// The key of an encrypted store: the same for every case, since no case tests guessing it.
 struct StoreKey: Sendable {
     let bytes: [UInt8]
 
@@ -15,7 +15,7 @@ struct StoreKey: Sendable {
         bytes = key
     }
 
-    /// The capabilities, and that to encrypt where this build can.
+    /// The capabilities, and encryption where this build supports it.
     static func adding(to capabilities: Set<Capability>) -> Set<Capability> {
         #if Crypto
             capabilities.union([.encryption])
@@ -33,7 +33,7 @@ struct StoreKey: Sendable {
 
     var cipher: any Cipher {
         do throws(EncryptionKey.Refusal) { return try EncryptionKey.cipher(bytes) } catch {
-            // Without the trait Crypto no engine says that it encrypts, and none is asked to.
+            // Without the trait Crypto no engine claims encryption, and none is asked for it.
             preconditionFailure("no cipher: \(error)")
         }
     }
@@ -55,13 +55,13 @@ extension StrataEngine: EncryptingEngine {
     }
 }
 
-/// Bytes of a file of an encrypted store, read as docs/file-format.md draws them, without the key and without the code
-/// that writes them.
+/// Parses bytes of a file of an encrypted store by docs/file-format.md, without the key and without the code that
+/// writes them.
 private struct SealedBytes {
     let bytes: [UInt8]
     let start: Int
 
-    /// Two header pages, then pages with nonce, tag and four zeros behind each.
+    /// Two header pages, then pages that are each followed by nonce, tag and four zeros.
     private static let (pageBytes, headerBytes, stride) = (4_096, 8_192, 4_128)
     private static let (nonceBytes, tagBytes) = (12, 16)
     private static let slotBytes = 512
@@ -74,8 +74,8 @@ private struct SealedBytes {
 
     func units(isLog: Bool) -> [SealedUnit] { isLog ? batches : slots + pages }
 
-    /// Nil where the bytes do not reach so far. Zeros in place of nonce and tag are a unit, too: behind a magic they
-    /// are what was never sealed.
+    /// Nil where the bytes end too early. Zeros instead of nonce and tag count as a unit, too: after a magic number
+    /// they mean contents that were never sealed.
     private func unit(at offset: Int, nonce place: Int) -> SealedUnit? {
         let first = place - start
         let middle = first + Self.nonceBytes
@@ -95,7 +95,7 @@ private struct SealedBytes {
         }
     }
 
-    /// Those that are there whole.
+    /// Complete pages.
     private var pages: [SealedUnit] {
         let before = max(0, start - Self.headerBytes)
         let first = Self.headerBytes + (before + Self.stride - 1) / Self.stride * Self.stride

@@ -5,8 +5,8 @@ import Strata
 
 /// Adds the rows of tables inside a write, links included.
 ///
-/// Links to rows that are there already are set before the object is added, as an application would; links within a
-/// table afterwards.
+/// Links to existing rows are set before the object is added, as an application would; links within a table
+/// afterwards.
 struct Loader {
     let realm: Realm
     let group: ClassGroup

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The file of the rows that questions are asked about.
+/// The file with the rows of the queries.
 struct ProbeRealm {
     let realm: Realm
 
@@ -12,7 +12,7 @@ struct ProbeRealm {
         return try realm.objects(Probe.self).tryFilter(text.format, argumentArray: text.arguments)
     }
 
-    /// The same; of all rows without a filter, as a program asks for a total of a whole class.
+    /// The same; without a filter for all rows, as a program aggregates over a whole class.
     func matching(_ condition: ProbeCondition) throws -> Strata.Results<Probe> {
         if case .and(let parts) = condition, parts.isEmpty { return realm.objects(Probe.self) }
         return try filtered(condition)

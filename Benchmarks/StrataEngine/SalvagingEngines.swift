@@ -63,7 +63,7 @@ extension SalvageClaim.Loss {
         }
         uncertainRows = table.rowsUncertain
         removedLinks = table.linksRemoved
-        // Elements stand in collections that are named by the key of their row.
+        // Elements are in collections, which are named by the key of their row.
         columns += table.lostElements.map { lost in
             SalvageClaim.LostColumn(
                 name: lost.name, rows: 1, keys: [SalvageClaim.Keys(low: lost.key, high: lost.key, rows: 1)])

@@ -10,7 +10,7 @@ import StrataStorage
     import Foundation
 #endif
 
-/// StrataStorage without objects: rows, columns, versions and the log, for what an engine of tables is compared with.
+/// StrataStorage without objects: rows, columns, versions and the log, to be compared with engines of tables.
 ///
 /// A table of any data set is a table of the store. Rows are clustered by their key where keys are the row indexes,
 /// else by row index; links are links, with their backlinks.
@@ -70,8 +70,8 @@ package struct StorageEngine: Engine {
         Self.headerSlots(ofFile: location.mainFile)
     }
 
-    /// A commit writes pages into the data file, unsynced, beside its record in the log; a checkpoint alone writes one
-    /// of the two header slots.
+    /// A commit writes pages into the data file, unsynced, and its record into the log; only a checkpoint writes one of
+    /// the two header slots.
     static func headerSlots(ofFile path: String) -> [String] {
         guard let head = FileTree.head(of: path, bytes: Format.pageSize + Format.slotSize) else { return [] }
         return [0, Format.pageSize].map { start in "\(head.dropFirst(start).prefix(Format.slotSize))" }
@@ -81,7 +81,7 @@ package struct StorageEngine: Engine {
         Self.commands(forFile: location.mainFile, key)
     }
 
-    /// None for an encrypted file: its key stands in no file that a command could name.
+    /// None for an encrypted file: its key is in no file that a command could name.
     static func commands(forFile path: String, _ key: StoreKey?) -> [String] {
         if key != nil { return [] }
         return ["strata check", "strata info", "strata dump"].map { "\($0) \(ShellWord.quoted(path))" }
@@ -103,7 +103,7 @@ package struct StorageEngine: Engine {
 }
 
 extension StorageEngine: CompactOnLaunchEngine {
-    /// `decide` is called before this returns, on this thread: that is why it may be handed over unchecked.
+    /// `decide` is called before this returns, on this thread, so the unchecked conformance is safe.
     private struct Decision: @unchecked Sendable {
         let decide: (Int, Int) -> Bool
     }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import StrataStorage
 
-/// Where the columns of `KeyedRowSession` stand.
+/// The indexes of the columns of `KeyedRowSession`.
 struct StorageKeyedRows {
     let rows: KeyedRows
     let table: Int
@@ -34,7 +34,7 @@ extension StorageSession: KeyedRowSession {
         }
     }
 
-    /// The keys are looked for first: a batch of decoded columns has as many rows as a group.
+    /// Looks up the keys first: a batch of decoded columns has as many rows as a row group.
     func readRows(_ keys: Range<Int64>) throws(EngineError) -> ReadDigest {
         let own = try prepared()
         return try checked { () throws(StorageError) in

@@ -133,7 +133,7 @@ extension StorageSession: QuerySession, SnapshotSession {
         return try checked { () throws(StorageError) in try view.count(table, where: both) }
     }
 
-    /// There are no objects here: whoever uses storage gets batches of decoded columns.
+    /// Without objects, users of storage get batches of decoded columns.
     var rowSteps: RowSteps { .columns }
 
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {

@@ -4,7 +4,7 @@ import PackedRows
 import RunRecords
 import StrataStorage
 
-/// A thread's way into a store. A call that reads takes the newest version, one that writes is one transaction.
+/// A thread's session on a store. A call that reads takes the newest version, one that writes is one transaction.
 final class StorageSession: TableSession {
     static let open = OpenStores<Store>()
 
@@ -20,7 +20,7 @@ final class StorageSession: TableSession {
     /// Of `TransactionSession`.
     var running: Running?
 
-    /// `isShared`: with the other sessions of this process; not on a disk of one's own, where paths mean other files.
+    /// `isShared`: with the other sessions of this process; not on a private disk, where equal paths mean other files.
     init(path: String, options: StoreOptions, isShared: Bool = true) throws(EngineError) {
         self.path = path
         self.options = options
@@ -40,7 +40,7 @@ final class StorageSession: TableSession {
         store = isShared ? try Self.open.store(path, open: open) : try open()
     }
 
-    /// Runs the body, and turns its errors into those of the harness.
+    /// Runs the body, and converts its errors into those of the harness.
     func checked<Output>(_ body: () throws(StorageError) -> Output) throws(EngineError) -> Output {
         do throws(StorageError) { return try body() } catch { throw EngineError(error) }
     }
@@ -55,7 +55,7 @@ final class StorageSession: TableSession {
             _ = try transaction.commit()
             return output
         } catch {
-            // Nothing when the commit itself failed.
+            // Does nothing when the commit itself failed.
             transaction.rollback()
             throw error
         }
@@ -183,7 +183,7 @@ extension StorageSession: SettingsSession {
 }
 
 extension Store {
-    /// Of the store that is open, which may have been opened by another session before.
+    /// Of the open store, which another session may have opened.
     var observedSettings: [EngineSetting] {
         let durability: DurabilityClass =
             switch options.durability {
@@ -199,7 +199,7 @@ extension Store {
 }
 
 extension StorageSession: CompactionSession {
-    /// Rewrites the file. Others must not have it open.
+    /// Rewrites the file. Other processes must not have it open.
     func compact() throws(EngineError) {
         let (path, options) = (path, options)
         let reopened = try Self.open.reopen(path) { old throws(EngineError) in
@@ -217,7 +217,7 @@ extension StorageSession: CompactionSession {
 }
 
 extension StoreSchema {
-    /// A table's key, where it is the row's key, stands in the table's information.
+    /// The table's information names the column of its key, where that is the row's key.
     init(_ set: TableSet) throws(EngineError) {
         var tables: [TableDefinition] = []
         var columnCount: UInt16 = 0

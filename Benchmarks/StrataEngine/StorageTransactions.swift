@@ -1,7 +1,7 @@
 import Harness
 import StrataStorage
 
-/// `Store.beginWrite` for what writes, a snapshot of the newest version for what reads.
+/// `Store.beginWrite` for writes, a snapshot of the newest version for reads.
 extension StorageSession: TransactionSession {
     /// An open transaction, and where its cells are.
     struct Running {

@@ -9,10 +9,10 @@ import StrataFiles
     import Foundation
 #endif
 
-/// Strata through its object API: what an application writes, and pays.
+/// Strata through its object API, as an application uses it, with its costs.
 ///
-/// A table of a data set is a class of this target; tables without one are `unsupported`. The file's name says which
-/// classes it holds, so that a database is opened with its own classes alone.
+/// A table of a data set is a class of this target; tables without one are `unsupported`. The file's name identifies
+/// its classes, so that a database is opened with its own classes only.
 package struct StrataEngine: Engine {
     package let name = "strata"
     package let version = "0.1"
@@ -140,7 +140,7 @@ extension StrataEngine: ListEngine {
 }
 
 extension StrataEngine: CompactOnLaunchEngine {
-    /// `decide` is called before this returns, on this thread: that is why it may be handed over unchecked.
+    /// `decide` is called before this returns, on this thread, so the unchecked conformance is safe.
     private struct Decision: @unchecked Sendable {
         let decide: (Int, Int) -> Bool
     }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// What a program does to single objects of a class, which it knows when it is compiled.
+/// Operations of a program on single objects of a class that is known at compile time.
 protocol KeyedObjects {
     func read(_ key: Int64) throws(EngineError) -> ReadDigest
     func read(_ keys: Range<Int64>) throws(EngineError) -> ReadDigest

@@ -40,7 +40,7 @@ final class StrataLists: ListSession {
         do { realm = try Realm(configuration: configuration) } catch { throw EngineError(error) }
     }
 
-    /// Runs the body, and throws what it throws or what was reported meanwhile.
+    /// Runs the body, and throws its error or one that was reported meanwhile.
     private func checked<Output>(_ body: (Realm) throws -> Output) throws(EngineError) -> Output {
         guard let realm else { throw EngineError(.refused, "the lists are closed") }
         let output: Output
@@ -60,7 +60,7 @@ final class StrataLists: ListSession {
 
     func close() throws(EngineError) { realm = nil }
 
-    /// From so many elements on a program fills the list of an object that is added already, and holds no second copy.
+    /// From this many elements on a program fills the list of an object after adding it, to avoid a second copy.
     private static let large = 1_000
 
     func addLists(_ lists: ListBatch) throws(EngineError) {

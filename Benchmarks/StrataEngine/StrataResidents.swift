@@ -8,7 +8,7 @@ import Strata
     import Foundation
 #endif
 
-/// The class of residents as the old version of a program has it.
+/// The class of residents in the old version of a program.
 enum OldResidents {
     final class Resident: Object {
         @Persisted(primaryKey: true) var number: Int
@@ -19,7 +19,7 @@ enum OldResidents {
     }
 }
 
-/// A class of residents as a new version of the program has it.
+/// The class of residents in a new version of the program.
 protocol NewResident: Object {
     var values: [Value] { get }
 }
@@ -73,7 +73,7 @@ enum ResidentsWithName {
     }
 }
 
-/// Columns are changed by a migration, where a program has a block for what does not go by itself.
+/// Columns are changed by a migration, with a block for changes that are not automatic.
 extension StrataEngine: ColumnChangingEngine {
     static func pathOfResidents(at location: DatabaseLocation) -> String { location.directory + "/residents.strata" }
 
@@ -146,7 +146,7 @@ extension StrataEngine: ColumnChangingEngine {
     ) throws(EngineError) {
         try checked {
             let configuration = Self.configuration(Self.type(after: change), version: 1, location, settings)
-            // An open would migrate what was not.
+            // An open would migrate a file that was not migrated.
             let version = try Realm.schemaVersionAtURL(URL(fileURLWithPath: Self.pathOfResidents(at: location)))
             guard version == 1 else { throw EngineError(.refused, "the schema is of version \(version)") }
             try Self.read(Self.type(after: change), try Realm(configuration: configuration), body)

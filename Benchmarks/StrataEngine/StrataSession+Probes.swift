@@ -47,7 +47,7 @@ extension StrataSession: ProbeSession {
                     object.indexedText = row.text
                     objects.append(object)
                 }
-                // Whole, and one behind the other, as a program loads its objects: storage puts them in wide groups.
+                // Complete and consecutive, as a program loads its objects: storage puts them in large row groups.
                 realm.add(objects.filter { $0.realm == nil })
                 func find(_ id: Int64) -> Probe? { realm.object(ofType: Probe.self, forPrimaryKey: Int(id)) }
                 for (row, object) in zip(rows, objects) {
@@ -124,7 +124,7 @@ extension StrataSession: ProbeSession {
 /// A condition as a format, with its arguments.
 struct ProbeFormat {
     private(set) var format = ""
-    /// What no literal says: numbers that are none, and those without end.
+    /// Values without a literal: NaN and infinities.
     private(set) var arguments: [Any?] = []
 
     mutating func add(_ condition: ProbeCondition) {

@@ -101,7 +101,7 @@ extension StrataSession: QuerySession, LinkSession {
         throw EngineError(.refused, "no walk against \(traversal.table).\(traversal.column)")
     }
 
-    /// nil when the class is not at the other end of the column.
+    /// nil when the class is not the target of the column.
     private static func walkBackward<Element: TableObject>(
         _ traversal: Traversal, _ type: Element.Type, in realm: Realm, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest? {
@@ -145,13 +145,13 @@ extension StrataSession: QuerySession, LinkSession {
             var values: [Value] = []
             values.reserveCapacity(names.count)
             for name in names { values.append(try object.value(name, rows)) }
-            // A list that could not be read came as an empty one, and was reported.
+            // An unreadable list is returned as an empty one, and reported.
             try checkReports()
             guard sink.receive(table: table.name, row: row, values: values) else { return false }
             seen += 1
         }
         try checkReports()
-        // Objects that a loop passed over would be missing without a word.
+        // Objects that a loop skipped would be missing without an error.
         guard seen == objects.count else {
             throw EngineError(.damaged, "\(table.name): \(objects.count) objects, \(seen) could be read")
         }

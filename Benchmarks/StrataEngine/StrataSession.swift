@@ -20,7 +20,7 @@ final class StrataSession: TableSession {
     var probes: Realm?
     let files: any FileSystem
     private(set) var group: ClassGroup?
-    /// nil while the database has no file: its classes are not known before the first table is.
+    /// nil while the database has no file: its classes are unknown before the first table.
     private(set) var realm: Realm?
     var pinned: [SnapshotToken: Realm] = [:]
     var pinCount = 0
@@ -57,12 +57,12 @@ final class StrataSession: TableSession {
         return (realm, group)
     }
 
-    /// Throws when a read was reported that could not throw.
+    /// Throws when a read that could not throw has reported an error.
     func checkReports() throws(EngineError) {
         if let group { try DamageReports.shared.check(group.path(at: location)) }
     }
 
-    /// Runs the body, and throws what it throws or what was reported meanwhile.
+    /// Runs the body, and throws its error or one that was reported meanwhile.
     func checked<Output>(_ body: () throws -> Output) throws(EngineError) -> Output {
         let output: Output
         do { output = try body() } catch { throw EngineError(error) }
@@ -83,7 +83,7 @@ final class StrataSession: TableSession {
     }
 
     func close() throws(EngineError) {
-        // Letting go of the last Realm of a file closes it; what went wrong shows at the next open.
+        // Releasing the last Realm of a file closes it; an error of that shows at the next open.
         letGo()
     }
 
@@ -122,7 +122,7 @@ final class StrataSession: TableSession {
         }
     }
 
-    /// Tables that others link to before those, where there is no circle.
+    /// Tables in an order in which links lead to earlier ones, unless there is a cycle.
     private static func targetsFirst(_ tables: [Table]) -> [Table] {
         var sorted: [Table] = []
         var left = tables

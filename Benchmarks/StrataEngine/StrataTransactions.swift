@@ -1,8 +1,8 @@
 import Harness
 import Strata
 
-/// `beginWrite` and `commitWrite` for what writes. What reads takes the newest version by `refresh`, and keeps it: on a
-/// thread without a run loop a Realm moves on only when it is told to.
+/// `beginWrite` and `commitWrite` for writes. A read takes the newest version by `refresh`, and keeps it: on a thread
+/// without a run loop a Realm advances only on request.
 extension StrataSession: TransactionSession {
     func begin(_ access: TransactionAccess) throws(EngineError) {
         let (realm, _) = try openRealm()

@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Strata
 
-/// A class that stands for a table of a data set: how rows become objects, and back.
+/// A class for a table of a data set: converts rows to objects and back.
 ///
-/// Loops that are measured are requirements with an inlined default, so that each class has its own copy of them, with
-/// the property reads inside and nothing dynamic around.
+/// Measured loops are requirements with an inlined default, so that each class has its own copy of them, with direct
+/// property reads and no dynamic dispatch.
 protocol TableObject: Object {
     static var tableName: String { get }
 
@@ -16,23 +16,23 @@ protocol TableObject: Object {
     /// The object of a row index, by its key where the class has one.
     static func find(_ row: Int, in realm: Realm) -> Self?
 
-    /// The row index where the key says it; nil for classes whose rows are numbered by their order.
+    /// The row index, where the key determines it; nil for classes whose rows are numbered by their order.
     func keyedRow() throws -> Int?
 
     /// Adds a property to a digest, read as an application reads it; nil when there is none of that name.
     static func adder(_ column: String) -> ((Self, inout ReadDigest) -> Void)?
 
-    /// A property with the error of a read that failed.
+    /// A property, or the error of its read.
     func value(_ column: String, _ rows: RowNumbers) throws -> Value
 
     func setLinks(_ column: String, _ targets: [ObjectBase])
 
     static func integer(_ column: String) -> ReferenceWritableKeyPath<Self, Int>?
 
-    /// Visits the other ends of an object's links, forward over a column of its own.
+    /// Visits the targets of an object's links, forward over a column of its own.
     static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
 
-    /// The same against the direction of a column of the class `table`.
+    /// The same backwards over a column of the class `table`.
     static func backWalker(_ table: String, _ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
 
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int?
@@ -40,7 +40,7 @@ protocol TableObject: Object {
     /// The objects whose primary key is in the range, as a query; nil for classes without one.
     static func keyed(_ keys: Range<Int64>, in realm: Realm) -> Results<Self>?
 
-    /// nil when the class has not these two properties.
+    /// nil when the class lacks these two properties.
     static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int?
 
     // Loops.
@@ -162,9 +162,9 @@ extension TableObject {
     }
 }
 
-/// The loop round objects that are held.
+/// The loop over held objects.
 enum HeldLoop {
-    /// As a program is written: an object is taken out of an array, and Swift counts its references up and down.
+    /// As in a program: an object is taken from an array, and Swift retains and releases it.
     @inline(__always)
     static func run<Element: AnyObject>(
         _ held: [Element], _ count: Int, _ latency: LatencyRecorder?, _ add: (Element, inout ReadDigest) -> Void
@@ -184,7 +184,7 @@ enum HeldLoop {
         return digest
     }
 
-    /// Without a reference of its own to each object: what the read costs when nothing is counted.
+    /// Without a reference to each object: the cost of the read without reference counting.
     @inline(__always)
     static func runUnmanaged<Element: AnyObject>(
         _ held: [Element], _ count: Int, _ add: (Element, inout ReadDigest) -> Void

@@ -1,6 +1,6 @@
 import Harness
 
-/// The rows of a question's answer as a mistaken engine gives them.
+/// The rows of a query's answer with a planted mistake.
 enum AlteredProbes {
     static func rows(_ answered: [ProbeRow], by mistake: EngineMistake) -> [ProbeRow] {
         var rows = answered
@@ -9,7 +9,7 @@ enum AlteredProbes {
         case .rowDropped: rows.removeLast()
         case .rowTwice: rows.append(last)
         case .lastByte:
-            // The last row that has one: a row without is as it was.
+            // The last row with a text: a row without one cannot be altered.
             guard let place = rows.lastIndex(where: { !($0.text ?? "").isEmpty }) else { break }
             if case .text(let text)? = rows[place].text.flatMap({ AlteredRows.otherText(.text($0)) }) {
                 rows[place].text = text

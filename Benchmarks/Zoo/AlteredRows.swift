@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// Hands the rows of a full read on with one mistake: in the last row of the first table where it can be made, or for
+/// Passes on the rows of a full read with one mistake: in the last row of the first table where it is possible, or for
 /// links in the first row that has some.
 ///
-/// Holds a row back until the next one shows that it was not the last of its table.
+/// Delays each row until the next one shows that it was not the last of its table.
 final class AlteredRows: RowSink {
     private struct Held {
         var table: String
@@ -33,7 +33,7 @@ final class AlteredRows: RowSink {
         return goesOn
     }
 
-    /// To be called after a read that came to its end.
+    /// Call it after a read that reached the end.
     func finish() {
         if let held { handLast(held) }
         held = nil
@@ -61,7 +61,7 @@ final class AlteredRows: RowSink {
         }
     }
 
-    /// Changes the last value that can be changed so; whether there is one.
+    /// Changes the last value that can be changed; returns whether there is one.
     private func alter(_ values: inout [Value], _ change: (Value) -> Value?) -> Bool {
         for index in values.indices.reversed() {
             guard let altered = change(values[index]) else { continue }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Synchronization
 
-/// The files of a database as they were when its first session was opened, put back when its last one is closed.
+/// The files of a database at the open of its first session, restored at the close of its last one.
 final class OlderState: Sendable {
     private struct Kept: Sendable {
         var files: [(path: String, bytes: [UInt8])]
@@ -16,7 +16,7 @@ final class OlderState: Sendable {
         self.location = location
     }
 
-    /// - Returns: what a session calls when it is closed; nil where nothing is kept.
+    /// - Returns: the object whose `noteClose` a session calls when it is closed; nil where nothing is kept.
     static func noteOpen(_ location: DatabaseLocation, _ isWanted: Bool) throws(EngineError) -> OlderState? {
         guard isWanted else { return nil }
         do {
@@ -38,7 +38,7 @@ final class OlderState: Sendable {
         return OlderState(location)
     }
 
-    /// To be called once for each session, after it was closed.
+    /// Call it once for each session, after its close.
     func noteClose() throws(EngineError) {
         let files = Self.kept.withLock { kept -> [(path: String, bytes: [UInt8])]? in
             kept[location.directory]?.sessions -= 1

@@ -7,7 +7,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// The copy of a database that a compaction makes and should not, or leaves behind.
+/// A copy of a database that a compaction makes or leaves by mistake.
 struct PlantedCopy {
     private let files: [DatabaseFile]
     private let path: String
@@ -26,14 +26,14 @@ struct PlantedCopy {
 
     func remove() throws(EngineError) { try plant { try FileTree.remove(path) } }
 
-    /// As many bytes as the database has, and what every compaction may take.
+    /// As many bytes as the database has, plus what every compaction may use.
     func inMemory() throws(EngineError) -> [UInt8] {
         var hoard: [UInt8] = []
         try plant {
             let bytes = try files.reduce(8 << 20) { try $0 + FileTree.size($1.path) }
             hoard = [UInt8](repeating: 0x5A, count: bytes)
         }
-        // Long enough for whoever looks now and then.
+        // Long enough to be seen by a sampler.
         usleep(50_000)
         return hoard
     }

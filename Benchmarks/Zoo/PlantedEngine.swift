@@ -3,14 +3,14 @@ import RunRecords
 import SimulatedDisk
 import StrataFiles
 
-/// Another engine, but for one mistake.
+/// Wraps another engine, with one mistake.
 package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine, ListEngine,
     ColumnChangingEngine, EncryptingEngine
 {
     let base: any Engine
     let mistake: EngineMistake
 
-    /// The engine with that mistake; it can still do all that it could.
+    /// The engine with that mistake; it keeps all its capabilities.
     package static func wrap(_ base: any Engine, _ mistake: EngineMistake) -> any Engine {
         let planted = PlantedEngine(base: base, mistake: mistake)
         guard let simulated = base as? any SimulatableEngine else { return planted }
@@ -164,7 +164,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
     private func refuseEmptyLock(at location: DatabaseLocation) throws(EngineError) {
         for file in base.files(at: location) where file.role == .lock {
             let size: Int
-            // Gone meanwhile: then it is not empty.
+            // A file that is removed meanwhile is not empty.
             do { size = try FileTree.size(file.path) } catch { continue }
             if size == 0 { throw EngineError(.refused, "planted: the lock file is empty") }
         }
@@ -176,7 +176,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
         return exists
     }
 
-    /// What the engine runs with while it says that it runs with `settings`.
+    /// The actual settings, while the engine states `settings`.
     func real(_ settings: EngineSettings) -> EngineSettings {
         if mistake == .keyLeftOut {
             var plain = settings
@@ -190,7 +190,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
     }
 }
 
-/// The same for an engine that runs on the simulated disk as well.
+/// The same for an engine that also runs on the simulated disk.
 struct PlantedSimulatableEngine: SimulatableEngine, CompactOnLaunchEngine, CheckingEngine, SalvagingEngine,
     ListEngine, ColumnChangingEngine, EncryptingEngine
 {

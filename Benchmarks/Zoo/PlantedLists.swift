@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Lists of another engine, but for one mistake: the smallest of its sort.
+/// Wraps the lists of another engine, with the smallest possible mistake.
 final class PlantedLists: ListSession {
     private let base: any ListSession
     private let mistake: EngineMistake
@@ -35,12 +35,12 @@ final class PlantedLists: ListSession {
         try base.change(owner: owner, try bent(owner, change), beforeCommit: beforeCommit)
     }
 
-    /// The last step goes wrong.
+    /// Alters the last step.
     private func bent(_ owner: Int64, _ change: ListChange) throws(EngineError) -> ListChange {
         switch (mistake, change) {
         case (.listElementLost, .appendAll(let values)): return .appendAll(values.dropLast())
         case (.listOutOfOrder, .insert(let values, var places)):
-            // Where it is not the end of the list, the place behind.
+            // Where it is not the end of the list, the position after it.
             guard let last = places.last, last == 0 else { return change }
             places[places.count - 1] = last + 1
             return .insert(values, at: places)

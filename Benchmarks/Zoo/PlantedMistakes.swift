@@ -23,12 +23,12 @@ package enum PlantedMistakes {
         return names
     }
 
-    /// What the environment of this process asks for; nil where it asks for none of the engines' mistakes.
+    /// The mistake in the environment of this process; nil where it names none of the engines' mistakes.
     private static var chosen: EngineMistake? {
         getenv(SelfTest.variable).flatMap { EngineMistake(rawValue: String(cString: $0)) }
     }
 
-    /// The engines with the mistake that the environment names; as they are where it names none of theirs.
+    /// The engines with the mistake in the environment; unchanged where it names none of theirs.
     package static func plant(_ engines: EngineRegistry) -> EngineRegistry {
         guard let chosen else { return engines }
         var planted = EngineRegistry()

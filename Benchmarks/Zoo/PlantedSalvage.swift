@@ -1,7 +1,7 @@
 import Harness
 
-/// The salvage of another engine, but for one mistake: made where something is lost, so that a salvage of a sound
-/// database is sound.
+/// Wraps the salvage of another engine, with one mistake: made only where something is lost, so that a salvage of an
+/// intact database is right.
 struct PlantedSalvage {
     let base: any SalvagingEngine
     let mistake: EngineMistake

@@ -9,17 +9,17 @@ import Synchronization
     import Darwin
 #endif
 
-/// A session of another engine, but for one mistake. It claims every role: scenarios ask for those that the engine
+/// Wraps a session of another engine, with one mistake. It conforms to every role; scenarios use those that the engine
 /// declares.
 final class PlantedSession: Session {
-    /// Transactions that were asked for in this process, over all sessions.
+    /// Transactions of this process, over all sessions.
     private static let transactions = Atomic<Int>(0)
     private static let sessions = Atomic<Int>(0)
     private static let hasFailed = Atomic<Bool>(false)
-    /// What was let go of and is still pinned: nobody ever closes it.
+    /// Sessions that were released but stay pinned: never closed.
     private static let neverClosed = Mutex<[Abandoned]>([])
 
-    /// Sendable because nobody touches it again.
+    /// Sendable because it is never used again.
     private struct Abandoned: @unchecked Sendable {
         var session: any Session
     }
@@ -31,7 +31,7 @@ final class PlantedSession: Session {
     /// From 1, in the order in which this process opened them.
     private let number: Int
     private var hasPins = false
-    /// The open transaction of `TransactionSession` has changed something.
+    /// Whether the open transaction of `TransactionSession` has changed something.
     private var hasWritten = false
     private var reads = 0
     var keyedRows = PlantedKeyedRows()
@@ -58,7 +58,7 @@ final class PlantedSession: Session {
 
     func close() throws(EngineError) {
         if mistake == .pinKept && hasPins {
-            // The reader is gone; its version is not.
+            // The reader is released; its version stays pinned.
             Self.neverClosed.withLock { $0.append(Abandoned(session: base)) }
             return
         }
@@ -66,14 +66,14 @@ final class PlantedSession: Session {
         try older?.noteClose()
     }
 
-    /// Whether this transaction is acknowledged without having been done.
+    /// Whether this transaction is acknowledged but not executed.
     func isSwallowed() throws(EngineError) -> Bool {
         if mistake == .refuseWriter && number == 2 { throw EngineError(.refused, "planted refusal of a write") }
         if mistake == .slowWriter && number == 2 { usleep(300_000) }
         return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
     }
 
-    /// A transaction that may fail. `torn`: what it leaves then.
+    /// A transaction that may fail. `torn`: its remaining effect then.
     private func change(
         _ body: () throws(EngineError) -> Void, torn: () throws(EngineError) -> Void
     ) throws(EngineError) {
@@ -110,12 +110,12 @@ final class PlantedSession: Session {
         return mistake == .wrongRead || mistake == .wrongMeanwhile && (15...17).contains(reads)
     }
 
-    /// The last row's key, where keys are 0 and up.
+    /// The last row's key; keys start at 0.
     private func lastKey(_ table: String) throws(EngineError) -> Int64 {
         Int64(try role((any TableSession).self).rowCount(table: table)) - 1
     }
 
-    /// What reads of these keys give when the last row is gone, there twice, or of another text.
+    /// The result of reads of these keys when the last row is missing, duplicated, or has another text.
     private func altered(_ digest: ReadDigest, _ reads: PointReads) throws(EngineError) -> ReadDigest {
         guard [.lastByte, .rowDropped, .rowTwice].contains(mistake) else { return digest }
         let last = try lastKey(reads.table)
@@ -384,7 +384,7 @@ extension PlantedSession: ProbeSession {
 }
 
 extension PlantedSession: SettingsSession, TracingSession {
-    /// An engine that leaves a sync out says nothing of it.
+    /// An engine that omits a sync does not report it.
     func observedSettings() throws(EngineError) -> [EngineSetting] {
         if mistake == .syncLeftOut { return [] }
         return try (base as? any SettingsSession)?.observedSettings() ?? []

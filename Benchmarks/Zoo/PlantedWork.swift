@@ -6,10 +6,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Work that nobody asked for.
+/// Superfluous work.
 enum PlantedWork {
     private static let slowInARow = Atomic<Int>(0)
-    /// Where what was worked out stays, so that no compiler leaves the work out.
+    /// Stores the result, so that the compiler keeps the work.
     private static let worked = Atomic<UInt64>(0)
 
     static func work(_ steps: UInt64) {
@@ -23,7 +23,7 @@ enum PlantedWork {
         free(memory)
     }
 
-    /// Longer than a disk takes, and so many times in a row that it is no accident.
+    /// Longer than a disk takes, and often enough in a row not to be chance.
     static func stayAsSlow(as nanoseconds: UInt64) {
         let (slow, enough) = (35_000_000, 4)
         if slowInARow.load(ordering: .relaxed) >= enough {

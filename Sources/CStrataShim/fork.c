@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 // Invariants
-// 1. No fork falls between the open of a descriptor and its note, nor between the end of its note and its close; the
-//    same goes for maps and their watches. Locks belong to the open file that a descriptor, its copies in children and
-//    its maps share: a child's copy would keep a dead parent's locks, and use them as its own.
-// 2. The child closes its copies and never unlocks: that would take the parent's locks away.
+// 1. No fork happens between the open of a descriptor and its note, nor between the end of its note and its close; the
+//    same is true for maps and their watches. Locks belong to the open file description that a descriptor, its copies
+//    in children and its maps share: a child's copy would keep a dead parent's locks, and use them as its own.
+// 2. The child closes its copies and never unlocks: that would release the parent's locks.
 // 3. Between fork and return the child calls nothing but close and mmap: another thread may have held any lock.
-// 4. Whoever holds forks takes memory from the system alone: a heap that has handlers of its own for forks may be locked
-//    by a fork that waits here.
+// 4. A thread that holds forks allocates only from the system: a heap with fork handlers of its own may be locked by a
+//    fork that waits here.
 
 uint32_t strata_forks;
 
@@ -39,14 +39,14 @@ static void in_child(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-// Before main: a process that has stores in memory alone notes no descriptor, and its forks count all the same.
+// Before main: forks also count in a process that only has stores in memory, which note no descriptor.
 static int installed = -1;
 __attribute__((constructor)) static void install(void) {
     installed = pthread_atfork(before, in_parent, in_child);
 }
 
 int strata_note_descriptor(int fd) {
-    // Without the handlers parent and child would share locks without a word.
+    // Without the handlers parent and child would silently share locks.
     if (installed != 0) return -1;
     size_t word = (size_t)fd / 64;
     if (word >= word_count) {

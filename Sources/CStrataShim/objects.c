@@ -8,7 +8,7 @@ void *swift_unownedRetain(void *object);
 void swift_unownedRelease(void *object);
 void *swift_weakInit(void *reference, void *object);
 void swift_weakDestroy(void *reference);
-// As a retain, for objects that one thread knows.
+// As a retain, for objects that only one thread uses.
 void *swift_nonatomic_retain(void *object);
 
 uint64_t strata_counts_alone(void *object) {
@@ -40,11 +40,11 @@ __attribute__((noinline)) void strata_object_ends(void) { __asm__ volatile(""); 
 
 #if defined(__x86_64__) && defined(__LP64__)
 
-// What an instruction may be, apart from jumps and calls: nothing that a program could see. It changes registers, flags
-// and the stack, and reads what it likes.
+// Harmless instructions, apart from jumps and calls: they have no effect that a program could see. They change
+// registers, flags and the stack, and read any memory.
 //
-// Returns the length of the instruction's operand bytes: ModRM, SIB and displacement. `is_stack` tells of an operand in
-// memory whether it is a place of the stack, `is_register` whether it is none in memory.
+// Returns the length of the instruction's operand bytes: ModRM, SIB and displacement. `is_stack`: whether the operand
+// is in memory of the stack; `is_register`: whether it is a register.
 static int operand_length(const uint8_t *code, int *is_register, int *is_stack) {
     int mode = code[0] >> 6, base = code[0] & 7;
     int length = 1;
@@ -70,7 +70,7 @@ static int harmless_length(const uint8_t *code) {
     static const uint8_t landing[] = {0xF3, 0x0F, 0x1E, 0xFA};
     if (memcmp(code, landing, sizeof landing) == 0) return 4;
     int prefix = (code[0] & 0xF0) == 0x40;
-    // The extended registers that have the numbers of the stack's are others.
+    // With a prefix the numbers of the stack registers mean other registers.
     int is_wide = prefix && code[0] & 8, has_other_base = prefix && code[0] & 3;
     const uint8_t *at = code + prefix;
     int is_register, is_stack;
@@ -107,7 +107,7 @@ static int32_t distance(const uint8_t *code) {
 }
 
 int strata_ends_plainly(const void *metadata) {
-    // The destructor stands two words in front of what a reference to the class leads to.
+    // The pointer to the destructor is two words before the address of the class.
     const uint8_t *code;
     memcpy(&code, (const uint8_t *)metadata - 2 * sizeof(void *), sizeof code);
     for (int steps = 0; steps < 256 && code; steps++) {

@@ -14,7 +14,7 @@ INLINE void emit(uint64_t *bits, size_t at, uint64_t word) {
 
 typedef bool mask64 __attribute__((ext_vector_type(64)));
 
-// 64 rows at a time: compared as one vector, whose truth values become one word.
+// 64 rows at a time: one vector comparison, whose result becomes one word.
 #define RANGE(name, type, vector)                                                                                     \
     typedef type vector __attribute__((ext_vector_type(64)));                                                         \
     WIDE static void name(const uint8_t *p, size_t n, type low, type span, uint64_t *bits, size_t at) {               \
@@ -109,7 +109,7 @@ INLINE uint16_t load16(const uint8_t *p) {
     return v;
 }
 
-// What the first n bytes are compared with: two words that overlap, so that nothing is read behind them.
+// The first n bytes to compare with: two overlapping words, so that nothing beyond them is read.
 typedef struct {
     uint64_t head, tail;
     const uint8_t *bytes;
@@ -133,7 +133,7 @@ INLINE needle make_needle(const uint8_t *p, size_t n) {
     return w;
 }
 
-// `class` is 0 for no bytes, then 1, 2 to 3, 4 to 7, 8 to 16, more: a constant where this is inlined.
+// `class` is 0 for no bytes, then 1, 2 to 3, 4 to 7, 8 to 16, more: a constant after inlining.
 INLINE bool starts_with(const uint8_t *p, const needle *w, int class) {
     switch (class) {
     case 0: return true;
@@ -174,7 +174,7 @@ void strata_select_fixed(
 
 typedef uint16_t lengths64 __attribute__((ext_vector_type(64)));
 
-// The rows of 64 whose length lies between `least` and `most`.
+// Of 64 rows those whose length is between `least` and `most`.
 WIDE static uint64_t fitting_lengths(const uint8_t *offsets, uint16_t least, uint16_t span) {
     lengths64 first, last;
     memcpy(&first, offsets, sizeof first);

@@ -47,7 +47,7 @@ int strata_is_locked(int fd, int64_t byte) { return -ENOTSUP; }
 #endif
 
 #ifdef __linux__
-// Whether a file of /proc/PID/fdinfo names a lock that begins at a byte.
+// Whether a file of /proc/PID/fdinfo lists a lock that begins at a byte.
 static int names_lock(const char *path, int64_t byte) {
     FILE *file = fopen(path, "re");
     if (file == NULL) return 0;

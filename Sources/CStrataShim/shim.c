@@ -21,7 +21,7 @@
 int strata_open(const char *path, int flags, unsigned mode) {
     int fd;
     do {
-        /* A pipe in the place of a file must not keep anybody waiting; to files it makes no difference. */
+        /* O_NONBLOCK: opening a pipe that replaced the file must not block; for files it has no effect. */
         fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
     } while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
@@ -76,13 +76,13 @@ int strata_open_beside(const char *path, const char *original) {
     if (stat(original, &theirs) != 0 || fstat(fd, &ours) != 0) return fd;
     mode_t mode = theirs.st_mode & 0666;
     if (ours.st_uid != theirs.st_uid || ours.st_gid != theirs.st_gid) {
-        /* Only root may give files away; the group may be one of the caller's. */
+        /* Only root may change the owner; the group may be one of the caller's. */
         if (fchown(fd, theirs.st_uid, theirs.st_gid) != 0 && fchown(fd, (uid_t)-1, theirs.st_gid) != 0) {
-            /* Nobody else's group gets more than everybody has. */
+            /* Another group gets no more rights than all users have. */
             mode = (mode & ~(mode_t)0060) | ((mode & 0006) << 3);
         }
     }
-    /* A copy of what its user may only read is written by him all the same; root needs no right for that. */
+    /* The owner may write the copy of a read-only file; root needs no such right. */
     if (geteuid() != 0) mode |= 0600;
     if (fchmod(fd, mode) == 0) return fd;
     int failure = errno;
@@ -138,7 +138,7 @@ int strata_rename_new(const char *path, const char *destination) {
     if (renamex_np(path, destination, RENAME_EXCL) == 0) return 0;
     if (errno != ENOTSUP) return -errno;
 #endif
-    // A file system without it: a second name is never given to what is there already.
+    // A file system without it: link(2) fails, too, where the new name exists.
     if (link(path, destination) != 0) return -errno;
     return unlink(path) == 0 ? 0 : -errno;
 }
@@ -167,7 +167,7 @@ int strata_map_behind(void *end, size_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *base = mmap(end, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (base == end) return 0;
-    // An older system takes the address for a wish.
+    // An older kernel treats the address as a hint.
     if (base != MAP_FAILED) munmap(base, bytes);
     return base == MAP_FAILED ? -errno : -ENOMEM;
 #else
@@ -265,7 +265,7 @@ uint64_t strata_thread_number(void) {
     return strata_own_thread;
 }
 
-// Of Swift's concurrency runtime, where compiled code that checks its isolation calls it too.
+// Of Swift's concurrency runtime, as compiled code calls it to check its isolation.
 __attribute__((swiftcall, weak)) _Bool swift_task_isCurrentExecutorWithFlags(
     uintptr_t identity, uintptr_t implementation, uintptr_t flags);
 
@@ -274,14 +274,14 @@ int strata_is_on_executor(uintptr_t identity, uintptr_t implementation) {
         && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
-// Of Swift's runtime, where a load of a weak reference ends up too.
+// Of Swift's runtime; loads of weak references use it, too.
 void *swift_tryRetain(void *object);
 
 int strata_retain_living(void *object) { return swift_tryRetain(object) != NULL; }
 
 static uint64_t first_thread;
 
-// Before main, on the thread that the program starts on; a library that is loaded later may be on another one.
+// Before main, on the program's first thread; for a library that is loaded later it may be another one.
 __attribute__((constructor)) static void find_first_thread(void) {
 #ifdef __APPLE__
     int is_first = pthread_main_np();

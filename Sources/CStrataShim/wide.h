@@ -1,4 +1,4 @@
-// Functions marked WIDE are compiled for wider vector units too; the loader picks the one that the machine has.
+// Functions marked WIDE are also compiled for wider vector units; the loader selects the variant for the machine.
 #pragma once
 
 #if defined(__has_feature)

@@ -2,7 +2,7 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// A case file as the document that is written: a member a line, and of lists an element a line, as people edit it.
+/// The JSON document of a case file: a member per line, and of lists an element per line, for editing by hand.
 struct CaseDocument {
     let file: CaseFile
 
@@ -56,7 +56,7 @@ struct CaseDocument {
         return "{\n" + lines.joined(separator: "\n") + "\n}\n"
     }
 
-    /// Of what a document says, however it is spaced.
+    /// The digest of a document's members, independent of its spacing.
     static func digest(of members: [JSONMember]) -> String {
         StableHash.identifier(of: JSONValue.object(members.filter { $0.name != "digest" }).text)
     }

@@ -2,20 +2,20 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// One failure as one document (`assay-case/1`): what was done, what broke, what was expected and what came. Any build
-/// can repeat it, and says where it is another build than the one that met it.
+/// One failure as one document (`assay-case/1`): the operations, the fault, the expected and the actual result. Any
+/// build can repeat it, and reports when it is not the build that met the failure.
 package struct CaseFile: Sendable, Equatable {
     package static let format = "assay-case/1"
-    /// How the names of case files end.
+    /// The extension of case files.
     package static let ending = KeptCaseName.ending
 
-    /// Who met the failure.
+    /// The build that met the failure.
     package struct Build: Sendable, Equatable {
         package var version: String
-        /// Of the program and its libraries; empty where nobody knows.
+        /// Of the program and its libraries; empty where unknown.
         package var digest: String
         package var commit: String
-        /// Of the engine that failed; empty where there is none of ours.
+        /// Of the engine that failed; empty without an engine.
         package var engineVersion: String
 
         package init(version: String, digest: String = "", commit: String = "", engineVersion: String = "") {
@@ -26,21 +26,21 @@ package struct CaseFile: Sendable, Equatable {
         }
     }
 
-    /// What of it is run again.
+    /// The part that is repeated.
     package enum Subject: Sendable, Equatable {
-        /// A case of a plan, and where it is known the one trial.
+        /// A case of a plan, with the trial where it is known.
         case scenario(Case, fault: FaultAddress?)
-        /// A case whose operations are listed one by one: they may be edited, and taken out.
+        /// A case whose operations are listed: they may be edited and removed.
         case history(Case, [HistoryOperation], fault: FaultAddress?)
-        /// A command of assay on a program of the user.
+        /// A command of assay on the user's program.
         case program(ProgramCase)
     }
 
-    /// What came. Two failures are the same when outcome and cause are.
+    /// The result. Two failures are the same when outcome and cause are.
     package struct Finding: Sendable, Equatable {
-        /// The raw value of an `Outcome`; a program's may be a word of its own.
+        /// The raw value of an `Outcome`; that of a program may be another word.
         package var outcome: String
-        /// The detail without what differs from trial to trial: `FailureCause.text`.
+        /// The detail without the parts that differ from trial to trial: `FailureCause.text`.
         package var cause: String
         package var detail: String
 
@@ -57,7 +57,7 @@ package struct CaseFile: Sendable, Equatable {
         package func isSame(as other: Finding) -> Bool { outcome == other.outcome && cause == other.cause }
     }
 
-    /// How often it came again when it was last repeated on purpose.
+    /// How often it occurred again when it was last repeated.
     package struct Rate: Sendable, Equatable {
         package var same: Int
         package var times: Int
@@ -72,10 +72,10 @@ package struct CaseFile: Sendable, Equatable {
     package var subject: Subject
     package var expected: String
     package var got: Finding
-    /// Threads ran freely: it may not come again each time.
+    /// Threads ran freely: it may not occur each time.
     package var isFree: Bool
     package var rate: Rate?
-    /// What it was minimized from, in a sentence; empty for one as it was met.
+    /// The case that it was minimized from, in a sentence; empty for an original failure.
     package var origin: String
 
     package init(
@@ -91,10 +91,10 @@ package struct CaseFile: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// The parameter of a case by which its operations are given one by one.
+    /// The parameter of a case that lists its operations.
     package static let historyParameter = "history"
 
-    /// What a worker runs; nil for a program's.
+    /// The case that a worker runs; nil for a program.
     package var test: Case? {
         switch subject {
         case .scenario(let test, _): test
@@ -112,7 +112,7 @@ package struct CaseFile: Sendable, Equatable {
         }
     }
 
-    /// The document that stands in the file.
+    /// The text of the file.
     package var text: String { CaseDocument(file: self).text }
 
     package var fault: FaultAddress? {
@@ -123,11 +123,11 @@ package struct CaseFile: Sendable, Equatable {
     }
 }
 
-/// What a command of assay tried on somebody's program.
+/// A trial of the user's program by a command of assay.
 package struct ProgramCase: Sendable, Equatable {
-    /// The words behind `assay`: `crash`, its options, `--`, the program and its arguments.
+    /// The words after `assay`: `crash`, its options, `--`, the program and its arguments.
     package var arguments: [String]
-    /// Of the one trial, as the command's option `--only` takes it.
+    /// Of the trial, as the command's option `--only` takes it.
     package var address: String
 
     package init(arguments: [String], address: String) {
@@ -135,14 +135,14 @@ package struct ProgramCase: Sendable, Equatable {
         self.address = address
     }
 
-    /// The command line that repeats the one trial: `--only` stands in front, so that no `--` hides it.
+    /// The command line that repeats the trial: `--only` comes first, before any `--`.
     package var replayArguments: [String] {
         Array(arguments.prefix(1)) + ["--only", address] + arguments.dropFirst()
     }
 }
 
 extension Case {
-    /// The same with another value of one parameter; an empty one is none.
+    /// The same with another value of one parameter; an empty value removes it.
     package func setting(_ name: String, to value: String) -> Case {
         var list = parameters.filter { $0.name != name }
         list.append(CaseParameter(name: name, value: value))

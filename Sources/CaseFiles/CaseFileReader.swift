@@ -4,20 +4,20 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// A case file as it was read.
+/// A parsed case file.
 package struct ReadCaseFile: Sendable {
     package var file: CaseFile
-    /// Its digest is not that of what it says: somebody changed it. It is run all the same.
+    /// Its digest does not match its content: it was edited. It is run all the same.
     package var isEdited: Bool
 }
 
-/// Reads case files, and says of a bad one where it is wrong and what helps.
+/// Reads case files, and reports the place of a mistake with its remedy.
 package struct CaseFileReader {
     private let file: String
 
     private init(file: String) { self.file = file }
 
-    /// Throws: `PlanError` for what is no case file of this version; `HarnessError` for a file that cannot be read.
+    /// Throws: `PlanError` for a file that is not a case file of this version; `HarnessError` for an unreadable file.
     package static func read(path: String) throws -> ReadCaseFile {
         guard FileTree.exists(path) else {
             throw PlanError(file: path, "there is no such file; runs keep theirs under cases/, see assay run --help")
@@ -71,7 +71,7 @@ package struct CaseFileReader {
         return ReadCaseFile(file: read, isEdited: said != CaseDocument.digest(of: values))
     }
 
-    /// First of all: of another version nothing else is known.
+    /// Checked first: the content of other versions is unknown.
     private func checkFormat(_ members: [JSONNode.Member], _ root: JSONNode) throws(PlanError) {
         guard let format = members.first(where: { $0.name == "format" }) else {
             throw PlanError(

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A case file in plain words, for somebody who has never seen one.
+/// Describes a case file in plain words, for a reader who does not know the format.
 package struct CaseText {
     private let file: CaseFile
 
@@ -21,8 +21,8 @@ package struct CaseText {
 
     private static func command(_ words: [String]) -> String { words.map(ShellWord.quoted).joined(separator: " ") }
 
-    /// What was done, what broke, what was expected and what came, in this order.
-    /// - Parameter words: what an operation does, where its scenario can say it.
+    /// The operations, the fault, the expected and the actual result, in this order.
+    /// - Parameter words: describes an operation, where its scenario can.
     package func lines(
         path: String, isEdited: Bool, question: String?, words: (HistoryOperation) -> String? = { _ in nil }
     ) -> [String] {

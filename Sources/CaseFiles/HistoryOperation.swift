@@ -1,5 +1,5 @@
-/// One operation of a history: an action with numbers, under a label that stays its own when its neighbours are taken
-/// out. Faults name the label, so that a shorter history still has them.
+/// One operation of a case's script: an action with numbers, under a label that stays its own when other operations are
+/// removed. Faults refer to the label, so that a shorter script still has them.
 package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
     package var label: String
     package var action: String
@@ -11,10 +11,10 @@ package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
         self.arguments = arguments
     }
 
-    /// `op-3:update:5:1700`, as the parameter `history` of a case has it.
+    /// `op-3:update:5:1700`, as in the parameter `history` of a case.
     package var description: String { ([label, action] + arguments.map(String.init)).joined(separator: ":") }
 
-    /// Reads that form back; nil for anything else.
+    /// Parses that form; nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count >= 2, Self.isWord(parts[0]), Self.isWord(parts[1]) else { return nil }
@@ -26,7 +26,7 @@ package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
         self.init(label: String(parts[0]), action: String(parts[1]), arguments: arguments)
     }
 
-    /// Letters, digits and dashes: no sign that separates anything here, in a fault's identity or in a shell.
+    /// Letters, digits and dashes: no character that separates anything here, in a fault's identity or in a shell.
     package static func isWord(_ text: some StringProtocol) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -39,12 +39,12 @@ package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// All operations as one text: what stands in a case's parameter.
+    /// All operations as one text: the value of a case's parameter.
     package static func text(of operations: [HistoryOperation]) -> String {
         operations.map(\.description).joined(separator: "/")
     }
 
-    /// Reads such a text back; nil where a part of it is no operation, or two have one label.
+    /// Parses such a text; nil where a part of it is not an operation, or two have the same label.
     package static func list(_ text: String) -> [HistoryOperation]? {
         var operations: [HistoryOperation] = []
         var labels: Set<String> = []

@@ -1,13 +1,12 @@
-/// Makes a failing input smaller, as long as it goes on to fail.
+/// Minimizes a failing input, as long as it still fails.
 ///
-/// Whether it does is for the caller to say: `keeps` tries a candidate and answers whether the same thing came of it.
-/// What is returned was tried, or is what was given. An error of `keeps` ends the search and is passed on; who wants to
-/// stop early answers false from then on.
+/// The caller decides: `keeps` tries a candidate and returns whether it fails in the same way. The result was tried, or
+/// is the input. An error of `keeps` ends the search and is rethrown; to stop early, return false from then on.
 package enum Reduction {
-    /// Takes elements out: ddmin, as Zeller and Hildebrandt describe it. Parts of the list are tried alone, then all
-    /// but one part, and the parts are halved when neither helps.
+    /// Removes elements: ddmin, as Zeller and Hildebrandt describe it. Parts of the list are tried alone, then all but
+    /// one part, and the parts are halved when neither fails.
     ///
-    /// The result is minimal in this sense: without any single one of its elements it does not fail. The order stays.
+    /// The result is minimal: without any single one of its elements it does not fail. The order stays.
     /// Complexity: at best O(log n) candidates, at worst O(n * n).
     package static func subset<Element, Failure: Error>(
         of list: [Element], keeps: ([Element]) throws(Failure) -> Bool
@@ -23,7 +22,7 @@ package enum Reduction {
                 let alone = Array(list[part])
                 if try keeps(alone) { found = (alone, 2) }
             }
-            // Of two parts each is what the other leaves.
+            // Of two parts each is the complement of the other.
             for part in parts where found == nil && count > 2 {
                 let rest = Array(list[..<part.lowerBound] + list[part.upperBound...])
                 if try keeps(rest) { found = (rest, max(2, count - 1)) }
@@ -40,13 +39,13 @@ package enum Reduction {
         return list
     }
 
-    /// Contiguous parts that differ in length by one at most.
+    /// Contiguous parts whose lengths differ by at most one.
     static func parts(of length: Int, _ count: Int) -> [Range<Int>] {
         (0..<count).map { (length * $0 / count)..<(length * ($0 + 1) / count) }
     }
 
-    /// Makes a number smaller: the least that is allowed, else by bisection between what fails and what does not. The
-    /// answer failed, or is `value`; below it others may fail too, where failing is no matter of size alone.
+    /// Reduces a number: to `least` if that fails, else by bisection between a number that fails and one that does not.
+    /// The result failed, or is `value`; smaller ones may fail, too, where failing does not depend on size alone.
     ///
     /// Complexity: O(log value) candidates.
     package static func number<Failure: Error>(

@@ -1,6 +1,6 @@
 import Seeds
 
-/// A fast 64-bit digest for telling disk states apart. Stable between runs and machines; not for files.
+/// A fast 64-bit digest to distinguish disk states. Stable between runs and machines; not for files.
 package enum ByteDigest {
     private static let first: UInt64 = 0xA076_1D64_78BD_642F
     private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB

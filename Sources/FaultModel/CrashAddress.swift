@@ -1,14 +1,14 @@
-/// Where power went, and what had reached the disk by then: enough to build exactly that disk again.
+/// The moment of a power failure, and what had reached the disk: enough to rebuild exactly that disk.
 ///
-/// The canonical form is `crash:op=17,state=0x3fa2`; a crash during the recovery that followed is a further step,
-/// `crash:op=17,state=0x3fa2/op=3,state=0x1`. Where only the process died, and caches lived on, a step has no state,
-/// `crash:op=17,kill/op=21,state=0x1`, and the operations of the next process are counted on from there.
+/// The canonical form is `crash:op=17,state=0x3fa2`; a crash during the following recovery is a further step,
+/// `crash:op=17,state=0x3fa2/op=3,state=0x1`. Where only the process died, and caches survived, a step has no state,
+/// `crash:op=17,kill/op=21,state=0x1`, and the numbering of operations continues for the next process.
 package struct CrashAddress: Hashable, Sendable, CustomStringConvertible {
     package struct Step: Hashable, Sendable {
-        /// How many recorded operations had been asked for: operation number `operation` never happened.
+        /// The number of recorded operations before it: operation number `operation` did not happen.
         package var operation: Int
         package var state: StateMask
-        /// The process died and power stayed: everything is still where it was.
+        /// Only the process died: all data, cached or not, is still there.
         package var isKill: Bool
 
         package init(operation: Int, state: StateMask, isKill: Bool = false) {
@@ -34,7 +34,7 @@ package struct CrashAddress: Hashable, Sendable, CustomStringConvertible {
         "crash:" + steps.map { "op=\($0.operation),\($0.isKill ? "kill" : "state=\($0.state)")" }.joined(separator: "/")
     }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for any other text.
     package init?(_ text: String) {
         guard text.hasPrefix("crash:") else { return nil }
         steps = []

@@ -5,7 +5,7 @@ extension CrashPoint {
     package func legal(_ rules: CrashRules) -> LegalCount { legal(units(rules), rules) }
 
     /// Calls `body` with masks until it returns false: all legal ones where `rules` allow it, else the families of
-    /// ``forEachChosen(_:_:)`` and a sample. A mask may come twice, in another guise.
+    /// ``forEachChosen(_:_:)`` and a sample. Different masks may mean the same state.
     /// - Returns: whether all legal states were visited.
     func forEachMask<Failure: Error>(
         of units: [CrashUnit], _ rules: CrashRules, seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
@@ -44,9 +44,9 @@ extension CrashPoint {
         }
     }
 
-    /// Every prefix in issue order; sizes and names without contents and the reverse; every single operation lost,
-    /// with and without its size; every single one alone; every pair lost; every sector cut of each write, as the end
-    /// of a prefix and amid everything else.
+    /// Every prefix in issue order; sizes and names without contents and the reverse; every single operation lost, with
+    /// and without its size; every single one alone; every pair lost; each write torn at every sector, as the end of a
+    /// prefix and with everything else on disk.
     private func forEachChosen<Failure: Error>(
         _ rules: CrashRules, _ body: (StateMask) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
@@ -81,7 +81,7 @@ extension CrashPoint {
         return true
     }
 
-    /// One operation with the sizes and names that it rests on, and nothing else.
+    /// One operation with the sizes and names that it depends on, and nothing else.
     private func alone(_ effect: Effect) -> StateMask {
         var mask = StateMask()
         mask.set(effect.bits, to: true)
@@ -95,7 +95,7 @@ extension CrashPoint {
         return mask
     }
 
-    /// Where a write is cut, in sectors.
+    /// Positions at which a write is torn, in sectors.
     private static func cuts(of effect: Effect, _ rules: CrashRules) -> [Int] {
         let count = effect.dataBits.count
         let pieces = effect.pieces.map(\.sectors)
@@ -111,7 +111,7 @@ extension CrashPoint {
         var random = RandomStream(seed.derived(UInt64(operation)))
         let writes = effects.filter { $0.dataBits.count > 1 }
         for _ in 0..<rules.sampleCount {
-            // A share of its own for each state: halves of everything all look alike.
+            // Each state has its own density of bits: states of half the bits are all alike.
             let share = 1 + random.below(7)
             var mask = StateMask()
             for unit in units {

@@ -1,14 +1,14 @@
-/// Bits that are decided together, or that depend on each other: one factor of the number of legal states.
+/// Bits that are decided together, or depend on each other: one factor of the number of legal states.
 struct CrashUnit: Sendable {
-    /// The sets of bits that may be on disk; the first is none of them.
+    /// The sets of bits that may be on disk; the first is the empty one.
     var choices: [[Int]]
-    /// What it counts for in the report: a chain of n changes counts n.
+    /// Its size in the report: a chain of n changes counts n.
     var size: Int
 }
 
 extension CrashPoint {
-    /// The independent units by the rule: a write counts as its sectors when it is a log write, touches a header, or is
-    /// the last of its file and at most a page long; otherwise page by page, lost or whole.
+    /// The independent units. Rule: a write counts by sector when it is a log write, touches a header, or is the last
+    /// of its file and at most a page long; otherwise by page, lost or whole.
     func units(_ rules: CrashRules) -> [CrashUnit] {
         switch rules.profile {
         case .strict: dataUnits(rules) { _ in true } + chainUnits()
@@ -17,7 +17,7 @@ extension CrashPoint {
         }
     }
 
-    /// The legal state that is nearest to what a mask asks for.
+    /// The legal state nearest to a mask.
     func permitted(_ mask: StateMask, _ profile: CrashProfile) -> StateMask {
         guard profile == .ext4Ordered else { return mask }
         var result = mask
@@ -31,7 +31,7 @@ extension CrashPoint {
                 for place in effect.rest { result.set(effects[place].bits, to: true) }
             }
         }
-        // What lies behind a size that is not on the disk goes.
+        // Contents beyond a size that is not on the disk are lost.
         result = normalized(result)
         for effect in effects where effect.lengthens {
             if let bit = effect.sizeBit { result.set(effect.dataBits, to: result[bit]) }
@@ -39,8 +39,8 @@ extension CrashPoint {
         return result
     }
 
-    /// Names and sizes that were set in the order of one journal, and the writes that lengthen a file with their sizes.
-    /// Which of these the journal rests on is no part of it: ``permitted(_:_:)`` sees to that.
+    /// Names and explicit sizes in the order of one journal, and writes that extend a file, with their sizes.
+    /// Dependencies of the journal on writes are left to ``permitted(_:_:)``.
     private func orderedUnits() -> [CrashUnit] {
         let journal = effects.filter { $0.journalBit != nil }
         var units = journal.isEmpty ? [] : [Self.prefixes(of: journal) { $0.journalBit.map { [$0] } ?? [] }]
@@ -53,18 +53,18 @@ extension CrashPoint {
         return units
     }
 
-    /// Writes that lengthen one file, between two sizes that were set.
+    /// Writes that extend one file, between two explicit size changes.
     private struct LengtheningRun {
-        /// Places of effects.
+        /// Indexes of effects.
         var effects: [Int] = []
-        /// The places of those two; nil for none.
+        /// The indexes of those two changes; nil for none.
         var before: Int?
         var behind: Int?
     }
 
     private func lengtheningRuns() -> [LengtheningRun] {
         var runs: [LengtheningRun] = []
-        /// The run of a file that goes on.
+        /// The current run of each file.
         var open: [Inode: Int] = [:]
         var lastSet: [Inode: Int] = [:]
         for (place, effect) in effects.enumerated() {
@@ -83,21 +83,21 @@ extension CrashPoint {
         return runs
     }
 
-    /// How many states of names, sizes that were set and lengthening writes a journal lets happen.
+    /// The number of states of names, explicit sizes and extending writes that a journal allows.
     /// Complexity: O(changes in the journal * runs).
     private func journalCount() -> LegalCount {
         let journal = effects.indices.filter { effects[$0].journalBit != nil }
         var order: [Int: Int] = [:]
-        // Which change of the journal a write has to be there for.
+        // The change of the journal that depends on a write.
         var wanted: [Int: Int] = [:]
         for (number, place) in journal.enumerated() {
             order[place] = number
             for rested in effects[place].rest { wanted[rested] = number }
         }
         let runs = lengtheningRuns()
-        // Prefixes of a run when so many changes of the journal are on the disk.
+        // Prefixes of a run when that many changes of the journal are on the disk.
         func prefixCount(_ run: LengtheningRun, _ written: Int) -> LegalCount {
-            // Not made yet, or under the size that was set later.
+            // The file does not exist yet, or the later explicit size hides the run.
             if let before = run.before.flatMap({ order[$0] }), before >= written { return .exactly(1) }
             if let behind = run.behind.flatMap({ order[$0] }), behind < written { return .exactly(1) }
             return .exactly(UInt64(run.effects.count { wanted[$0].map { $0 >= written } ?? true } + 1))
@@ -132,7 +132,7 @@ extension CrashPoint {
         return CrashUnit(choices: choices, size: effects.count)
     }
 
-    /// Writes, sector by sector or page by page.
+    /// Writes, by sector or by page.
     private func dataUnits(_ rules: CrashRules, _ isFree: (Effect) -> Bool) -> [CrashUnit] {
         var lastWrite: [Inode: Int] = [:]
         for (index, effect) in effects.enumerated() where !effect.dataBits.isEmpty {
@@ -160,7 +160,7 @@ extension CrashPoint {
         return units
     }
 
-    /// Size changes by file, and changes of names that are tied together.
+    /// Size changes by file, and dependent changes of names.
     private func chainUnits() -> [CrashUnit] {
         var groups: [[Effect]] = []
         var groupOfBit: [Int: Int] = [:]
@@ -180,7 +180,7 @@ extension CrashPoint {
         return groups.filter { !$0.isEmpty }.map(Self.chain)
     }
 
-    /// The sets of changes in which none stands without its forerunners.
+    /// The sets of changes that are closed under predecessors.
     private static func chain(_ group: [Effect]) -> CrashUnit {
         let sorted = group.sorted { $0.bits.lowerBound < $1.bits.lowerBound }
         let bits = sorted.compactMap { $0.sizeBit ?? $0.entryBit }

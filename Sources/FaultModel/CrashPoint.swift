@@ -1,30 +1,30 @@
-/// Every disk that a loss of power may leave behind at one moment.
+/// Every disk state that a power failure at one moment may leave.
 ///
 /// A state is a mask with a bit per sector of each undecided write, a bit per undecided size change, and a bit per
-/// undecided change of a name, oldest operation first. Within one operation: sectors in order, then the size. Bits
-/// whose forerunner is missing (an earlier size of the same file, an earlier change of the same name) have no effect.
+/// undecided change of a name, oldest operation first. Within one operation: sectors in order, then the size. A bit
+/// without its predecessor (an earlier size of the same file, an earlier change of the same name) has no effect.
 package struct CrashPoint: Sendable {
     /// An undecided or durable operation with the bits that decide it.
     struct Effect: Sendable {
         var operation: PendingOperation
-        /// The file's place in `touched`; nil for changes of names.
+        /// The file's index in `touched`; nil for changes of names.
         var file: Int?
-        /// One per sector; empty when on disk for certain.
+        /// One per sector; empty when certainly on disk.
         var dataBits: Range<Int>
         var sizeBit: Int?
         var entryBit: Int?
-        /// Bits that must be set for `sizeBit` or `entryBit` to count.
+        /// Bits that must be set for `sizeBit` or `entryBit` to have an effect.
         var forerunners: [Int] = []
-        /// Effects, by their places, that are there when this one is, where names and sizes are in one journal.
+        /// Indexes of effects that are on disk when this one is, where names and sizes are in one journal.
         var rest: [Int] = []
-        /// The write page by page of its file.
+        /// The parts of the write in each page of its file.
         var pieces: [Piece] = []
 
-        /// A write behind the end of its file, whose size is not on disk for certain.
+        /// A write beyond the end of its file, whose size is not certainly on disk.
         var lengthens: Bool { sizeBit != nil && operation.lengthens }
-        /// The bit of a change that a journal has; nil for one that is on disk for certain, and for none.
+        /// The bit of a change in a journal; nil for one that is certainly on disk, and for other changes.
         var journalBit: Int? { operation.isJournalled ? sizeBit ?? entryBit : nil }
-        /// Whether contents or name are on disk whatever the mask says.
+        /// Whether contents or name are on disk for any mask.
         var isCertain: Bool { operation.fate == .durable }
         /// All bits of the operation.
         var bits: Range<Int> {
@@ -33,25 +33,25 @@ package struct CrashPoint: Sendable {
         }
     }
 
-    /// The part of a write that lies in one page of its file.
+    /// The part of a write in one page of its file.
     struct Piece: Sendable {
         /// Sectors of the write.
         var sectors: Range<Int>
-        /// When the piece is a whole page: that page and its number, for images to share.
+        /// When the piece is a whole page: its number and contents, which images share.
         var page: (number: Int, contents: FileImage.Page)?
     }
 
-    /// How many operations had been asked for.
+    /// The number of operations before the power failure.
     package let operation: Int
     let durable: DiskImage
     /// Oldest first.
     let effects: [Effect]
     /// The files with pending operations.
     private let touched: [Inode]
-    /// Bits that a mask can have.
+    /// Number of bits of a mask.
     package let bitCount: Int
 
-    /// Prepares the states after the operations that `model` has seen.
+    /// Prepares the states after the operations of `model`.
     package init(_ model: DiskModel) {
         operation = model.operations
         var base = model.durable
@@ -99,7 +99,7 @@ package struct CrashPoint: Sendable {
         bitCount = next
     }
 
-    /// The mask of the same state with only bits that have an effect.
+    /// The mask of the same state with only effective bits.
     package func normalized(_ mask: StateMask) -> StateMask {
         var result = mask
         for effect in effects {
@@ -115,7 +115,7 @@ package struct CrashPoint: Sendable {
     package func image(of mask: StateMask) -> DiskImage {
         let mask = normalized(mask)
         var image = durable
-        // Taken out of the dictionary while they change: a lookup per write is what takes the time otherwise.
+        // Removed from the dictionary while they change: a lookup per write would dominate the time.
         var files = touched.map { image.files.removeValue(forKey: $0) ?? FileImage() }
         var sizes = files.map(\.size)
         for effect in effects {
@@ -136,7 +136,7 @@ package struct CrashPoint: Sendable {
         return image
     }
 
-    /// Puts the sectors that reached the disk, in as few runs as they make.
+    /// Writes the sectors that reached the disk, in as few runs as possible.
     private func put(_ data: PendingOperation.Data, of effect: Effect, _ mask: StateMask, into file: inout FileImage) {
         func isKept(_ sector: Int) -> Bool { effect.isCertain || mask[effect.dataBits.lowerBound + sector] }
         let size = FileImage.sectorSize

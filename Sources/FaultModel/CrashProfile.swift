@@ -1,6 +1,6 @@
-/// What a file system keeps of what was not synced when power goes.
+/// How much unsynced data a file system keeps at a power failure.
 package enum CrashProfile: String, Sendable, CaseIterable {
-    /// What POSIX lets happen: see ``DiskModel``.
+    /// What POSIX allows: see ``DiskModel``.
     case strict
     /// ext4 as it is mounted by default (`data=ordered,auto_da_alloc`), and file systems like it. Changes of names and
     /// sizes that were set reach the disk in order, as one journal has them. A file is never longer than its written
@@ -12,6 +12,6 @@ package enum CrashProfile: String, Sendable, CaseIterable {
     /// has all that came before it.
     case prefix
 
-    /// Whether names and sizes that were set are in one journal, which a sync writes.
+    /// Whether names and explicit sizes are in one journal, which a sync writes.
     var hasJournal: Bool { self == .ext4Ordered }
 }

@@ -1,6 +1,6 @@
-/// Builds the crash states of a trace that steps name, one after the other.
+/// Rebuilds the crash states of a trace by their addresses, one after the other.
 ///
-/// Complexity: steps in the order of the trace cost the way between them; a step back begins at the trace's beginning.
+/// Complexity: steps in the order of the trace cost the distance between them; a step back restarts the trace.
 package struct CrashRebuild: Sendable {
     private let base: DiskImage
     private let trace: [IORecord]
@@ -15,7 +15,7 @@ package struct CrashRebuild: Sendable {
         model = DiskModel(base, profile: profile)
     }
 
-    /// nil where the trace has no such operation, or the mask is not one of its states in canonical form.
+    /// nil where the trace has no such operation, or the mask is not the canonical one of a state.
     package mutating func image(at step: CrashAddress.Step) -> DiskImage? {
         guard !step.isKill, step.operation <= trace.count else { return nil }
         if step.operation < model.operations {

@@ -1,23 +1,23 @@
-/// How thoroughly the states after a crash are visited.
+/// How thoroughly the states after a crash are enumerated.
 package struct CrashRules: Sendable, Equatable {
-    /// All legal states are visited up to 2 to this power; above, chosen families and a sample.
+    /// All legal states are visited up to 2 to this power; beyond it chosen families and a sample.
     package var exhaustiveUnits = 12
     /// States drawn at random where not all are visited.
     package var sampleCount = 1_000
     /// Leading bytes of a data file whose writes count sector by sector: the header slots.
     package var headerBytes = 8_192
-    /// Above this many un-synced operations only the pairs among the newest ones are lost together.
+    /// Above this many unsynced operations only pairs of the newest ones are lost together.
     package var pairLimit = 64
-    /// Above this many sectors a write is cut at page boundaries, and at each sector of its first and last page only.
+    /// Above this many sectors a write is torn only at page boundaries, and at each sector of its first and last page.
     package var cutLimit = 64
-    /// Where not all states are visited, only so many of the newest un-synced operations are lost, kept or cut alone.
+    /// Where not all states are visited, only this many of the newest unsynced operations are lost, kept or torn alone.
     package var singleLimit = Int.max
     package var profile = CrashProfile.strict
 
     package init() {}
 }
 
-/// How many states are legal.
+/// The number of legal states.
 package enum LegalCount: Sendable, Equatable, CustomStringConvertible {
     case exactly(UInt64)
     case moreThanTwoTo(Int)
@@ -29,7 +29,7 @@ package enum LegalCount: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The largest power of two that is not above it.
+    /// The exponent of the largest power of two that is not above it.
     private var power: Int {
         switch self {
         case .exactly(let count): count == 0 ? 0 : 63 - count.leadingZeroBitCount
@@ -65,14 +65,14 @@ package struct CrashCoverage: Sendable, Equatable, CustomStringConvertible {
     package var legal = LegalCount.exactly(0)
     /// States built.
     package var visited = 0
-    /// Those among them that lack something a program had asked for.
+    /// Visited states that lack something that a program had written.
     package var lacking = 0
-    /// States handed out: their bytes had not been seen before.
+    /// States passed to the caller: with bytes that had not been seen before.
     package var distinct = 0
-    /// Those among them that lack something. Where a write and its sync follow each other, the disk that lacks the
-    /// write is the one before it, and there are none.
+    /// Those that lack something. Where each write is followed by its sync, the disk that lacks the write equals the
+    /// one before it, and there are none.
     package var distinctLacking = 0
-    /// Crash points of which every legal state was visited.
+    /// Crash points at which every legal state was visited.
     package var exhaustivePoints = 0
 
     package init() {}

@@ -1,6 +1,6 @@
 import Seeds
 
-/// One disk that a crash may leave behind.
+/// One possible disk after a crash.
 package struct CrashState: Sendable {
     package var step: CrashAddress.Step
     package var image: DiskImage
@@ -15,7 +15,7 @@ package struct CrashSweep: Sendable {
     package let trace: [IORecord]
     package let rules: CrashRules
     package let seed: Seed
-    /// Digests of the states handed out.
+    /// Digests of the states passed to the caller.
     private var seen: Set<UInt64> = []
 
     package init(base: DiskImage, trace: [IORecord], rules: CrashRules = CrashRules(), seed: Seed) {
@@ -28,10 +28,10 @@ package struct CrashSweep: Sendable {
     /// Calls `body` with each distinct state until it returns false.
     ///
     /// - Parameters:
-    ///   - points: crash points to visit: n stands for power going after n operations. All when nil.
-    ///   - isVisited: leaves out more of them.
+    ///   - points: crash points to visit: n means a power failure after n operations. All when nil.
+    ///   - isVisited: excludes some of them.
     ///   - context: what, besides the bytes, decides whether a state is right; for example how much had been
-    ///     acknowledged after n operations. States with equal bytes and equal context are handed out once.
+    ///     acknowledged after n operations. States with equal bytes and equal context are passed once.
     /// - Complexity: O(trace) and, per state, O(pages written since the last syncs).
     package mutating func visit<Failure: Error>(
         points: Range<Int>? = nil, isVisited: (Int) -> Bool = { _ in true }, context: (Int) -> UInt64 = { _ in 0 },
@@ -45,7 +45,7 @@ package struct CrashSweep: Sendable {
             if operation > 0 { model.apply(trace[operation - 1]) }
             if operation >= points.upperBound { break }
             if !points.contains(operation) || !isVisited(operation) { continue }
-            // Nothing new is possible after an operation that only hurries things on.
+            // An operation that only starts write-back adds no state.
             if operation > points.lowerBound, case .writeBack = trace[operation - 1].action { continue }
             let (report, goesOn) = try visit(CrashPoint(model), context: context(operation), body)
             total += report
@@ -87,7 +87,7 @@ package struct CrashSweep: Sendable {
         return (report, goesOn)
     }
 
-    /// Builds the states that steps name, which have to be some of this sweep's.
+    /// Rebuilds the states of some addresses, which must be states of this sweep.
     /// Complexity: O(trace) and, per state, O(pages written since the last syncs).
     package func build<Failure: Error>(
         _ steps: [CrashAddress.Step], _ body: (CrashState) throws(Failure) -> Void
@@ -107,8 +107,8 @@ package struct CrashSweep: Sendable {
         }
     }
 
-    /// Builds the state that an address names; nil when the trace has no such operation or the mask is not one of its
-    /// states in canonical form.
+    /// Rebuilds the state of an address; nil when the trace has no such operation, or the mask is not the canonical one
+    /// of a state.
     package func image(at step: CrashAddress.Step) -> DiskImage? {
         var rebuild = CrashRebuild(base: base, trace: trace, profile: rules.profile)
         return rebuild.image(at: step)

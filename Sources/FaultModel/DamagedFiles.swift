@@ -1,11 +1,11 @@
 import Seeds
 
-/// The files of a closed database, whose bytes are counted as one row: those of the first file, then of the next.
+/// The files of a closed database, whose bytes are numbered consecutively over all files.
 package struct DamagedFiles: Sendable {
     package struct File: Sendable {
         package var name: String
         package var bytes: [UInt8]
-        /// Where its first byte stands among the bytes of all files.
+        /// The number of its first byte among the bytes of all files.
         package var start: Int
 
         package init(name: String, bytes: [UInt8], start: Int) {
@@ -14,18 +14,18 @@ package struct DamagedFiles: Sendable {
             self.start = start
         }
 
-        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file holds nothing.
+        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file is empty.
         package var usedCount: Int {
             let used = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
             return min(bytes.count, (used + 4_095) / 4_096 * 4_096)
         }
     }
 
-    /// How places are shared out over the files.
+    /// How positions are distributed over the files.
     package enum Spread: Sendable {
-        /// As many in each: a log of a few pages is damaged as often as the data of many.
+        /// Equally many in each: a log of a few pages is damaged as often as large data files.
         case files
-        /// Each byte is as likely as another.
+        /// Every byte is equally likely.
         case bytes
     }
 
@@ -42,7 +42,7 @@ package struct DamagedFiles: Sendable {
     /// Of all files.
     package var byteCount: Int { files.reduce(0) { $0 + $1.bytes.count } }
 
-    /// The index of the file that holds a byte; nil beyond the last.
+    /// The index of the file of a byte; nil beyond the last.
     package func index(at position: Int) -> Int? {
         guard position >= 0, let index = files.lastIndex(where: { $0.start <= position }),
             position - files[index].start < files[index].bytes.count
@@ -52,7 +52,7 @@ package struct DamagedFiles: Sendable {
 
     package func file(at position: Int) -> File? { index(at: position).map { files[$0] } }
 
-    /// `count` different positions below the used bytes of the files, times `scale`, ascending. All positions where
+    /// `count` different positions within the used bytes of the files, times `scale`, ascending. All positions where
     /// `count` is 0.
     package func positions(
         count: Int, scale: Int, spread: Spread = .files, random: inout RandomStream
@@ -87,24 +87,24 @@ package struct DamagedFiles: Sendable {
         }
     }
 
-    /// Where the pages begin, the last of a file maybe a short one.
+    /// The starts of pages; the last one of a file may be short.
     package func pages(of size: Int) -> [Int] {
         files.flatMap { file in Array(stride(from: file.start, to: file.start + file.bytes.count, by: size)) }
     }
 
-    /// The bytes from a position on, at most `size`, and none of another file.
+    /// At most `size` bytes from a position, within its file.
     package func page(at position: Int, size: Int) -> ArraySlice<UInt8> {
         guard let file = file(at: position) else { return [] }
         let offset = position - file.start
         return file.bytes[offset..<min(offset + size, file.bytes.count)]
     }
 
-    /// Pages that hold something.
+    /// Pages that are not all zeros.
     package func filledPages(of size: Int) -> [Int] {
         pages(of: size).filter { page(at: $0, size: size).contains { $0 != 0 } }
     }
 
-    /// Where a byte stands, for people: file, page and byte in it.
+    /// The position of a byte for people: file, page and byte in it.
     package func place(of position: Int, pageSize: Int) -> String {
         guard let file = file(at: position) else { return "byte \(position), beyond the files" }
         let offset = position - file.start

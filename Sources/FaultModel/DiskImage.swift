@@ -1,19 +1,19 @@
 import Seeds
 
-/// What a disk holds: files, and the names that lead to them, which are apart.
+/// The content of a disk: files, and separately the names that lead to them.
 package struct DiskImage: Sendable {
     package var files: [Inode: FileImage] = [:]
     package var entries: [String: Inode] = [:]
 
     package init() {}
 
-    /// The contents that a path leads to; nil when it leads to nothing.
+    /// The file at a path; nil when there is none.
     package subscript(path: String) -> FileImage? {
         guard let inode = entries[path] else { return nil }
         return files[inode]
     }
 
-    /// Drops files that no name leads to, as the check of a file system does after a crash.
+    /// Drops files without a name, as a file system check does after a crash.
     package mutating func dropUnnamed() {
         let named = Set(entries.values)
         if named.count < files.count { files = files.filter { named.contains($0.key) } }
@@ -29,7 +29,7 @@ package struct DiskImage: Sendable {
         return sum
     }
 
-    /// The folder that holds a path, as the system would resolve it: `.` for a bare name.
+    /// The directory of a path, as the system resolves it: `.` for a bare name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

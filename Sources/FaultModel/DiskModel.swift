@@ -1,22 +1,22 @@
-/// A disk as a program sees it, and what of it would outlive a loss of power.
+/// A disk as a program sees it, and the part of it that would survive a power failure.
 ///
 /// The rules, which tests state one by one:
-/// 1. What a sync that succeeded covered is on disk, whatever happens later.
-/// 2. What was not synced may be on disk or not, sector by sector, in any order. A sector is 512 bytes and is never
-///    torn; it goes to disk as it stood when the write was made, with earlier writes to the same sector in it.
-/// 3. A file's size is apart from its contents. Size changes of one file reach the disk in order.
-/// 4. Names are apart from both: a sync of the file does not cover its name, a sync of the directory does. Changes to
-///    one name reach the disk in order, others in any.
-/// 5. After a sync that failed, the contents that it should have covered stay in doubt for ever: the system marks their
-///    pages clean, and a later sync writes only what was written after. Programs still see the new contents. Sizes and
-///    names are the file system's own, and wait for a later sync.
-/// 6. When a process dies, nothing changes at all.
+/// 1. Everything that a successful sync covered is on disk, whatever happens later.
+/// 2. Unsynced data may be on disk or not, sector by sector, in any order. A sector is 512 bytes and is never torn; it
+///    goes to disk as it was when the write was made, with earlier writes to the same sector in it.
+/// 3. A file's size is separate from its contents. Size changes of one file reach the disk in order.
+/// 4. Names are separate from both: a sync of the file does not cover its name, a sync of the directory does. Changes
+///    to one name reach the disk in order, others in any order.
+/// 5. After a failed sync the contents that it should have covered stay uncertain for ever: the system marks their
+///    pages clean, and a later sync writes only later changes. Programs still read the new contents. Sizes and names
+///    belong to the file system, and a later sync covers them.
+/// 6. The death of a process changes nothing.
 package struct DiskModel: Sendable {
-    /// What is on disk for certain.
+    /// The part that is certainly on disk.
     package private(set) var durable: DiskImage
     /// What programs see.
     package private(set) var current: DiskImage
-    /// What was asked for since then, oldest first.
+    /// Later operations that may not be on disk, oldest first.
     package private(set) var pending: [PendingOperation] = []
     /// Records applied so far.
     package private(set) var operations = 0
@@ -132,7 +132,7 @@ package struct DiskModel: Sendable {
         let first = Int(offset) / sector
         let last = (Int(offset) + bytes.count - 1) / sector
         let isAligned = Int(offset) % sector == 0 && bytes.count % sector == 0
-        // Whole sectors as they stand now, so that a sector on disk is always one that was in memory once.
+        // Whole sectors as they are now, so that a sector on disk always was in memory once.
         let content =
             isAligned
             ? bytes
@@ -153,7 +153,7 @@ package struct DiskModel: Sendable {
         pending.append(operation)
     }
 
-    /// Ends the wait of the operations that a sync covered: on disk, or in doubt for ever.
+    /// Decides the operations that a sync covered: on disk, or uncertain for ever.
     private mutating func settle(failed: Bool, _ isCovered: (PendingOperation) -> Bool) {
         // Where all reaches the disk in order, what is there has all that came before it.
         let inOrder = profile == .prefix && !failed ? (pending.lastIndex(where: isCovered) ?? -1) + 1 : 0
@@ -166,7 +166,7 @@ package struct DiskModel: Sendable {
             }
         }
         if failed { return }
-        // An entry that is on disk has what its name went through before on disk too.
+        // An entry on disk implies that earlier changes of its name are on disk, too.
         var certain: Set<String> = []
         for index in pending.indices.reversed() {
             guard let entry = pending[index].entry else { continue }
@@ -183,7 +183,7 @@ package struct DiskModel: Sendable {
         foldDurable()
     }
 
-    /// Moves into `durable` what is on disk and has nothing undecided below it.
+    /// Moves decided operations into `durable`, unless they depend on undecided ones.
     private mutating func foldDurable() {
         var undecided: Set<Inode> = []
         var durableInodes: Set<Inode> = []
@@ -192,7 +192,7 @@ package struct DiskModel: Sendable {
             if operation.isDecided { durableInodes.insert(inode) } else { undecided.insert(inode) }
         }
         for inode in durableInodes where !undecided.contains(inode) { durable.files[inode] = current.files[inode] }
-        // In a file with doubtful parts, later durable writes stay in the list and lie on top of them.
+        // In a file with uncertain parts, later durable writes stay in the list, to be applied on top of them.
         pending.removeAll { operation in
             guard operation.isDecided else { return false }
             if let entry = operation.entry {

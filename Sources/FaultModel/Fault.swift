@@ -1,4 +1,4 @@
-/// One I/O operation that is made to fail.
+/// An I/O operation that is made to fail.
 ///
 /// The canonical form is `io:PLACE,EFFECT[,for-good]`, where PLACE is a ``FaultIdentity``, `#N` for the N-th recorded
 /// operation of the disk or `read#N` for the N-th of the others, reads and maps, and EFFECT is `EIO`, `ENOSPC` or
@@ -6,26 +6,26 @@
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
     package enum Place: Hashable, Sendable {
         case identity(FaultIdentity)
-        /// The N-th recorded operation, 0-based. Shifts when the history changes: for sweeps, not for case files.
+        /// The N-th recorded operation, 0-based. It shifts when the script changes: for sweeps, not for case files.
         case operation(Int)
         /// The N-th operation that is not recorded, 0-based: a read or a map.
         case read(Int)
     }
 
     package enum Effect: Hashable, Sendable {
-        /// The operation fails and changes nothing. A sync that fails leaves what it should have made durable in
-        /// doubt for ever: the system marks such pages clean, so no later sync writes them again.
+        /// The operation fails and changes nothing. A failed sync leaves the data that it should have made durable
+        /// uncertain for ever: the system marks such pages clean, so no later sync writes them again.
         case inputOutputError
-        /// The operation fails for want of space and changes nothing.
+        /// The operation fails for lack of space and changes nothing.
         case noSpace
-        /// A write puts its first bytes only, then fails.
+        /// A write writes only its first bytes, then fails.
         case shortWrite(bytes: Int)
 
-        /// Whether this can happen to that kind of operation.
+        /// Whether this can happen to an operation of that kind.
         package func applies(to kind: IOKind) -> Bool {
             switch self {
             case .inputOutputError: true
-            // A sync can find that the disk is full, because space may be taken as late as that.
+            // A sync can find the disk full, because space may be allocated as late as that.
             case .noSpace: kind.takesSpace || kind == .sync || kind == .syncDirectory
             case .shortWrite: kind == .write
             }
@@ -59,7 +59,7 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
         return "io:\(placeText),\(effectText)\(isLasting ? ",for-good" : "")"
     }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for any other text.
     package init?(_ text: String) {
         guard text.hasPrefix("io:") else { return nil }
         let parts = text.dropFirst(3).split(separator: ",", omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
-/// What a file is for, as far as faults are concerned.
+/// The role of a file, for faults.
 package enum FileRole: String, Sendable, CaseIterable {
     case data, log, lock, temporary, directory
 
-    /// The role that the usual names tell: `x.log`, `x-wal`, `x.lock`, `x.tmp`.
+    /// The role by common file names: `x.log`, `x-wal`, `x.lock`, `x.tmp`.
     package static func byName(_ path: String) -> FileRole {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         if name.hasSuffix("log") || name.hasSuffix("wal") || name.hasSuffix("journal") { return .log }
@@ -14,17 +14,17 @@ package enum FileRole: String, Sendable, CaseIterable {
     }
 }
 
-/// A kind of file operation that can fail, or after which power can go.
+/// A kind of file operation that can fail, or after which power can fail.
 package enum IOKind: String, Sendable, CaseIterable {
     case read, write, truncate, preallocate, rename, create, remove, sync
     case syncDirectory = "sync-directory"
     case writeBack = "write-back"
     case map
 
-    /// Whether it can change what is on disk: these are recorded and numbered, the others are not.
+    /// Whether it can change the disk: such operations are recorded and numbered, others are not.
     package var isRecorded: Bool { self != .read && self != .map }
 
-    /// Whether it may need space that the disk has to find.
+    /// Whether it may allocate space.
     package var takesSpace: Bool {
         switch self {
         case .write, .truncate, .preallocate, .rename, .create: true
@@ -33,18 +33,18 @@ package enum IOKind: String, Sendable, CaseIterable {
     }
 }
 
-/// Which I/O operation of a history is meant, in words that survive when other parts of the history are taken out.
+/// Identifies an I/O operation of a script by a name that stays valid when other parts of the script are removed.
 ///
 /// The canonical form is `label/actor/role/kind/index`, for example `commit-12/main/log/write/0`; characters that
 /// would be ambiguous are written `%XX`.
 package struct FaultIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The logical operation that caused it. Given when the history is generated.
+    /// The logical operation that caused it. Chosen when the script is generated.
     package var label: String
-    /// Who did it: the caller's thread, or background work, which counts from its trigger.
+    /// The thread that did it: the caller's, or background work, which counts from its trigger.
     package var actor: String
     package var role: FileRole
     package var kind: IOKind
-    /// How many such operations came before it under the same label, actor, role and kind.
+    /// The number of such operations before it under the same label, actor, role and kind.
     package var index: Int
 
     package init(label: String, actor: String, role: FileRole, kind: IOKind, index: Int) {
@@ -59,7 +59,7 @@ package struct FaultIdentity: Hashable, Sendable, CustomStringConvertible {
         "\(Self.escaped(label))/\(Self.escaped(actor))/\(role.rawValue)/\(kind.rawValue)/\(index)"
     }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, let label = Self.unescaped(parts[0]), let actor = Self.unescaped(parts[1]),

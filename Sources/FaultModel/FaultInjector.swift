@@ -1,10 +1,10 @@
-/// Names every I/O operation and says which of them fail.
+/// Names every I/O operation and decides which of them fail.
 package struct FaultInjector: Sendable {
-    /// What ``FaultInjector/next(label:actor:role:kind:)`` decided.
+    /// The decision of ``FaultInjector/next(label:actor:role:kind:)``.
     package struct Decision: Sendable {
         package var identity: FaultIdentity
         package var effect: Fault.Effect?
-        /// Whether the fault goes on from here.
+        /// Whether the fault lasts from here on.
         package var isLasting = false
     }
 
@@ -24,7 +24,7 @@ package struct FaultInjector: Sendable {
     private var counts: [Counter: Int] = [:]
     private var waiting: [Fault]
     private var lasting: [Lasting] = []
-    /// The faults that have struck, in order.
+    /// The faults that occurred, in order.
     package private(set) var struck: [Fault] = []
     /// Recorded operations so far.
     package private(set) var operations = 0
@@ -36,16 +36,16 @@ package struct FaultInjector: Sendable {
     /// Counts operations that were recorded before.
     package mutating func skip(_ count: Int) { operations += count }
 
-    /// Adds a fault; it strikes when its place comes.
+    /// Adds a fault, which occurs at its operation.
     package mutating func add(_ fault: Fault) { waiting.append(fault) }
 
-    /// From here on nothing fails; names and numbers go on.
+    /// Removes all faults; names and numbers continue.
     package mutating func forgetFaults() {
         waiting = []
         lasting = []
     }
 
-    /// Names the next operation. A fault that does not apply to this kind is dropped without striking.
+    /// Names the next operation. A fault that does not apply to this kind is dropped without occurring.
     package mutating func next(label: String, actor: String, role: FileRole, kind: IOKind) -> Decision {
         let counter = Counter(label: label, actor: actor, role: role, kind: kind)
         let index = counts[counter, default: 0]

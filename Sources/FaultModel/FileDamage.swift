@@ -1,33 +1,33 @@
 import Seeds
 
-/// What is done to closed files, in one place, as a medium that fails does it.
+/// Damage to one place of closed files, as a failing medium causes it.
 ///
 /// The canonical form is `bit:N` (bit N % 8 of byte N / 8), or the fault and a byte: `zero:N`, `age:N`, `cut:N`; of two
 /// pages `swap:A,B` and `misdirect:A,B`, by their first bytes. Bytes are counted over all files (``DamagedFiles``).
 package struct FileDamage: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A bit is inverted.
+        /// An inverted bit.
         case flip
-        /// A page is all zeros: a write that was lost.
+        /// A page of zeros: a lost write.
         case zero
-        /// Two pages of a file stand in each other's places.
+        /// Two swapped pages of a file.
         case swap
-        /// A page is as it was in an older copy: a write that was lost.
+        /// A page with its content from an older copy: a lost write.
         case age
-        /// A byte and all behind it are gone from the file.
+        /// A file that is truncated at a byte.
         case cut
-        /// What belongs on one page was written over another: a write that went to the wrong place.
+        /// A page overwritten with the content of another: a misdirected write.
         case misdirect
 
-        /// As its addresses begin.
+        /// The word at the beginning of its addresses.
         package var word: String { self == .flip ? "bit" : rawValue }
         package var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
     }
 
     package let kind: Kind
-    /// The byte; of a flip the bit.
+    /// The byte; for a flip the bit.
     package let position: Int
-    /// Of a swap the other page; of a misdirected write the page that it hit.
+    /// For a swap the other page; for a misdirected write the overwritten page.
     package let other: Int
 
     package init(_ kind: Kind, _ position: Int, _ other: Int = 0) {
@@ -50,7 +50,7 @@ package struct FileDamage: Hashable, Sendable, CustomStringConvertible {
         "\(kind.word):\(position)" + (kind.hasTwoPlaces ? ",\(other)" : "")
     }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for any other text.
     package init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"),
             let kind = Kind.allCases.first(where: { $0.word == text[..<colon] })
@@ -63,7 +63,7 @@ package struct FileDamage: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a damage comes to: bytes that are written over, and where the file ends.
+/// The effect of a damage: overwritten bytes, and the new end of the file.
 package struct FileChange: Equatable, Sendable {
     package struct Patch: Equatable, Sendable {
         /// In its file.
@@ -71,13 +71,13 @@ package struct FileChange: Equatable, Sendable {
         package var bytes: [UInt8]
     }
 
-    /// Which of the files.
+    /// The index of the file.
     package var file: Int
     package var patches: [Patch] = []
-    /// nil: as long as it was.
+    /// nil: unchanged.
     package var length: Int?
 
-    /// Whether `applied(to:)` gives anything else. Complexity: O(patches).
+    /// Whether `applied(to:)` changes anything. Complexity: O(patches).
     package func changes(_ bytes: [UInt8]) -> Bool {
         if let length, length < bytes.count { return true }
         return patches.contains { !bytes[$0.offset..<($0.offset + $0.bytes.count)].elementsEqual($0.bytes) }
@@ -93,10 +93,10 @@ package struct FileChange: Equatable, Sendable {
 }
 
 extension DamagedFiles {
-    /// What the damage changes. nil where it changes nothing, or names a place that is not there.
+    /// The change of a damage. nil where it changes nothing, or its position does not exist.
     /// - Parameters:
-    ///   - pageSize: of the faults that are about pages.
-    ///   - older: the same files, in the same order, as they were at some time before.
+    ///   - pageSize: for faults of pages.
+    ///   - older: the same files, in the same order, at an earlier time.
     package func change(_ damage: FileDamage, pageSize: Int, older: DamagedFiles? = nil) -> FileChange? {
         guard let index = index(at: damage.byte) else { return nil }
         let file = files[index]
@@ -135,10 +135,10 @@ extension DamagedFiles {
         return [hit, FileChange.Patch(offset: pages[0] - start, bytes: Array(bytes[1]))]
     }
 
-    // MARK: What can be tried
+    // MARK: Possible damages
 
-    /// `count` different damages of that kind that change something, by the seed; all of them where `count` is nil. Of
-    /// swaps and misdirected writes all are those of each page with the next one.
+    /// `count` different damages of that kind that change something, by the seed; all of them where `count` is nil. For
+    /// swaps and misdirected writes, all are those of each page with the next one.
     /// Complexity: O(bytes).
     package func damages(
         _ kind: FileDamage.Kind, count: Int?, pageSize: Int, older: DamagedFiles?, spread: Spread = .files,
@@ -166,7 +166,7 @@ extension DamagedFiles {
         let scale = kind == .flip ? 8 : 1
         if count == 0 { return [] }
         var chosen = Set(positions(count: count ?? 0, scale: scale, spread: spread, random: &random))
-        // A file ends at the boundary of a page likelier than anywhere else.
+        // A file is most likely truncated at a page boundary.
         if kind == .cut, let count {
             let boundaries = pages(of: pageSize)
             let order = random.permutation(of: boundaries.count).prefix(max(1, count / 2))
@@ -194,7 +194,7 @@ extension DamagedFiles {
         for _ in 0..<(count * 8) where chosen.count < count {
             let one = whole[random.below(whole.count)]
             let other = whole[random.below(whole.count)]
-            // A swap has one spelling.
+            // A swap has only one spelling.
             let isTurned = kind == .swap && one > other
             let damage = FileDamage(kind, isTurned ? other : one, isTurned ? one : other)
             if change(damage, pageSize: pageSize) != nil { chosen.insert(damage) }

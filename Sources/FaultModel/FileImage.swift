@@ -18,7 +18,7 @@ package struct FileImage: Sendable, Equatable {
 
         fileprivate init() {}
 
-        /// Digests the bytes, so that no image that takes the page has to.
+        /// Digests the bytes, so that images that share the page need not.
         init(_ bytes: [UInt8]) {
             precondition(bytes.count == pageSize, "a page of \(bytes.count) bytes")
             self.bytes = bytes
@@ -31,7 +31,7 @@ package struct FileImage: Sendable, Equatable {
             isDigested = true
         }
 
-        /// Whether both are the very same memory, and so equal.
+        /// Whether both are the same memory, and so equal.
         fileprivate func isShared(with other: Page) -> Bool {
             if bytes.isEmpty || other.bytes.isEmpty { return bytes.isEmpty && other.bytes.isEmpty }
             return bytes.withUnsafeBytes { one in
@@ -51,7 +51,7 @@ package struct FileImage: Sendable, Equatable {
         bytes.withUnsafeBytes { write($0, at: 0) }
     }
 
-    /// Writes, and lengthens the file when the write goes past its end.
+    /// Writes, and extends the file when the write goes beyond its end.
     package mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         put(bytes, at: offset)
         size = max(size, offset + Int64(bytes.count))
@@ -77,7 +77,7 @@ package struct FileImage: Sendable, Equatable {
         }
     }
 
-    /// Cuts, or lengthens by zeros. What a cut takes off is gone: it does not come back when the file grows again.
+    /// Truncates, or extends by zeros. Truncated bytes do not reappear when the file grows again.
     package mutating func setSize(_ newSize: Int64) {
         precondition(newSize >= 0, "a size of \(newSize)")
         let whole = Int(newSize) / Self.pageSize
@@ -103,7 +103,7 @@ package struct FileImage: Sendable, Equatable {
         return count
     }
 
-    /// The bytes of a range, with zeros where there is nothing.
+    /// The bytes of a range, with zeros beyond the end.
     package func bytes(at offset: Int64, count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             copy(into: UnsafeMutableRawBufferPointer(buffer), at: offset)

@@ -1,4 +1,4 @@
-/// A file's identity on a disk. Names come and go; this stays, and is never given twice.
+/// A file's identity on a disk. Names change; this stays, and is never reused.
 package struct Inode: Hashable, Sendable, Comparable, CustomStringConvertible {
     package var number: UInt64
 
@@ -9,18 +9,18 @@ package struct Inode: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static func < (one: Inode, other: Inode) -> Bool { one.number < other.number }
 }
 
-/// One operation of a trace: what a program asked of a disk, in the order in which it asked.
+/// One operation of a trace, in the order in which a program called it.
 package struct IORecord: Sendable {
     package enum Action: Sendable, Equatable {
         case create(path: String, inode: Inode)
-        /// The bytes that got in: all of them, or fewer when it failed.
+        /// The bytes that were written: all of them, or fewer when it failed.
         case write(inode: Inode, offset: Int64, bytes: [UInt8])
         case truncate(inode: Inode, size: Int64)
-        /// Lengthens by zeros when the file is shorter.
+        /// Extends by zeros when the file is shorter.
         case preallocate(inode: Inode, size: Int64)
         case rename(path: String, destination: String)
         case remove(path: String)
-        /// A further name of a file that there is.
+        /// A further name of an existing file.
         case link(path: String, inode: Inode)
         case sync(inode: Inode)
         /// Makes contents that lie in the range durable, and the file's size; nothing else of it.
@@ -39,7 +39,7 @@ package struct IORecord: Sendable {
         self.failed = failed
     }
 
-    /// For people: where in its file the operation was.
+    /// For people: the position of the operation in its file.
     package var offset: Int64? {
         switch action {
         case .write(_, let offset, _): offset

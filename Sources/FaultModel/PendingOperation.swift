@@ -1,13 +1,13 @@
-/// An operation that was asked for and need not be on disk.
+/// An operation that may not be on disk yet.
 package struct PendingOperation: Sendable {
     package struct Data: Sendable {
         package var firstSector: Int
-        /// Whole sectors, as they stood in memory right after the write.
+        /// Whole sectors, as they were in memory right after the write.
         package var content: [UInt8]
 
         package var sectorCount: Int { content.count / FileImage.sectorSize }
 
-        /// Whether all of its sectors are those of a range of bytes.
+        /// Whether all of its sectors are in a range of bytes.
         func lies(in offset: Int64, count: Int64) -> Bool {
             let sector = Int64(FileImage.sectorSize)
             let start = offset / sector
@@ -24,9 +24,9 @@ package struct PendingOperation: Sendable {
     package enum Fate: Sendable {
         /// Not synced yet.
         case open
-        /// Contents that a sync covered which failed: no later sync writes them again.
+        /// Contents that a failed sync covered: no later sync writes them again.
         case doubtful
-        /// On disk; still listed because something doubtful lies below it.
+        /// On disk; still listed because it is on top of something uncertain.
         case durable
     }
 
@@ -38,27 +38,27 @@ package struct PendingOperation: Sendable {
     package var data: Data?
     package var size: Size?
     package var entry: EntryChange?
-    /// Of a rename onto another file: the file that stands in its place now.
+    /// For a rename onto another file: the file that replaces it.
     package var replacement: Inode?
-    /// Of the contents; of the name or size where there are no contents.
+    /// For the contents; for the name or size where there are no contents.
     package var fate: Fate = .open
-    /// A size is the file system's own: after a sync that failed, a later one still covers it.
+    /// A size belongs to the file system: after a failed sync, a later one still covers it.
     package var isSizeDurable = false
 
-    /// A write behind the end of its file.
+    /// A write beyond the end of its file.
     var lengthens: Bool {
         guard let size, data != nil else { return false }
         return size.after > size.before
     }
 
-    /// A change of a name, or of a size alone: what a file system with a journal writes down when it is asked for.
+    /// A change of a name, or of a size alone: a file system with a journal logs it.
     var isJournalled: Bool { entry != nil || size != nil && data == nil }
 
-    /// The file whose writes before this change are on the disk when the change is, where a journal has the change: a
-    /// file that takes the place of another one is written out first, and so is one whose size is set.
+    /// The file whose earlier writes must be on the disk before this change, where a journal has the change: a file
+    /// that replaces another one is written out first, and so is one whose size is set.
     var rest: Inode? { entry == nil ? (isJournalled ? inode : nil) : replacement }
 
-    /// Whether nothing about it is open or in doubt.
+    /// Whether nothing about it is undecided or uncertain.
     var isDecided: Bool { fate == .durable && (size == nil || isSizeDurable) }
 
     package init(record: Int, role: FileRole, inode: Inode?, entry: EntryChange? = nil) {

@@ -1,10 +1,10 @@
 import Seeds
 
 extension Seed {
-    /// A seed for the part of a simulation that has this name.
+    /// A seed for the part of a simulation with this name.
     ///
-    /// Not `derived(_:)` of a label, which names parts of a run by another hash: the histories that a simulation makes
-    /// of a seed are written down as addresses of crash states, and never change.
+    /// Separate from `derived(_:)`, which hashes labels of parts of a run in another way: addresses of crash states
+    /// refer to the scripts that a simulation derives from a seed, so this hash never changes.
     package func derived(part name: String) -> Seed {
         derived(ByteDigest.hash(name))
     }

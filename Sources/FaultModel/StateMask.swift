@@ -1,7 +1,7 @@
-/// Which parts of the un-synced work reached the disk: a bit per part, oldest first.
+/// Which parts of the unsynced work reached the disk: a bit per part, oldest first.
 ///
-/// Written as a hexadecimal number, `0x3fa2`; a digit that stands eight times or more in a row is written once with its
-/// count, `0xf{120}2`, so that states with long runs stay readable. Each state has one such form.
+/// Written as a hexadecimal number, `0x3fa2`; a digit repeated eight times or more is written once with its count,
+/// `0xf{120}2`, so that states with long runs stay readable. Each state has only one such form.
 package struct StateMask: Hashable, Sendable, CustomStringConvertible {
     /// Without trailing zero words, so that equal states compare equal.
     private var words: [UInt64] = []
@@ -51,13 +51,13 @@ package struct StateMask: Hashable, Sendable, CustomStringConvertible {
         while words.last == 0 { words.removeLast() }
     }
 
-    /// One more than the highest bit that is set.
+    /// One more than the index of the highest set bit.
     package var width: Int {
         guard let last = words.last else { return 0 }
         return words.count * 64 - last.leadingZeroBitCount
     }
 
-    /// How many bits are set.
+    /// The number of set bits.
     package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     package var description: String {
@@ -78,7 +78,7 @@ package struct StateMask: Hashable, Sendable, CustomStringConvertible {
 
     private func nibble(_ place: Int) -> UInt64 { words[place / 16] >> UInt64(place % 16 * 4) & 15 }
 
-    /// Reads the canonical form back; nil for anything else.
+    /// Parses the canonical form; nil for any other text.
     /// - Parameter widthLimit: refuses counts that would take more memory than a state can have.
     package init?(_ text: some StringProtocol, widthLimit: Int = 1 << 26) {
         guard text.hasPrefix("0x") else { return nil }

@@ -1,4 +1,4 @@
-/// An operation that need not be on disk at a crash, and how much of it one state has: for people.
+/// An operation that may not be on disk at a crash, and the part of it that a state has: for people.
 package struct UndecidedPart: Sendable {
     package enum Kept: Sendable, Equatable {
         case all
@@ -13,7 +13,7 @@ package struct UndecidedPart: Sendable {
 }
 
 extension CrashPoint {
-    /// What was undecided, oldest first, and what the state has of it.
+    /// The undecided operations, oldest first, with their parts in the state.
     package func parts(of mask: StateMask) -> [UndecidedPart] {
         let mask = normalized(mask)
         return effects.compactMap { effect in

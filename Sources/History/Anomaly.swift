@@ -1,9 +1,9 @@
 import RunRecords
 
-/// A way in which a history is not what one transaction after the other would have given.
+/// A way in which a history differs from every serial execution.
 ///
 /// Source: Adya, "Weak Consistency" (1999), for the phenomena; Berenson et al. (1995) for lost updates and skews;
-/// Kingsbury and Alvaro, "Elle" (2020), for how they are found in what clients see.
+/// Kingsbury and Alvaro, "Elle" (2020), for their detection in the observations of clients.
 package enum Anomaly: String, Sendable, CaseIterable {
     case unwrittenValue = "unwritten-value"
     case duplicateElement = "duplicate-element"
@@ -38,9 +38,9 @@ package enum Anomaly: String, Sendable, CaseIterable {
 
     package var sentence: String {
         switch self {
-        case .unwrittenValue: "a read gave a value that nobody had written"
+        case .unwrittenValue: "a read gave a value that no transaction had written"
         case .duplicateElement: "a list holds an element twice that was appended once"
-        case .lostElement: "an acknowledged element is missing from a list that was read when nobody wrote any more"
+        case .lostElement: "an acknowledged element is missing from a list that was read after all writes had ended"
         case .incompatibleOrders: "two reads of one list disagree: neither goes on where the other ends"
         case .abortedRead: "a value of a transaction that was rolled back was read"
         case .intermediateRead: "a value was read that its transaction wrote over before it ended"
@@ -56,7 +56,7 @@ package enum Anomaly: String, Sendable, CaseIterable {
         }
     }
 
-    /// The weakest level that rules it out.
+    /// The weakest level that forbids it.
     package var forbiddenFrom: IsolationLevel {
         switch self {
         case .unwrittenValue, .duplicateElement, .lostElement, .incompatibleOrders, .abortedRead, .intermediateRead,

@@ -1,23 +1,23 @@
-/// All that is known between a few transactions: not only between neighbours in the order of a key, as
-/// ``DependencyGraph`` has it, but between any two. A circle in it is the shortest that people can be shown.
+/// All known dependencies between a few transactions: not only between neighbours in the version order of a key, as in
+/// ``DependencyGraph``, but between any two. So a shortest cycle in it is the shortest explanation.
 ///
-/// Complexity: for n transactions O(n^2) per key, so n is bounded by who asks.
+/// Complexity: for n transactions O(n^2) per key, so the caller bounds n.
 struct Closure {
-    /// A place in the order of one key.
+    /// An access to a version of one key.
     private struct Access {
-        /// The transaction's number among the few.
+        /// The index of the transaction in the graph.
         var node: Int32
         var operation: Int32
         var chain: Int64
         var place: Int32
         var isWrite: Bool
-        /// A read of what nobody had written: before all writes of the key, also those of another chain.
+        /// A read of the initial value: before all writes of the key, also before those of other chains.
         var isInitial: Bool
     }
 
     let graph: DependencyGraph
 
-    /// - Parameter transactions: by their numbers in the history; node i of the graph is the i-th of them.
+    /// - Parameter transactions: by their indexes in the history; node i of the graph is the i-th of them.
     init(_ seen: Observations, _ transactions: [Int32], _ chains: VersionChains) {
         var byKey: [Int32: [Access]] = [:]
         for (node, transaction) in transactions.enumerated() {
@@ -39,7 +39,7 @@ struct Closure {
                 }
             }
         }
-        // In an order of their own: a dictionary has another one in each process.
+        // Sorted: the order of a dictionary differs between processes.
         edges.sort {
             ($0.from, $0.to, $0.kind.rawValue, $0.fromOperation, $0.toOperation)
                 < ($1.from, $1.to, $1.kind.rawValue, $1.fromOperation, $1.toOperation)
@@ -90,13 +90,13 @@ struct Closure {
     }
 }
 
-/// The versions of each register, as far as reads before writes put them in a row.
+/// Chains of the versions of each register, as far as reads before writes connect them.
 struct VersionChains {
-    /// By write: the row, and the place in it from 1.
+    /// By write: its chain, and its position in it from 1.
     private(set) var chain: [Int64]
     private(set) var place: [Int32]
 
-    /// The row that begins with the initial value; that of a list is the list.
+    /// The chain that begins with the initial value; for a list the only one.
     static func initial(_ key: Int32) -> Int64 { -1 - Int64(key) }
 
     init(_ seen: Observations, _ successors: Successors) {
@@ -107,8 +107,8 @@ struct VersionChains {
         for index in 0..<count where seen.history.operations[index].kind == .write && seen.isFinal[index] {
             guard seen.counts[Int(seen.owner[index])], seen.base[index] < 0 else { continue }
             let key = Int(seen.key[index])
-            // The first that read the initial value goes on in its row; others, and those that read nothing, have their
-            // own.
+            // The first writer that read the initial value continues its chain; other writers, and those that read
+            // nothing, begin a chain of their own.
             if seen.base[index] == Observations.Version.initial, !isFollowed[key] {
                 isFollowed[key] = true
                 chain[index] = Self.initial(seen.key[index])
@@ -126,7 +126,7 @@ struct VersionChains {
                 guard next >= 0 else { break }
                 chain[Int(next)] = chain[current]
                 place[Int(next)] = place[current] + 1
-                // A second successor is a lost update: its row is known from itself on.
+                // A second successor is a lost update: it begins a chain of its own.
                 var other = successors.next[Int(next)]
                 while other >= 0 {
                     heads.append(Int(other))

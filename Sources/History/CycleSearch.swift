@@ -1,18 +1,18 @@
-/// Looks for a shortest circle of a certain kind, breadth first: a short one is one that people can follow.
+/// Searches for a shortest cycle of a certain kind, breadth first: a short cycle is easy to follow.
 ///
-/// On every circle some edge leads to a transaction that did not start later: only from such edges a way back is looked
-/// for, and an engine that works has few of them. Lengths are tried in turn, 2, 3, 4 and on, so that a short circle is
-/// found before a long way round is walked. The steps are counted: past the budget of a call the search stops, and may
-/// have missed a circle; `isExhausted` says so.
+/// Every cycle has an edge to a transaction that did not start later: the search for a path back begins only at such
+/// edges, of which a correct engine has few. Lengths are tried in increasing order, from 2, so that a short cycle is
+/// found before long paths are walked. Steps are counted: at the budget of a call the search stops, and may have missed
+/// a cycle; `isExhausted` tells.
 struct CycleSearch {
     enum Rule: CaseIterable {
-        /// Writes alone.
+        /// Only write dependencies.
         case writes
-        /// Writes and what was read of them.
+        /// Write and read dependencies.
         case flow
-        /// One read that was written over, and no more.
+        /// Exactly one antidependency (a read whose version was overwritten).
         case oneAntidependency
-        /// Two of them or more, and never two in a row: what snapshots rule out.
+        /// Two or more antidependencies, never two in a row: what snapshots forbid.
         case nonadjacent
         case any
     }
@@ -23,16 +23,16 @@ struct CycleSearch {
     private var budget = 0
     private var visited: [Int32]
     private var parent: [Int32]
-    /// The state that the edge to a place was taken in.
+    /// The state from which the edge to a node was taken.
     private var stateBefore: [UInt8]
     private var queue: [Int32] = []
     private var round: Int32 = 0
     private(set) var isExhausted = false
 
-    /// Of a node: how many antidependencies there were, 2 for more, and whether the last edge was one.
+    /// State of a node: the number of antidependencies (2 for more), and whether the last edge was one.
     private static let states = 6
 
-    /// - Parameter starts: by node, when its transaction started.
+    /// - Parameter starts: by node, the start of its transaction.
     init(_ graph: DependencyGraph, starts: [UInt64], budget: Int = 50_000_000) {
         self.graph = graph
         self.starts = starts
@@ -42,9 +42,9 @@ struct CycleSearch {
         stateBefore = [UInt8](repeating: 0, count: graph.nodeCount * Self.states)
     }
 
-    /// The edges of a shortest circle through some of these nodes; nil when there is none, or the budget ended.
+    /// The edges of a shortest cycle through some of these nodes; nil when there is none, or the budget was used up.
     ///
-    /// - Parameter isInside: by node, whether the circle may go through it.
+    /// - Parameter isInside: by node, whether the cycle may go through it.
     mutating func shortest(among nodes: [Int32], _ rule: Rule, isInside: (Int) -> Bool) -> [Int]? {
         budget = budgetOfCall
         var backward: [Int] = []
@@ -70,7 +70,7 @@ struct CycleSearch {
         return nil
     }
 
-    /// A shortest circle that begins with the edge, of at most `limit` edges.
+    /// A shortest cycle that begins with the edge, of at most `limit` edges.
     private mutating func wayBack(_ first: Int, _ rule: Rule, _ limit: Int, _ isInside: (Int) -> Bool) -> [Int]? {
         let (end, start) = (Int(graph.edges[first].from), Int(graph.edges[first].to))
         guard limit > 1, let state = Self.state(after: 0, graph.edges[first].kind, rule) else { return nil }
@@ -113,7 +113,7 @@ struct CycleSearch {
         queue.append(Int32(place))
     }
 
-    /// nil where the rule rules the edge out.
+    /// nil where the rule forbids the edge.
     private static func state(after state: Int, _ kind: DependencyGraph.Kind, _ rule: Rule) -> Int? {
         let isAntidependency = kind == .readWrite
         let (count, last) = (state / 2, state % 2)
@@ -130,7 +130,7 @@ struct CycleSearch {
         }
     }
 
-    /// Whether a circle that ends in that state is of the kind that is wanted.
+    /// Whether a cycle that ends in that state is of the wanted kind.
     private static func closes(_ state: Int, _ rule: Rule, _ beginsWithAntidependency: Bool) -> Bool {
         switch rule {
         case .writes, .flow, .any: true
@@ -150,7 +150,7 @@ struct CycleSearch {
         return edges.reversed()
     }
 
-    /// A way round that goes through a transaction twice holds a shorter circle, of another kind perhaps.
+    /// A cycle that visits a transaction twice contains a shorter one, possibly of another kind.
     private func isSimple(_ edges: [Int]) -> Bool {
         Set(edges.map { graph.edges[$0].from }).count == edges.count
     }

@@ -1,22 +1,22 @@
-/// Which transaction came before which, and why: edges in flat arrays, sorted by where they come from.
+/// The direct dependencies between transactions, with reasons: edges in flat arrays, sorted by their source.
 ///
-/// Size: 17 bytes an edge, twice while it is sorted; a history has at most about two edges per operation.
+/// Size: 17 bytes an edge, twice that during sorting; a history has at most about two edges per operation.
 struct DependencyGraph {
     enum Kind: UInt8, Sendable {
         /// Wrote a later version of the key.
         case writeWrite
-        /// Read what the other wrote.
+        /// Read what the source wrote.
         case writeRead
-        /// Wrote over what the other had read.
+        /// Overwrote what the source had read.
         case readWrite
-        /// Began after the other had ended.
+        /// Began after the source had ended.
         case realTime
     }
 
     struct Edge {
         var from: Int32
         var to: Int32
-        /// Why: an operation of each end; -1 for real time.
+        /// The reason: an operation of each end; -1 for real time.
         var fromOperation: Int32
         var toOperation: Int32
         var kind: Kind
@@ -24,7 +24,7 @@ struct DependencyGraph {
 
     let nodeCount: Int
     private(set) var edges: [Edge]
-    /// By node: its first edge; one more at the end.
+    /// By node: its first edge, with one more element at the end.
     private(set) var offsets: [Int32]
 
     init(nodeCount: Int, unsorted: [Edge]) {
@@ -53,7 +53,7 @@ extension DependencyGraph {
         edges.reserveCapacity(seen.history.operations.count * 2)
         let successors = Successors(seen)
         let unshown = Self.unshownAppends(seen)
-        // Those of writes come first, and are taken first: a long way over one key's versions is shortened by them.
+        // Write dependencies come first, and searches take them first: they shorten long paths over one key's versions.
         Self.addListOrders(seen, unshown, to: &edges)
         for (index, operation) in seen.history.operations.enumerated()
         where operation.kind == .write && seen.isFinal[index] && seen.base[index] >= 0 {
@@ -80,15 +80,15 @@ extension DependencyGraph {
 
     // MARK: Lists
 
-    /// By key: acknowledged appends that the longest read does not show. They came later, if they came: every later
-    /// list begins with what it showed.
+    /// By key: acknowledged appends that the longest read does not contain. If they took effect they came later, since
+    /// every later list begins with that read.
     private static func unshownAppends(_ seen: Observations) -> [[Int32]] {
         var unshown: [[Int32]] = Array(repeating: [], count: seen.keyCount)
         for (index, operation) in seen.history.operations.enumerated()
         where operation.kind == .append && seen.position[index] < 0 && seen.counts[Int(seen.owner[index])] {
             unshown[Int(seen.key[index])].append(Int32(index))
         }
-        // Those that ended first say most about real time.
+        // Those that ended first constrain real time most.
         for key in unshown.indices where unshown[key].count > mostUnshown {
             unshown[key].sort {
                 seen.history.transactions[Int(seen.owner[Int($0)])].latest
@@ -99,7 +99,7 @@ extension DependencyGraph {
         return unshown
     }
 
-    /// Of a key: more follow only where an engine loses appends by the dozen, which is found by fewer.
+    /// Per key: more of them occur only where an engine loses many appends, which fewer prove as well.
     private static let mostUnshown = 16
 
     private static func addListOrders(_ seen: Observations, _ unshown: [[Int32]], to edges: inout [Edge]) {
@@ -122,7 +122,7 @@ extension DependencyGraph {
         let order = seen.order[key]
         if count > 0, order[count - 1] >= 0 { add(.writeRead, order[count - 1], Int32(index), seen, to: &edges) }
         if count < order.count {
-            // An element that nobody appended has no place in an order: the next that has one came later.
+            // An element without an append has no position in the order: the next one with an append came later.
             if let next = order[count...].first(where: { $0 >= 0 }) {
                 add(.readWrite, Int32(index), next, seen, to: &edges)
             }
@@ -151,7 +151,7 @@ extension DependencyGraph {
         }
     }
 
-    /// Of a version: more than one are lost updates, or writes to a key that nobody had read.
+    /// Per version: more than one are lost updates, or writes to a key without a read.
     private static let mostSuccessors = 64
 }
 
@@ -174,7 +174,7 @@ struct Successors {
                 next[index] = ofWrite[Int(seen.base[index])]
                 ofWrite[Int(seen.base[index])] = Int32(index)
             } else {
-                // Without a base as well: nothing comes before the initial value.
+                // For a write without a base, too: every version follows the initial value.
                 next[index] = ofInitial[Int(seen.key[index])]
                 ofInitial[Int(seen.key[index])] = Int32(index)
             }

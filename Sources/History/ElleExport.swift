@@ -1,8 +1,8 @@
-/// A history in the form that the checker Elle reads: EDN, a map per line, an invocation and its completion for each
+/// A history in the input format of the checker Elle: EDN, a map per line, an invocation and a completion for each
 /// transaction, in the order of time.
 ///
 /// `:append` and `:r` of lists as its list-append model has them, `:w` and `:r` of registers as its rw-register model.
-/// A history with both kinds of keys is exported by kind, one file each: Elle's models do not mix.
+/// A history with both kinds of keys is exported in two files, one per kind: Elle has a model for each.
 package struct ElleExport {
     package let history: History
 
@@ -43,7 +43,7 @@ package struct ElleExport {
                     case .unknown: "info"
                     }
                 }
-            // Nobody knows when the fate of an unknown one was sealed: the line stands at the end.
+            // The completion time of an unknown fate is unknown: its line comes last.
             let time = event.time == .max ? lastTime : event.time
             text += "{:type :\(type), :f :txn, :value [\(value(transaction, lists, showsReads: type == "ok"))], "
             text += ":process \(processes[event.transaction]), :time \(time), :index \(number)}\n"
@@ -51,8 +51,8 @@ package struct ElleExport {
         return text
     }
 
-    /// Elle holds that a process does nothing after an operation that has no known end: what the actor did then gets a
-    /// number of its own.
+    /// Elle assumes that a process does nothing after an operation with unknown end: later transactions of the actor
+    /// get another process number.
     private var processes: [Int] {
         let actors = Set(history.transactions.map(\.actor)).count
         var next = (history.transactions.map { Int($0.actor) }.max() ?? 0) + 1
@@ -80,7 +80,7 @@ package struct ElleExport {
             case .append: return "[:append \(operation.key) \(operation.value)]"
             case .write: return "[:w \(operation.key) \(operation.value)]"
             case .read:
-                // Elle's registers begin as nil.
+                // Elle's registers are initially nil.
                 let isInitial = operation.value == History.initialValue
                 return "[:r \(operation.key) \(showsReads && !isInitial ? String(operation.value) : "nil")]"
             case .readList:

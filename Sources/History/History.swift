@@ -1,26 +1,26 @@
-/// What actors asked of a database and what they saw, transaction by transaction: flat arrays, so that a million
-/// operations take some 60 MB and not a million objects.
+/// The operations and observations of actors on a database, by transaction, in flat arrays: a million operations take
+/// some 60 MB instead of a million objects.
 ///
-/// Rules for who records:
-/// 1. Keys are registers, which are read and written whole, or lists, which are read whole and appended to. A key is
-///    one or the other for the whole history.
-/// 2. No two writes give a register the same value, and no two appends a list the same element, whatever became of
-///    them: a value says who wrote it. A register that nobody has written reads ``initialValue``, which nobody writes;
-///    a list nobody has appended to is empty.
+/// Rules for recording:
+/// 1. Keys are registers, which are read and written as a whole, or lists, which are read as a whole and appended to. A
+///    key has one kind for the whole history.
+/// 2. No two writes give a register the same value, and no two appends a list the same element, whatever their fate: a
+///    value identifies its writer. A register without a write reads ``initialValue``, which is never written; a list
+///    without an append is empty.
 /// 3. All times come from one monotonic clock: a start is taken before the first call of a transaction, an end after
-///    the last has returned.
-/// 4. A transaction whose fate is unknown (its process was killed, its commit failed) is recorded with every operation
-///    that it may have done.
+///    the last call has returned.
+/// 4. A transaction of unknown fate (its process was killed, its commit failed) is recorded with every operation that
+///    it may have done.
 ///
 /// Size: 24 bytes an operation, 40 a transaction, 8 per element of a list that was read.
 package struct History: Sendable {
-    /// What became of a transaction.
+    /// The fate of a transaction.
     package enum End: UInt8, Sendable, CaseIterable {
-        /// The engine said that it is done.
+        /// The engine acknowledged the commit.
         case committed
-        /// It was rolled back, and the engine said so.
+        /// It was rolled back, and the engine confirmed it.
         case aborted
-        /// Nobody heard: it may have been done or not.
+        /// Unknown: it may have committed or not.
         case unknown
     }
 
@@ -32,31 +32,31 @@ package struct History: Sendable {
             package var isRead: Bool { self == .read || self == .readList }
         }
 
-        /// Of a read of a list: the place of its first element in ``History/elements``. Else the value.
+        /// For a read of a list: the index of its first element in ``History/elements``. Else the value.
         package var value: Int64
         package var key: Int32
-        /// Of a read of a list: the number of its elements.
+        /// For a read of a list: the number of its elements.
         package var count: Int32
         package var kind: Kind
     }
 
     package struct Transaction: Sendable, Hashable {
         package var start: UInt64
-        /// Of one whose fate is unknown: of no meaning, since it may be done at any time after its start.
+        /// Meaningless for an unknown fate, which may take effect at any time after its start.
         package var finish: UInt64
         /// The thread or process that ran it.
         package var actor: Int32
-        /// The place of its first operation.
+        /// The index of its first operation.
         package var first: Int32
         package var count: Int32
         package var end: End
 
         package var operations: Range<Int> { Int(first)..<(Int(first) + Int(count)) }
-        /// When it was over at the latest: never, for one whose fate is unknown.
+        /// The latest time of its end: unbounded for an unknown fate.
         package var latest: UInt64 { end == .unknown ? .max : finish }
     }
 
-    /// What a register holds before anybody wrote it.
+    /// The content of a register before its first write.
     package static let initialValue: Int64 = 0
 
     package private(set) var transactions: [Transaction] = []
@@ -65,7 +65,7 @@ package struct History: Sendable {
 
     package init() {}
 
-    /// Room for a history of that size, so that none of it is copied while it grows.
+    /// Reserves capacity for a history of that size, so that nothing is copied while it grows.
     package init(capacityOfTransactions transactions: Int, operations: Int, elements: Int) {
         self.transactions.reserveCapacity(transactions)
         self.operations.reserveCapacity(operations)
@@ -74,7 +74,7 @@ package struct History: Sendable {
 
     // MARK: Recording
 
-    /// Opens a transaction: the operations that follow are its own, until ``end(_:at:)``.
+    /// Begins a transaction: the following operations belong to it, until ``end(_:at:)``.
     package mutating func begin(actor: Int, at start: UInt64) {
         transactions.append(
             Transaction(
@@ -103,7 +103,7 @@ package struct History: Sendable {
         transactions[transactions.count - 1].finish = finish
     }
 
-    /// Adds what another actor recorded.
+    /// Adds the record of another actor.
     package mutating func add(_ other: History) {
         let (operation, element) = (Int32(operations.count), Int64(elements.count))
         for transaction in other.transactions {
@@ -121,21 +121,21 @@ package struct History: Sendable {
 
     // MARK: Looking
 
-    /// What a read of a list gave.
+    /// The elements that a read of a list returned.
     package func list(_ operation: Operation) -> ArraySlice<Int64> {
         elements[Int(operation.value)..<(Int(operation.value) + Int(operation.count))]
     }
 
     package func count(of end: End) -> Int { transactions.count { $0.end == end } }
 
-    /// Transactions that ran while one of another actor did: without any, a history shows nothing about concurrency.
-    /// Of an unknown fate only the start is known to have been.
+    /// Transactions that ran concurrently with one of another actor: without any, a history shows nothing about
+    /// concurrency. A transaction of unknown fate counts with its start only.
     ///
     /// Complexity: O(n log n).
     package var overlapCount: Int {
         let order = transactions.indices.sorted { transactions[$0].start < transactions[$1].start }
         var isOverlapping = [Bool](repeating: false, count: transactions.count)
-        // The two latest ends so far of two different actors: one of them is another's.
+        // The two latest ends so far of two different actors: one of them is not the present actor's.
         var latest: (end: UInt64, index: Int)?
         var second: (end: UInt64, index: Int)?
         for index in order {

@@ -2,17 +2,17 @@ import RunRecords
 
 /// Judges a history against an isolation level.
 ///
-/// 1. Reads are followed to the writes that they saw; what is wrong with single reads is found on the way.
-/// 2. Dependencies make a graph; a circle in it is an anomaly, and its edges say which.
-/// 3. Without a circle, the order that is left is compared with the clock.
+/// 1. Reads are matched with the writes that they observed; errors of single reads are found at this step.
+/// 2. Dependencies form a graph; a cycle in it is an anomaly, classified by its edges.
+/// 3. Without a cycle, the remaining order is compared with real time.
 ///
-/// Sound: whatever it reports has happened, whichever way the unknown fates went. Not complete: writes to registers
-/// that their transaction had not read before have no known order, and a search past its budget says so.
+/// Sound: every reported anomaly happened, whatever the unknown fates were. Not complete: the order of writes to
+/// registers without a prior read by their transaction is unknown, and a search beyond its budget is reported as such.
 /// Complexity: O(n log n) for a history without an anomaly, in the number of operations and elements read.
 package struct HistoryChecker {
     package let history: History
     package let level: IsolationLevel
-    /// Steps of a search for a circle, and of one for a way against the clock.
+    /// Steps of a search for a cycle, and of one for a path against real time.
     var mostCircleSteps = 50_000_000
     var mostWaySteps = 100_000_000
 
@@ -21,12 +21,12 @@ package struct HistoryChecker {
         self.level = level
     }
 
-    /// Components looked into, smallest first: an engine without any isolation has one for every few transactions.
+    /// Components that are examined, smallest first: an engine without isolation has one for every few transactions.
     private static let mostCircles = 64
-    /// Components of up to so many transactions are looked into whole.
+    /// Components of up to this many transactions are examined with all known dependencies.
     private static let mostInClosure = 200
 
-    /// Throws: `HistoryError` for what was recorded against the rules.
+    /// Throws: `HistoryError` for a history that breaks the rules of recording.
     package func check() throws(HistoryError) -> HistoryVerdict {
         let seen = try Observations(history)
         let graph = DependencyGraph(seen)
@@ -55,7 +55,7 @@ package struct HistoryChecker {
         var wide: CycleSearch?
         if circles.count > Self.mostCircles { verdict.isCut = true }
         for members in circles.prefix(Self.mostCircles) {
-            // A kind counts once for each component, by the shortest circle of it.
+            // A kind counts once per component, by its shortest cycle.
             var shortest: [Anomaly: [DependencyGraph.Edge]] = [:]
             for rule in CycleSearch.Rule.allCases {
                 let found =
@@ -72,7 +72,7 @@ package struct HistoryChecker {
         }
     }
 
-    /// In a component that is too large for all that is known between its transactions.
+    /// In a component that is too large for a closure of all dependencies.
     private func circle(
         amongMany members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, _ chains: VersionChains,
         _ graph: DependencyGraph, _ components: StrongComponents, _ kept: inout CycleSearch?,
@@ -86,20 +86,20 @@ package struct HistoryChecker {
         verdict.isCut = verdict.isCut || search.isExhausted
         kept = search
         guard let found else { return nil }
-        // What is known between its transactions may be shorter than what led from one to the next.
+        // Dependencies between distant transactions may shorten it.
         let edges = Self.contracted(found.map { graph.edges[$0] }, seen)
         if edges.count > Self.mostInClosure { return edges }
         return circle(among: edges.map(\.from), rule, seen, chains, &verdict) ?? edges
     }
 
-    /// Leaves out the writers between: who came before a version of a key came before those that follow it.
+    /// Leaves out writers in between: a transaction before a version of a key is before all later versions of it.
     static func contracted(_ circle: [DependencyGraph.Edge], _ seen: Observations) -> [DependencyGraph.Edge] {
         func isRide(_ first: DependencyGraph.Edge, _ second: DependencyGraph.Edge) -> Bool {
             let isLater = second.kind == .writeWrite || second.kind == .writeRead && first.kind == .writeWrite
             return first.kind != .writeRead && isLater
                 && seen.key[Int(first.toOperation)] == seen.key[Int(second.fromOperation)]
         }
-        // From where one ride ends and another begins.
+        // Starts where the previous edge cannot be contracted with the edge.
         let count = circle.count
         guard let begin = circle.indices.first(where: { !isRide(circle[($0 + count - 1) % count], circle[$0]) }) else {
             return circle
@@ -119,7 +119,7 @@ package struct HistoryChecker {
         return edges.count > 1 ? edges : circle
     }
 
-    /// Among a few transactions, all that is known between any two of them.
+    /// In a small component, with all known dependencies.
     private func circle(
         among members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, _ chains: VersionChains,
         _ verdict: inout HistoryVerdict
@@ -140,7 +140,7 @@ package struct HistoryChecker {
         return edge
     }
 
-    /// What a circle is called.
+    /// The name of the anomaly of a cycle.
     static func anomaly(of edges: [DependencyGraph.Edge], _ seen: Observations) -> Anomaly {
         let antidependencies = edges.filter { $0.kind == .readWrite }
         if antidependencies.isEmpty {
@@ -190,7 +190,7 @@ package struct HistoryChecker {
         verdict.add(Finding(.realTime, count: violators.count, Witness(.realTime, edges, seen)))
     }
 
-    /// A shorter way between the ends, where what lies between them allows one.
+    /// A shorter path between the ends, where the transactions between them allow one.
     private static func shortened(
         _ edges: [DependencyGraph.Edge], _ members: [Int32], _ seen: Observations
     ) -> [DependencyGraph.Edge] {
@@ -220,10 +220,10 @@ package struct HistoryChecker {
     }
 }
 
-/// An anomaly that was found, with the smallest case of it that was.
+/// An anomaly that was found, with the smallest witness found.
 package struct Finding: Sendable {
     package var anomaly: Anomaly
-    /// How many there are, at least: of circles one per component is looked for.
+    /// The number of occurrences, at least: the search looks for one cycle per component.
     package var count: Int
     package var witness: Witness
 
@@ -234,23 +234,23 @@ package struct Finding: Sendable {
     }
 }
 
-/// What the checker found in a history.
+/// The findings of the checker in a history.
 package struct HistoryVerdict: Sendable {
     package let level: IsolationLevel
-    /// One per anomaly, those that the weakest level rules out first.
+    /// One per anomaly, those that the weakest level forbids first.
     package private(set) var findings: [Finding] = []
     package let transactionCount: Int
     package let operationCount: Int
     package let committedCount: Int
     package let unknownCount: Int
-    /// Transactions that ran beside one of another actor.
+    /// Transactions that ran concurrently with one of another actor.
     package let overlapCount: Int
-    /// Reads that saw what another transaction wrote.
+    /// Reads that observed another transaction's write.
     package let foreignReads: Int
     package internal(set) var edgeCount = 0
-    /// Groups of transactions that have no order.
+    /// Strongly connected components: transactions that have no serial order.
     package internal(set) var componentCount = 0
-    /// The search ended before it had looked everywhere: more may be wrong than was found.
+    /// The search ended early: there may be more anomalies.
     package internal(set) var isCut = false
 
     init(level: IsolationLevel, history: History, foreignReads: Int) {
@@ -279,7 +279,7 @@ package struct HistoryVerdict: Sendable {
         }
     }
 
-    /// Those that the level rules out.
+    /// Findings that the level forbids.
     package var forbidden: [Finding] { findings.filter { $0.anomaly.isForbidden(at: level) } }
 
     package func finding(_ anomaly: Anomaly) -> Finding? { findings.first { $0.anomaly == anomaly } }

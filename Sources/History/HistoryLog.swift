@@ -1,12 +1,12 @@
-/// What one actor records while it runs: whole numbers, one behind the other, that can be written to a file as they
-/// come. Of a process that is killed the file has what it meant to do, without an end: an unknown fate.
+/// The record of one running actor: a sequence of integers that can be written to a file as they come. The file of a
+/// killed process has the intended operations without an end: an unknown fate.
 ///
-/// Shape: for each transaction 1, actor, start, number of operations, and for each of these kind, key and value; then
-/// 2, end, time, and for each read its values, a list's with their number before. Reads of a transaction that has no
-/// second part are not known, and left out. Little-endian words of 8 bytes in a file.
+/// Layout: for each transaction 1, actor, start, number of operations, and for each of these kind, key and value; then
+/// 2, end, time, and for each read its values, for a list preceded by their count. Reads of a transaction without the
+/// second part are unknown, and left out. Little-endian words of 8 bytes in a file.
 package struct HistoryLog: Sendable {
     package private(set) var words: [Int64] = []
-    /// Of the transaction that is running.
+    /// Of the running transaction.
     private var reads: [Int64] = []
 
     private enum Mark {
@@ -14,7 +14,7 @@ package struct HistoryLog: Sendable {
         static let end: Int64 = 2
     }
 
-    /// What a transaction is going to do: of a read no value is known.
+    /// An intended operation: the value of a read is not known yet.
     package struct Step: Sendable, Hashable {
         package var kind: History.Operation.Kind
         package var key: Int
@@ -42,13 +42,13 @@ package struct HistoryLog: Sendable {
         reads += list
     }
 
-    /// - Parameter done: how many steps were done; the rest never was, and is struck out where the end is known.
+    /// - Parameter done: number of steps that ran; the others are removed where the fate is known.
     package mutating func end(_ end: History.End, at time: UInt64, done: Int) {
         words += [Mark.end, Int64(end.rawValue), Int64(bitPattern: time), Int64(done), Int64(reads.count)]
         words += reads
     }
 
-    /// The words since the last call, for a file.
+    /// The words since the last call, to append to a file.
     package mutating func takeWords() -> [Int64] {
         defer { words.removeAll(keepingCapacity: true) }
         return words
@@ -56,9 +56,9 @@ package struct HistoryLog: Sendable {
 
     // MARK: Reading
 
-    /// Adds what words say to a history. A transaction that breaks off is one with an unknown fate.
+    /// Adds the transactions of some words to a history. An incomplete transaction has an unknown fate.
     ///
-    /// Throws: `HistoryError.damagedLog` for words that no actor writes; the transactions before them are added.
+    /// Throws: `HistoryError.damagedLog` for words that no actor writes; transactions before them are added.
     package static func add(_ words: [Int64], to history: inout History) throws(HistoryError) {
         var place = 0
         while place + 4 <= words.count {
@@ -95,12 +95,12 @@ package struct HistoryLog: Sendable {
         let end: History.End
         let time: UInt64
         let done: Int
-        /// By step that was done: the words of what it read, none of a write.
+        /// By step that ran: the words of its read, empty for a write.
         private(set) var reads: [Range<Int>] = []
         /// The word after it.
         let next: Int
 
-        /// nil where the words end before it does.
+        /// nil where the words end too early.
         init?(_ words: [Int64], at place: Int, _ steps: [Step]) throws(HistoryError) {
             guard place < words.count else { return nil }
             guard words[place] == Mark.end else { throw .damagedLog(word: place) }

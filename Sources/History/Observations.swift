@@ -1,43 +1,42 @@
-// What reads say, key by key.
+// What reads tell about each key.
 //
 // Invariants:
-// 1. A transaction counts when it was committed, or when its fate is unknown and one that counts read what it wrote: so
-//    it was done. What others read proves nothing, and is passed over. No alarm follows from a fate that is unknown.
-// 2. The order of a list's elements is that of the longest read of it. Every other read has to begin like it.
-// 3. A register's version follows the one that its writer had read before it wrote. A write without a read is only
+// 1. A transaction counts when it committed, or when its fate is unknown and a transaction that counts read its write:
+//    then it took effect. Reads of others prove nothing, and are ignored. An unknown fate alone never gives an anomaly.
+// 2. The order of a list's elements is that of its longest read. Every other read must be a prefix of it.
+// 3. A register's version follows the version that its writer had read before the write. A write without a read is only
 //    known to follow the initial value.
-// 4. A read of an own write says nothing about others: only the part of a list before the own elements counts.
+// 4. A read of an own write tells nothing about others: only the part of a list before own elements counts.
 
-/// The versions that reads saw and writes made, and what is wrong with single reads.
+/// The versions that reads observed and writes made, and the errors of single reads.
 struct Observations {
-    /// Of a read or a write, instead of a version.
+    /// Special values of a version.
     enum Version {
-        /// What nobody had written yet.
+        /// The initial value.
         static let initial: Int32 = -1
-        /// None that an order could follow from.
+        /// A version that gives no order.
         static let none: Int32 = -2
     }
 
     let history: History
     let writers: WriterIndex
-    /// By operation: the transaction, and the key as a number from 0.
+    /// By operation: the transaction, and the key as an index from 0.
     private(set) var owner: [Int32]
     private(set) var key: [Int32]
     private(set) var keyCount = 0
     /// By transaction: whether it counts.
     private(set) var counts: [Bool]
-    /// By write: no later one of its transaction changes the key.
+    /// By write: whether it is the last of its transaction to that key.
     private(set) var isFinal: [Bool]
-    /// By read: the write that it saw, `initial` or `none`; for a list the number of elements that others had put
-    /// there.
+    /// By read: the observed write, `initial` or `none`; for a list the number of elements appended by others.
     private(set) var version: [Int32]
     /// By write to a register: the version that its transaction had read before.
     private(set) var base: [Int32]
-    /// By append: its place in the list; -1 while no read has shown it.
+    /// By append: its position in the list; -1 while no read contains it.
     private(set) var position: [Int32]
-    /// By key: the appends in the order of the longest read; -1 for an element that nobody appended.
+    /// By key: the appends in the order of the longest read; -1 for an element without an append.
     private(set) var order: [[Int32]]
-    /// By key: that read; -1 where there is none.
+    /// By key: the longest read; -1 for none.
     private(set) var longest: [Int32]
     private(set) var findings = FindingList()
 
@@ -91,7 +90,7 @@ struct Observations {
         return (key, isList.count)
     }
 
-    /// Of all transactions: what was rolled back may be read as well.
+    /// For all transactions: rolled-back writes may be read as well.
     private mutating func markFinalWrites() {
         for (index, transaction) in history.transactions.enumerated() {
             for operation in transaction.operations.reversed() where !history.operations[operation].kind.isRead {
@@ -144,7 +143,7 @@ struct Observations {
         noteIntermediate(writer, read: index, transaction)
     }
 
-    /// The write of a value that was read, and what is wrong with it.
+    /// The write of a value that was read, and the error of that read, if any.
     private mutating func source(of value: Int64, _ key: Int32, read: Int, _ transaction: Int) -> Int32 {
         if value == History.initialValue, !history.operations[read].kind.isList { return Version.initial }
         guard let writer = writers.writer(history.operations, key: key, value: value) else {
@@ -153,7 +152,7 @@ struct Observations {
         }
         let other = Int(owner[writer])
         if other == transaction {
-            // Not yet there, or there a second time: its own place is left out by who asks.
+            // Not written yet, or a duplicate: the caller skips its own.
             if writer > read {
                 findings.add(.unwrittenValue, [transaction], [read, writer])
             } else {
@@ -201,7 +200,7 @@ struct Observations {
         if last >= 0 { noteIntermediate(last, read: index, transaction) }
     }
 
-    /// How many elements stand before the own ones; nil when an own one is missing.
+    /// The number of elements before the own ones; nil when an own one is missing.
     private mutating func foreignCount(
         _ index: Int, _ operation: History.Operation, _ key: Int, _ transaction: Int
     ) -> Int? {
@@ -228,7 +227,7 @@ struct Observations {
             ownPlaces.insert(place)
             own = scratch.previousWrite(own, owner, history)
         }
-        // Somebody's element came behind an own one that was not committed.
+        // Another transaction's element follows an own one that was not committed.
         for place in first..<list.endIndex where !ownPlaces.contains(place) {
             _ = source(of: list[place], operation.key, read: index, transaction)
         }
@@ -236,7 +235,7 @@ struct Observations {
         return first - list.startIndex
     }
 
-    /// Compares the elements with the longest list seen, and makes it longer where it can.
+    /// Compares the elements with the longest list so far, and extends that where they are longer.
     private mutating func agrees(
         _ index: Int, _ operation: History.Operation, _ count: Int, _ key: Int, _ transaction: Int
     ) -> Bool {
@@ -271,7 +270,7 @@ struct Observations {
         return true
     }
 
-    /// Acknowledged elements that the last read of their list lacks, though it began after all of them had been.
+    /// Acknowledged elements that the last read of their list lacks, though it began after all their commits.
     private mutating func findLostElements() {
         var lastFinish = [UInt64](repeating: 0, count: keyCount)
         var lastRead = [Int32](repeating: -1, count: keyCount)
@@ -307,7 +306,7 @@ struct Observations {
     }
 }
 
-/// What the transaction that is being looked at did to each key before: arrays by key that are cleared by a stamp.
+/// What the current transaction did to each key before: arrays by key that a stamp clears.
 struct KeyScratch {
     private var stamp: [Int32]
     fileprivate(set) var lastWrite: [Int32]
@@ -319,7 +318,7 @@ struct KeyScratch {
         lastRead = [Int32](repeating: -1, count: keys)
     }
 
-    /// Whether this is the first time that the transaction touches the key: then nothing is known of it.
+    /// Whether this is the transaction's first access to the key, about which nothing is known then.
     @inline(__always)
     mutating func claim(_ key: Int, _ transaction: Int32) -> Bool {
         guard stamp[key] != transaction else { return false }
@@ -331,7 +330,7 @@ struct KeyScratch {
 
     mutating func noteWrite(_ key: Int, _ operation: Int32) { lastWrite[key] = operation }
 
-    /// The write of the same transaction to the same key before; -1 when there is none.
+    /// The previous write of the same transaction to the same key; -1 when there is none.
     func previousWrite(_ operation: Int32, _ owner: [Int32], _ history: History) -> Int32 {
         let own = history.operations[Int(operation)]
         let first = Int(history.transactions[Int(owner[Int(operation)])].first)
@@ -345,7 +344,7 @@ struct KeyScratch {
     }
 }
 
-/// What was found, by anomaly: how often, and the first with its transactions and operations.
+/// Findings by anomaly: the count, and the first with its transactions and operations.
 struct FindingList {
     struct Direct {
         var transactions: [Int]

@@ -1,16 +1,16 @@
 import Seeds
 
-/// A history without an anomaly: transactions done one after the other by a single thread, with times around each
-/// that overlap as if several actors had run them. A checker that sounds an alarm over it is wrong.
+/// A history without an anomaly: a single thread runs transactions one after the other, with recorded times that
+/// overlap as if several actors had run them. A checker that reports an anomaly in it is wrong.
 package struct RandomHistory: Sendable {
     package var transactions = 100
     package var actors = 4
     /// Keys in use at a time, half of them lists.
     package var keys = 6
     package var mostOperations = 4
-    /// A list that has so many elements gives way to a new one.
+    /// A list of this many elements is replaced by a new one.
     package var mostElements = 16
-    /// Of a hundred transactions those that are rolled back, and those of which nobody heard again.
+    /// Percentages of transactions that are rolled back, and that have an unknown fate.
     package var aborted = 5
     package var unknown = 5
 
@@ -29,7 +29,7 @@ package struct RandomHistory: Sendable {
         var cells = Cells()
         var active = Array(0..<keys)
         var nextValue: Int64 = 1
-        // Each actor has a turn every `actors` points; what it does lies within half of that around its point.
+        // Each actor has a turn every `actors` points; its times are within half of that distance around its point.
         let half = 50 * actors
         for index in 0..<transactions {
             let point = UInt64(1_000_000 + index * 100)
@@ -46,7 +46,7 @@ package struct RandomHistory: Sendable {
                 let slot = random.below(keys)
                 operate(slot, &active, &own, &nextValue, &random, &history)
             }
-            // What was rolled back still used up its values.
+            // A rolled-back transaction still used up its values.
             if isDone { cells = own }
             history.end(end, at: point + UInt64(1 + random.below(half - 1)))
         }

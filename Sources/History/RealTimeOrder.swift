@@ -1,10 +1,10 @@
-/// Whether the order that reads and writes ask for agrees with the clock.
+/// Checks that the order of reads and writes agrees with real time.
 ///
-/// A transaction that ended before another began came before it. These pairs are many, up to n^2, and none of them is
-/// written down. Of circles with several such pairs a shortest one has a single pair: where A ended before B began and
-/// C before D, A ended before D began or C before B. So a circle is a way of dependencies from a transaction to one
-/// that had ended before it began: for each the earliest end is wanted among all those that it leads to, which follows
-/// from its successors in the order in which Tarjan closes components.
+/// A transaction that ended before another began came before it. There are up to n^2 such pairs, so they are not
+/// stored. A shortest cycle with such pairs has only one: where A ended before B began and C before D, A ended before D
+/// began or C before B. So a cycle is a path of dependencies from a transaction to one that had ended before it began.
+/// For each transaction the earliest end among all reachable ones is needed, which follows from its successors in the
+/// order in which Tarjan's algorithm closes components.
 ///
 /// Complexity: O(nodes + edges). Size: 8 bytes a node.
 struct RealTimeOrder {
@@ -18,7 +18,7 @@ struct RealTimeOrder {
         self.components = components
     }
 
-    /// Transactions that lead to one that ended before they began.
+    /// Transactions with a path to one that ended before they began.
     func violators() -> [Int32] {
         var order = [Int32](repeating: 0, count: graph.nodeCount)
         var starts = [Int32](repeating: 0, count: components.count + 1)
@@ -28,7 +28,7 @@ struct RealTimeOrder {
             order[Int(starts[Int(own)])] = Int32(node)
             starts[Int(own)] += 1
         }
-        // By component: a circle's members share what they lead to.
+        // By component: its members reach the same transactions.
         var earliest = [UInt64](repeating: .max, count: components.count)
         for node in order {
             let own = Int(components.component[Int(node)])
@@ -43,8 +43,8 @@ struct RealTimeOrder {
         }
     }
 
-    /// The edges of a shortest way from one of these to a transaction that ended before it began; past the budget, of
-    /// some way: each of them has one, and a single walk, O(nodes + edges), finds it.
+    /// The edges of a shortest path from one of these to a transaction that ended before it began; beyond the budget,
+    /// of any such path, which a single walk in O(nodes + edges) finds.
     ///
     /// - Parameter violators: at least one.
     func shortest(from violators: [Int32], budget: Int) -> [Int] {

@@ -1,7 +1,7 @@
-/// The strongly connected components of a graph: by Tarjan's way, with a stack of its own, since a history of a million
-/// transactions may hang together in one chain.
+/// The strongly connected components of a graph, by Tarjan's algorithm with an explicit stack: a history of a million
+/// transactions may be one long chain.
 ///
-/// Components are numbered in the order in which they are closed: an edge between two of them leads to the lower
+/// Components are numbered in the order in which they are closed: an edge between two leads to the lower number.
 /// number. Complexity: O(nodes + edges). Size: 20 bytes a node.
 struct StrongComponents {
     /// By node.
@@ -55,7 +55,7 @@ struct StrongComponents {
         }
     }
 
-    /// The components of several nodes, the smallest first: what a circle runs in.
+    /// The components of several nodes, in which cycles are, the smallest first.
     var circles: [[Int32]] {
         var sizes = [Int32](repeating: 0, count: count)
         for own in component { sizes[Int(own)] += 1 }

@@ -1,26 +1,26 @@
-/// The smallest case of an anomaly that was found: its transactions, why each comes before the next, and of their
-/// operations those that show it.
+/// The smallest example of an anomaly that was found: its transactions, why each comes before the next, and the
+/// operations that show it.
 package struct Witness: Sendable {
     /// A transaction as it is shown: T1, T2 and on.
     package struct Party: Sendable {
         package var transaction: History.Transaction
         /// Its number in the history.
         package var index: Int
-        /// As text, in the order in which they were done.
+        /// As text, in the order of execution.
         package var operations: [String]
-        /// How many others it had.
+        /// The number of its other operations.
         package var omitted: Int
     }
 
     package let anomaly: Anomaly
     package private(set) var parties: [Party] = []
-    /// What follows from what was read, a sentence each.
+    /// The conclusions from the reads, a sentence each.
     package private(set) var reasons: [String] = []
 
-    /// By their numbers in the history.
+    /// By their indexes in the history.
     package var transactions: [Int] { parties.map(\.index) }
 
-    /// Of something that single reads showed.
+    /// For an error of single reads.
     init(_ anomaly: Anomaly, _ found: FindingList.Direct, _ history: History) {
         self.anomaly = anomaly
         let owners = found.transactions
@@ -28,8 +28,8 @@ package struct Witness: Sendable {
         reasons = Self.reasons(anomaly, found, history)
     }
 
-    /// Of a circle: the edges in their order, from the transaction that started first; those against the clock as they
-    /// come, since their last one is the clock's.
+    /// For a cycle: the edges in order, from the transaction that started first; with a conflict with real time in the
+    /// given order, whose last edge is that of real time.
     init(_ anomaly: Anomaly, _ circle: [DependencyGraph.Edge], _ seen: Observations) {
         self.anomaly = anomaly
         var circle = circle
@@ -107,7 +107,7 @@ package struct Witness: Sendable {
             let between = history.transactions[reader].start - history.transactions[writer].finish
             return [
                 "T1 appended \(first.value) to \(key), and was told that it is done.",
-                "T2 began \(OperationText.duration(between)) later, when nobody appended to it any more, and had "
+                "T2 began \(OperationText.duration(between)) later, after the last append to it, and had "
                     + "\(short(last)).",
             ]
         case .incompatibleOrders:
@@ -123,9 +123,9 @@ package struct Witness: Sendable {
     }
 }
 
-/// Operations in a few characters.
+/// Short text of operations.
 package enum OperationText {
-    /// Of a long list its last elements: they say which version it was.
+    /// The last elements of a long list, which identify its version.
     private static let shownElements = 5
 
     package static func short(_ operation: History.Operation, _ history: History) -> String {

@@ -1,9 +1,9 @@
 import RunRecords
 
-/// A witness as people read it: sentences, then a line per transaction, in 80 columns.
+/// A witness for people: sentences, then a line per transaction, in 80 columns.
 ///
-/// The line is a clock without a scale: the starts and ends stand in their order, evenly apart, so that what overlapped
-/// is seen at once, however short it was.
+/// The time line has no scale: starts and ends are in order at equal distances, so that any overlap is visible, however
+/// short.
 package struct WitnessText {
     package let witness: Witness
 
@@ -14,7 +14,7 @@ package struct WitnessText {
     static let width = 80
     private static let labelWidth = 20
 
-    /// In one line: what it is, and why.
+    /// In one line: the anomaly, and the reasons.
     package var sentences: String { ([title] + witness.reasons).joined(separator: " ") }
 
     private var title: String {
@@ -28,7 +28,7 @@ package struct WitnessText {
         return lines + timeline
     }
 
-    /// The starts and ends of all parties in their order; a place each.
+    /// The starts and ends of all parties in order; a column each.
     package static func instants(_ witness: Witness) -> [UInt64] {
         let times = witness.parties.flatMap { party in
             [party.transaction.start] + (party.transaction.end == .unknown ? [] : [party.transaction.finish])
@@ -81,7 +81,7 @@ package struct WitnessText {
         return line
     }
 
-    /// Words in lines of at most `width`; a word that is longer stands alone, cut.
+    /// Words in lines of at most `width`; a longer word has its own line, truncated.
     static func wrapped(_ text: String, indent: String) -> [String] {
         var lines: [String] = []
         var line = indent
@@ -97,7 +97,7 @@ package struct WitnessText {
         return lines
     }
 
-    /// For the report, which draws it.
+    /// The data of the drawing in the report.
     package var timelineRecord: WitnessTimeline {
         let instants = Self.instants(witness)
         let rows = witness.parties.enumerated().map { index, party in

@@ -1,11 +1,11 @@
-/// Finds who wrote a value: a hash table of operation numbers with open addressing, at most half full.
+/// Finds the writer of a value: a hash table of operation indexes with open addressing, at most half full.
 ///
 /// Size: 8 to 16 bytes per write.
 struct WriterIndex {
     private var slots: [Int32]
     private let mask: Int
 
-    /// Throws: `HistoryError.writtenTwice`, since a value must say who wrote it.
+    /// Throws: `HistoryError.writtenTwice`, since a value must identify its writer.
     init(_ history: History) throws(HistoryError) {
         var writes = 0
         for operation in history.operations where !operation.kind.isRead { writes += 1 }
@@ -26,7 +26,7 @@ struct WriterIndex {
         }
     }
 
-    /// The operation that wrote the value to that key; nil when nobody did.
+    /// The operation that wrote the value to that key; nil for none.
     @inline(__always)
     func writer(_ operations: [History.Operation], key: Int32, value: Int64) -> Int? {
         var place = Self.hash(key, value) & mask
@@ -46,19 +46,19 @@ struct WriterIndex {
     }
 }
 
-/// A history that cannot be judged, because it was recorded against the rules of ``History``.
+/// A history that cannot be judged, because it breaks the rules of recording of ``History``.
 package enum HistoryError: Error, CustomStringConvertible, Equatable {
     case writtenTwice(key: Int, value: Int64)
     case mixedKey(Int)
     case initialValueWritten(key: Int)
-    /// A log has a word that no actor writes there.
+    /// A log has a word that no actor writes at that place.
     case damagedLog(word: Int)
 
     package var description: String {
         switch self {
         case .writtenTwice(let key, let value): "the value \(value) was written to key \(key) twice"
         case .mixedKey(let key): "key \(key) is a register and a list"
-        case .initialValueWritten(let key): "the value that nobody writes was written to key \(key)"
+        case .initialValueWritten(let key): "the initial value, which is never written, was written to key \(key)"
         case .damagedLog(let word): "word \(word) of a log is none that an actor writes there"
         }
     }

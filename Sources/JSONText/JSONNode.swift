@@ -11,7 +11,7 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "line \(line), column \(column)" }
 }
 
-/// Text that is no JSON, and where.
+/// An error of syntax, with its position.
 package struct JSONError: Error, Equatable, CustomStringConvertible {
     package var message: String
     package var position: TextPosition
@@ -19,7 +19,7 @@ package struct JSONError: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(position): \(message)" }
 }
 
-/// A value of a document with the place where it begins: for files that people write, whose errors have to say where.
+/// A value of a document with its position: for files that people write, whose errors must name a place.
 package struct JSONNode: Sendable {
     package enum Content: Sendable {
         case null
@@ -40,7 +40,7 @@ package struct JSONNode: Sendable {
     package var content: Content
     package var position: TextPosition
 
-    /// The same without places.
+    /// The same without positions.
     package var value: JSONValue {
         switch content {
         case .null: .null

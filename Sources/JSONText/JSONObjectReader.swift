@@ -11,7 +11,7 @@ package struct JSONShapeError: Error, CustomStringConvertible {
     package var description: String { "\(path): expected \(expected)" }
 }
 
-/// Reads members of an object by name and type, and names the path of what is wrong.
+/// Reads members of an object by name and type; errors name the path of the member.
 package struct JSONObjectReader {
     package let value: JSONValue
     package let path: String

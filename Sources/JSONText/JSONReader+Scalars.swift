@@ -15,7 +15,7 @@ extension JSONReader {
             guard dialect == .json5 ? !(whole + fraction).isEmpty : !fraction.isEmpty else { throw start }
             text = (whole.isEmpty ? "0" : whole) + "." + (fraction.isEmpty ? "0" : fraction)
         }
-        // RFC 8259 has no number that begins with a point, or with a zero that says nothing.
+        // RFC 8259 has no number that begins with a point, or with a redundant zero.
         let isStrict = !whole.isEmpty && (whole.utf8.count == 1 || !whole.hasPrefix("0"))
         guard dialect == .json5 || isStrict, !text.isEmpty else { throw start }
         if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
@@ -30,7 +30,7 @@ extension JSONReader {
             guard !exponent.isEmpty else { throw start }
             text += exponent
         }
-        // Whatever goes on here was meant to be part of the number.
+        // A character that follows here was meant to be part of the number.
         guard current != UInt8(ascii: "."), identifier().isEmpty else { throw start }
         if isNegative { text = "-" + text }
         if isWhole, let number = Int64(text) { return .integer(number) }
@@ -38,7 +38,7 @@ extension JSONReader {
         return .real(number)
     }
 
-    /// Hexadecimal digits and infinities, which JSON5 has.
+    /// Hexadecimal numbers and infinities of JSON5.
     private mutating func special(_ isNegative: Bool) -> JSONNode.Content? {
         for (name, value) in [("Infinity", Double.infinity), ("NaN", Double.nan)]
         where bytes[index...].starts(with: name.utf8) {
@@ -91,7 +91,7 @@ extension JSONReader {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
         case UInt8(ascii: "u"): text.append(contentsOf: String(try unicodeEscape()).utf8)
         case _ where dialect == .strict: throw unknown
-        // A line that goes on: in JSON5 the end of the line is no part of the string.
+        // A line continuation: in JSON5 the line end is not part of the string.
         case UInt8(ascii: "\n"): break
         case UInt8(ascii: "0"): text.append(0)
         case UInt8(ascii: "v"): text.append(0x0B)

@@ -1,13 +1,13 @@
-/// What a text may hold.
+/// The accepted syntax.
 package enum JSONDialect: Sendable {
     /// RFC 8259, as programs write it.
     case strict
-    /// JSON5, as people write it: with comments, names without quotes, single quotes, commas at the end, hexadecimal
-    /// numbers, infinities. A name that stands twice in an object is an error.
+    /// JSON5, as people write it: with comments, unquoted names, single quotes, trailing commas, hexadecimal numbers,
+    /// infinities. A duplicate name in an object is an error.
     case json5
 }
 
-/// Reads JSON into values, or into nodes that know where they stand. Nesting is bounded, since the text may be damaged.
+/// Parses JSON into values, or into nodes with positions. Nesting is bounded, since the text may be damaged.
 package struct JSONReader {
     let bytes: [UInt8]
     let dialect: JSONDialect
@@ -52,7 +52,7 @@ package struct JSONReader {
 
     func next(_ offset: Int = 1) -> UInt8? { index + offset < bytes.count ? bytes[index + offset] : nil }
 
-    /// Goes on by a byte that may end a line.
+    /// Advances by a byte that may end a line.
     mutating func step() {
         if bytes[index] == UInt8(ascii: "\n") {
             line += 1
@@ -69,7 +69,7 @@ package struct JSONReader {
             case 0x20, 0x09, 0x0A, 0x0D: step()
             case _ where dialect == .strict: return
             case 0x0B, 0x0C: step()
-            // The mark of UTF-8, and the space that does not break.
+            // The byte order mark of UTF-8, and the no-break space.
             case 0xEF where next() == 0xBB && next(2) == 0xBF: index += 3
             case 0xC2 where next() == 0xA0: index += 2
             case UInt8(ascii: "/") where next() == UInt8(ascii: "/"):
@@ -132,7 +132,7 @@ package struct JSONReader {
         }
     }
 
-    /// Letters, digits and what else a name may have; empty where no name begins.
+    /// Letters, digits and other characters of names; empty where no name begins.
     mutating func identifier() -> String {
         let start = index
         while let byte = current {

@@ -1,10 +1,10 @@
 /// A JSON document in memory. Objects keep the order of their members.
 ///
-/// By hand, and not by Foundation: its encoder takes 15 ms to load, and a worker process starts for every case.
+/// Written by hand instead of Foundation: its encoder takes 15 ms to load, and a worker process starts for every case.
 ///
-/// What JSON has no form for becomes a string, here and in every file that is written from it: whole numbers from 2^53
-/// on that are unsigned, because many readers lose digits of them, and the reals `nan`, `inf` and `-inf`, because null
-/// would say that there is no number. Numbers of 64 bits with a sign are numbers, whatever their size: rows hold them.
+/// Values without a JSON form become strings, here and in every file that is written from it: unsigned integers from
+/// 2^53 on, because many readers lose digits of them, and the reals `nan`, `inf` and `-inf`, because null would mean
+/// that there is no number. Signed 64-bit numbers of any size are numbers: rows contain them.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)

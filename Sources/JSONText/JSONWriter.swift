@@ -16,7 +16,7 @@ extension JSONValue {
         case .bool(let flag): output.append(contentsOf: (flag ? "true" : "false").utf8)
         case .integer(let number): output.append(contentsOf: String(number).utf8)
         case .real(let number):
-            // The shortest text that reads back as the same number.
+            // The shortest text that parses to the same number.
             output.append(contentsOf: (number.isFinite ? "\(number)" : "\"\(number)\"").utf8)
         case .string(let text): Self.write(text, to: &output)
         case .array(let elements):

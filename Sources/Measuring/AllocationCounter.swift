@@ -3,7 +3,7 @@ import CAllocations
 /// Allocations of this process so far.
 package struct AllocationSnapshot: Sendable, Equatable {
     package var allocations: UInt64
-    /// Bytes asked for by the calling thread.
+    /// Bytes requested by the calling thread.
     package var threadBytes: UInt64
 
     package func since(_ start: AllocationSnapshot) -> AllocationSnapshot {
@@ -12,19 +12,19 @@ package struct AllocationSnapshot: Sendable, Equatable {
     }
 }
 
-/// Counts allocations exactly: the calls of malloc, calloc, realloc and of the aligned ones by every library of the
-/// process. The allocator is the platform's, which is what the users of an engine have. There is none elsewhere than
-/// with glibc, nor under a sanitizer.
+/// Counts allocations exactly: calls of malloc, calloc, realloc and the aligned variants by every library of the
+/// process. The allocator is the platform's, as for users of an engine. Available only with glibc, and not under a
+/// sanitizer.
 package struct AllocationCounter: Sendable {
     package init?() {
         if assay_allocations_are_counted() == 0 { return nil }
     }
 
-    /// O(threads that ran at a time).
+    /// O(largest number of concurrent threads).
     package func snapshot() -> AllocationSnapshot {
         AllocationSnapshot(allocations: assay_allocations(), threadBytes: assay_allocated_bytes())
     }
 
-    /// Has the allocator treat large blocks as it does in a program that has just begun, for the rest of the process.
+    /// Makes the allocator treat large blocks as in a fresh process, for the rest of the process.
     package static func mapLargeBlocks() { assay_map_large_blocks() }
 }

@@ -1,14 +1,14 @@
 /// Throughput of operations that are too fast to be timed one by one.
 package enum BatchTimer {
-    /// A batch is at least this long: the clock's own 20 to 40 ns are then below 0.01 %.
+    /// Least duration of a batch: the clock's own 20 to 40 ns are then below 0.01 %.
     package static let minimumBatchNanoseconds: UInt64 = 1_000_000
 
     /// Runs batches of growing size until one takes a millisecond, then `batches` of that size.
     ///
-    /// `batch(n)` does n operations with no clock inside. The batches of growing size are the warm-up, and not part of
-    /// the result. The largest batch is bounded by `maximumOperations`, for data that has only so many rows.
+    /// `batch(n)` does n operations without reading a clock. The batches of growing size are the warm-up, and not part
+    /// of the result. `maximumOperations` bounds the largest batch, for data with few rows.
     ///
-    /// `answered` gets the answer of each batch, those of the warm-up too, while no clock runs.
+    /// `answered` gets the answer of each batch, including the warm-up, outside the measured time.
     package static func measure<Answer>(
         batches: Int = 15, maximumOperations: Int = 1 << 24, _ batch: (_ operations: Int) throws -> Answer,
         answered: (_ operations: Int, Answer) -> Void = { _, _ in }
@@ -23,10 +23,10 @@ package enum BatchTimer {
         var operations = 1
         while operations < maximumOperations {
             var elapsed = try time(operations)
-            // Once more: the first may have been long because it waited for a processor.
+            // Again: the first may have been long because it waited for a processor.
             if elapsed >= minimumBatchNanoseconds { elapsed = min(elapsed, try time(operations)) }
             if elapsed >= minimumBatchNanoseconds { break }
-            // At least doubled, so that the loop ends even when the clock stands still.
+            // At least doubled, so that the loop ends even when the clock does not advance.
             let factor = elapsed == 0 ? 8 : min(8, max(2, Int(minimumBatchNanoseconds / elapsed) + 1))
             operations = min(maximumOperations, operations * factor)
         }
@@ -37,7 +37,7 @@ package enum BatchTimer {
         return BatchTiming(operationsPerBatch: operations, batchNanoseconds: nanoseconds.sorted())
     }
 
-    /// What the loop around an operation costs by itself: to be printed beside the figures, never subtracted.
+    /// The cost of the loop around an operation: to be printed beside the figures, never subtracted.
     package static func emptyLoop() -> BatchTiming {
         var sum: UInt64 = 0
         let timing = measure { operations in
@@ -45,7 +45,7 @@ package enum BatchTimer {
                 sum &+= opaque(UInt64(truncatingIfNeeded: index))
             }
         }
-        // Keeps the sum alive; a digest of what was counted is never the maximum.
+        // Keeps the sum alive for the compiler; it never is the maximum.
         precondition(sum != .max)
         return timing
     }

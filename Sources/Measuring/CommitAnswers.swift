@@ -1,16 +1,16 @@
-/// What the preloaded library saw of the syncs behind one acknowledged operation.
+/// The syncs behind one acknowledged operation, as the preloaded library saw them.
 package enum CommitAnswer: Int32, Sendable, CaseIterable {
-    /// No log was written to: not durable by anything that was seen.
+    /// No log was written: nothing that was seen makes it durable.
     case nothingWritten = 0
-    /// All that was written to logs in its time is covered by a sync that began after it was written.
+    /// All log writes during the operation are covered by a sync that began after them.
     case synced = 1
-    /// Some of it is; what is not yet was written by other threads.
+    /// Only some are; the uncovered ones are other threads' writes.
     case grouped = 2
-    /// The operation's own writes, or all of them, are not.
+    /// The operation's own writes, or all, are not covered.
     case unsynced = 3
 }
 
-/// How many acknowledged operations got which answer.
+/// The number of acknowledged operations per answer.
 package struct CommitAnswers: Sendable, Equatable {
     package var nothingWritten = 0
     package var synced = 0
@@ -21,7 +21,7 @@ package struct CommitAnswers: Sendable, Equatable {
 
     package var total: Int { nothingWritten + synced + grouped + unsynced }
 
-    /// Those that were acknowledged without a sync.
+    /// Operations that were acknowledged without a sync.
     package var withoutSync: Int { nothingWritten + unsynced }
 
     package mutating func count(_ answer: CommitAnswer) {

@@ -4,14 +4,14 @@
     import Darwin
 #endif
 
-/// Bytes that reached the device, where these are the run's own: a file system that is mounted for it alone.
+/// Bytes that reached the device, where the file system is mounted for the run alone.
 ///
-/// A device counts what everybody writes to it, and the kernel's count of a process (`write_bytes`) counts what became
-/// dirty: up to a mebibyte for a write of four kilobytes. So there is a figure only for a directory whose file system
-/// has a block device, is not the one of `/`, and is mounted at one place; else there is none, which is not zero.
+/// A device counts the writes of all processes, and the kernel's count for a process (`write_bytes`) counts dirtied
+/// pages: up to a mebibyte for a write of four kilobytes. So there is a figure only for a directory whose file system
+/// has a block device, is not that of `/`, and is mounted once; else none, which is not zero.
 ///
-/// What is still dirty is not on the device: whoever wants all of it syncs the file system before reading. Journal and
-/// metadata are in it, as they are written, too.
+/// Dirty pages are not on the device yet: sync the file system before reading to include them. Journal and metadata
+/// count as they are written, too.
 package struct DeviceCounter: Sendable {
     private static let sectorBytes: UInt64 = 512
     /// `/sys/dev/block/8:1/stat`.
@@ -33,7 +33,7 @@ package struct DeviceCounter: Sendable {
     /// `mounts`: the lines of mountinfo(5).
     init?(directory: String, mounts: String) {
         let lines = mounts.split(separator: "\n").compactMap(Mount.init)
-        // Of the mounts that hold it the deepest, and of several on one place the latest, which hides the others.
+        // The deepest mount that holds it; of several at one point the latest, which hides the others.
         var found: Mount?
         for mount in lines where mount.holds(directory) && mount.point.utf8.count >= found?.point.utf8.count ?? 0 {
             found = mount
@@ -50,7 +50,7 @@ package struct DeviceCounter: Sendable {
         Self.writtenBytes(statistics: ProcessFile.text(statisticsPath))
     }
 
-    /// The seventh of its numbers: sectors written.
+    /// The seventh number: sectors written.
     static func writtenBytes(statistics: String) -> UInt64? {
         let fields = statistics.split { $0 == " " || $0 == "\n" }
         return fields.count > 6 ? UInt64(fields[6]).map { $0 * sectorBytes } : nil
@@ -58,12 +58,12 @@ package struct DeviceCounter: Sendable {
 
     private struct Mount {
         var device: String
-        /// What of the file system is mounted.
+        /// The mounted subtree of the file system.
         var root: String
         var point: String
 
         init?(_ line: Substring) {
-            // An identifier, the parent's, the device, the root, the place.
+            // An identifier, the parent's, the device, the root, the mount point.
             let fields = line.split(separator: " ")
             guard fields.count > 4 else { return nil }
             device = String(fields[2])
@@ -71,7 +71,7 @@ package struct DeviceCounter: Sendable {
             point = Self.plain(fields[4])
         }
 
-        /// The path with its spaces, tabs and the like, which are written as a backslash and three octal digits.
+        /// Unescapes spaces, tabs and the like, which are written as a backslash and three octal digits.
         private static func plain(_ field: Substring) -> String {
             var bytes: [UInt8] = []
             var rest = field.utf8[...]

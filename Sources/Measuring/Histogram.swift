@@ -66,7 +66,7 @@ package struct Histogram: Sendable, Equatable {
 
     package var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 
-    /// How many values have to lie beyond a quantile: of fewer it is hardly more than the largest value again.
+    /// The number of values that must lie beyond a quantile: with fewer it is hardly more than the maximum.
     package static let fewestBeyond = 10
 
     /// Whether enough values lie beyond the quantile for it to be shown: p99 takes 1 000 values, p99.9 10 000.
@@ -75,8 +75,8 @@ package struct Histogram: Sendable, Equatable {
         Double(count) * (1 - fraction) >= Double(Self.fewestBeyond) - 1e-6
     }
 
-    /// The value at rank `ceil(fraction * count)`, at least 1: the middle of its bucket, never outside the smallest
-    /// and the largest value seen. 0 for an empty histogram. Complexity: O(buckets).
+    /// The value at rank `ceil(fraction * count)`, at least 1: the middle of its bucket, clamped to minimum and
+    /// maximum. 0 for an empty histogram. Complexity: O(buckets).
     package func quantile(_ fraction: Double) -> UInt64 {
         guard count > 0 else { return 0 }
         let rank = UInt64(min(max((fraction * Double(count)).rounded(.up), 1), Double(count)))
@@ -93,7 +93,7 @@ package struct Histogram: Sendable, Equatable {
         return maximum
     }
 
-    /// Buckets that counted something, ascending: what is written to a file.
+    /// Non-empty buckets, ascending: the stored form.
     package var sparse: [(index: Int, count: UInt64)] {
         var list: [(index: Int, count: UInt64)] = []
         for (index, bucket) in buckets.enumerated() where bucket > 0 {
@@ -102,7 +102,7 @@ package struct Histogram: Sendable, Equatable {
         return list
     }
 
-    /// A histogram from what was written; nil when the parts contradict each other.
+    /// A histogram from its stored form; nil when the parts contradict each other.
     package init?(sparse: [(index: Int, count: UInt64)], minimum: UInt64, maximum: UInt64, sum: UInt64) {
         let limit = Self.bucketIndex(.max)
         for (index, added) in sparse {

@@ -1,17 +1,17 @@
-/// What a process and the children that it forked did to the files that are watched, as the preloaded library counted
-/// it: `assay_preload.h` of CAssayPreload says what each field counts. Two of them make a difference.
+/// Calls of a process and its forked children on the watched files, as counted by the preloaded library:
+/// `assay_preload.h` of CAssayPreload defines each field. Two values can be subtracted.
 package struct IOCounts: Sendable, Equatable {
     package var writeCalls: UInt64 = 0
     package var writtenBytes: UInt64 = 0
     package var readCalls: UInt64 = 0
     package var readBytes: UInt64 = 0
-    /// Of the writes, those to logs.
+    /// Writes to logs.
     package var logWriteCalls: UInt64 = 0
     package var logWrittenBytes: UInt64 = 0
     /// `fsync` and `fdatasync` of files.
     package var syncCalls: UInt64 = 0
     package var failedSyncCalls: UInt64 = 0
-    /// Of the writes, those that are durable when they return.
+    /// Writes that are durable when they return.
     package var syncedWriteCalls: UInt64 = 0
     /// `sync_file_range`, which makes nothing durable.
     package var rangeSyncCalls: UInt64 = 0
@@ -19,17 +19,17 @@ package struct IOCounts: Sendable, Equatable {
     package var directorySyncs: UInt64 = 0
     package var mapSyncs: UInt64 = 0
     package var truncations: UInt64 = 0
-    /// Of space, not of memory.
+    /// Of disk space, not of memory.
     package var allocations: UInt64 = 0
     package var opens: UInt64 = 0
     package var renames: UInt64 = 0
     package var links: UInt64 = 0
     package var unlinks: UInt64 = 0
-    /// Where there are any, some of what was written was not seen.
+    /// With any of these some writes were not seen.
     package var sharedWritableMaps: UInt64 = 0
-    /// Where there are any, other counts may be too low.
+    /// With any of these other counts may be too low.
     package var unseenCalls: UInt64 = 0
-    /// Calls that the library made longer: those that wait for the device, and other writes.
+    /// Calls that the library delayed: those that wait for the device, and other writes.
     package var delayedSyncs: UInt64 = 0
     package var delayedWrites: UInt64 = 0
 
@@ -40,12 +40,12 @@ package struct IOCounts: Sendable, Equatable {
         for (field, word) in zip(Self.fields, words) { self[keyPath: field.path] = word }
     }
 
-    /// Whatever makes a sync: each of them waits for the device.
+    /// All kinds of syncs: each waits for the device.
     package var allSyncs: UInt64 {
         syncCalls + syncedWriteCalls + fileSystemSyncs + directorySyncs + mapSyncs
     }
 
-    /// Whatever was asked of the kernel about files.
+    /// All file calls.
     package var allCalls: UInt64 {
         writeCalls + readCalls + syncCalls + fileSystemSyncs + directorySyncs + mapSyncs + rangeSyncCalls + truncations
             + allocations + opens + renames + links + unlinks

@@ -6,11 +6,11 @@
 
 /// The preloaded library, libAssayPreload.so, as seen from a program that runs under it.
 ///
-/// It is found by name and not linked: a program that links it would run under it always. What it counts, what it does
-/// not see and how it judges commits stands in `assay_preload.h` of CAssayPreload.
+/// It is found by name and not linked: a program that links it would always run under it. `assay_preload.h` of
+/// CAssayPreload defines what it counts, what it does not see, and how it judges commits.
 @usableFromInline
 package struct IOWitness: Sendable {
-    /// What begin remembers and end needs.
+    /// State between `beginCommit` and `endCommit`.
     package struct CommitMark: Sendable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     }
@@ -76,7 +76,7 @@ package struct IOWitness: Sendable {
         #endif
     }
 
-    /// Watches what is below these directories, and nothing else; none stops it. Not while other threads work on files.
+    /// Watches files below these directories only; an empty list stops it. Not while other threads work on files.
     ///
     /// - Returns: false, and nothing changed, when a path is not absolute or has a colon, which separates them.
     package func setRoot(_ directories: [String]) -> Bool {
@@ -87,21 +87,21 @@ package struct IOWitness: Sendable {
     /// Patterns of `*` and `?` for the base names of logs: what `endCommit` judges.
     package func setLogNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setLogNamesFunction) }
 
-    /// Patterns for the base names of files that are not looked at: locks and shared memory.
+    /// Patterns for the base names of ignored files: locks and shared memory.
     package func setIgnoredNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setIgnoredNamesFunction) }
 
-    /// Makes calls that wait for the device, and other writes, so much longer at least; 0 for none.
+    /// Delays calls that wait for the device, and other writes, by at least these times; 0 for none.
     package func setDelays(syncNanoseconds: UInt64, writeNanoseconds: UInt64) {
         setDelaysFunction(syncNanoseconds, writeNanoseconds)
     }
 
-    /// Makes a file call of this process fail, and counts calls from now on; nil lifts the fault. Who calls it before
-    /// it forks counts together with its children.
+    /// Makes a file call of this process fail, and counts calls from now on; nil lifts the fault. Children forked later
+    /// share the count.
     ///
-    /// - Returns: false, and nothing changed, for words that the library does not know.
+    /// - Returns: false, without a change, for words that the library does not know.
     package func setFault(_ words: String?) -> Bool { setFaultFunction(words) == 0 }
 
-    /// Calls of one kind since the first `setFault`, or what else `assay_io_fault_count` tells: `struck`.
+    /// Calls of one kind since the first `setFault`, or another count of `assay_io_fault_count`: `struck`.
     package func faultCount(_ kind: String) -> Int { Int(clamping: faultCountFunction(kind)) }
 
     private static func pass(_ words: [String], to function: SetText) -> Bool {
@@ -118,7 +118,7 @@ package struct IOWitness: Sendable {
         return IOCounts(words: words)
     }
 
-    /// Before an operation that is acknowledged as durable, on the thread that calls it. Does not nest.
+    /// Call it before an operation that is acknowledged as durable, on its thread. Does not nest.
     package func beginCommit() -> CommitMark {
         var commit = CommitMark()
         withUnsafeMutableBytes(of: &commit.words) { bytes in
@@ -127,14 +127,14 @@ package struct IOWitness: Sendable {
         return commit
     }
 
-    /// After `endCommit`: what this thread's own writes say, whatever others did meanwhile.
+    /// After `endCommit`: the answer for this thread's own writes alone.
     package func ownCommit() -> CommitAnswer { CommitAnswer(rawValue: ownFunction()) ?? .unsynced }
 
-    /// After it was acknowledged, on the same thread.
+    /// Call it after the acknowledgement, on the same thread.
     package func endCommit(_ commit: CommitMark) -> CommitAnswer {
         var words = commit.words
         let answer = withUnsafeMutableBytes(of: &words) { bytes in bytes.baseAddress.map { endFunction($0) } }
-        // A number that this code does not know is no proof of a sync.
+        // An unknown number does not prove a sync.
         return answer.flatMap { CommitAnswer(rawValue: $0) } ?? .unsynced
     }
 }

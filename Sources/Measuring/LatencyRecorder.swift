@@ -1,10 +1,10 @@
 /// Collects the latencies of one thread. Not shared between threads: each has its own, merged at the end.
 ///
-/// A slow operation (2 us and more) is timed one by one: `recorder.time { .. }`. Of a fast one every 64th is timed, in
-/// a pass of its own: `recorder.timeSampled(index) { .. }`.
+/// A slow operation (2 us and more) is timed one by one: `recorder.time { .. }`. Of fast ones every 64th is timed, in a
+/// separate pass: `recorder.timeSampled(index) { .. }`.
 ///
-/// With a witness every timed operation is one that is acknowledged as durable, and `commits` says what was seen of its
-/// syncs. The witness is asked before the clock starts and after it has stopped.
+/// With a witness every timed operation is acknowledged as durable, and `commits` counts the answers about its syncs.
+/// The witness is called before the clock starts and after it has stopped.
 @usableFromInline
 package final class LatencyRecorder {
     package private(set) var histogram = Histogram()
@@ -22,7 +22,7 @@ package final class LatencyRecorder {
         histogram.record(nanoseconds)
     }
 
-    /// An operation that throws was not acknowledged: it has neither a latency nor an answer.
+    /// An operation that throws was not acknowledged: it has no latency and no answer.
     @inlinable
     package func time<Result, Failure: Error>(_ operation: () throws(Failure) -> Result) throws(Failure) -> Result {
         if let witness { return try time(operation, by: witness) }

@@ -14,7 +14,7 @@ package enum MonotonicClock {
             PlantedDelay.wait()
         #endif
         var time = timespec()
-        // The only way for this to fail is a clock that does not exist.
+        // It fails only for an unknown clock.
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(bitPattern: Int64(time.tv_nsec))
     }

@@ -7,25 +7,25 @@
         import Darwin
     #endif
 
-    /// Makes whatever is timed slower, so that somebody can see whether a comparison finds it.
+    /// Slows down everything that is timed, to test whether a comparison detects it.
     ///
-    /// Every look at the clock first waits, busily, for a share of the time that went by since the look before it on
-    /// the same thread. All that lies between two looks takes that much longer, however the looks are nested: a
-    /// batch, an operation inside it, a whole run of commits.
+    /// Every read of the clock first spins for a share of the time since the previous read on the same thread. So any
+    /// interval between two reads becomes that much longer, with any nesting: a batch, an operation inside it, a whole
+    /// run of commits.
     @usableFromInline
     package enum PlantedDelay {
         /// Percent by which measured work becomes slower.
         package static let variable = "ASSAY_ZOO_SLOW"
 
         private static let percent = Atomic<UInt64>(0)
-        /// Where each thread keeps the end of its last look.
+        /// The time of each thread's last read.
         private static let lastLook = {
             var key = pthread_key_t()
             pthread_key_create(&key, nil)
             return key
         }()
 
-        /// For a worker process: reads the environment. Other processes have nothing to make slower.
+        /// For a worker process: reads the environment. Other processes measure nothing.
         package static func beginInWorker() {
             begin(percent: getenv(variable).flatMap { UInt64(String(cString: $0)) } ?? 0)
         }
@@ -35,7 +35,7 @@
             self.percent.store(min(percent, 10_000), ordering: .relaxed)
         }
 
-        /// Called by the clock before it is read.
+        /// Called before the clock is read.
         @usableFromInline
         package static func wait() {
             let percent = percent.load(ordering: .relaxed)

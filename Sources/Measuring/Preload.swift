@@ -4,15 +4,14 @@
     import Darwin
 #endif
 
-/// How a child comes to run under the preloaded library.
+/// Runs a child under the preloaded library.
 package enum Preload {
     /// The environment variable that names the libraries to load before all others.
     package static let variable = "LD_PRELOAD"
     package static let libraryName = "libAssayPreload.so"
 
-    /// The library that was built beside an executable. nil where there is none, or where its path cannot be said:
-    /// the loader takes spaces and colons for separators. nil under the thread sanitizer, too, which has to see calls
-    /// before anything else does.
+    /// The library that was built beside an executable. nil without one, or where its path has spaces or colons, which
+    /// separate names for the loader. nil under the thread sanitizer, too, which must intercept calls first.
     package static func library(besides executable: String) -> String? {
         #if canImport(Glibc)
             guard dlsym(nil, "__tsan_init") == nil, let resolved = realpath(executable, nil) else { return nil }

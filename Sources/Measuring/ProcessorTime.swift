@@ -4,20 +4,20 @@
     import Glibc
 #endif
 
-/// What work costs on a machine that does other things at the same time: the time by the clock says nothing there.
+/// The cost of work on a busy machine, where elapsed time means nothing.
 package enum ProcessorTime {
-    /// - Returns: seconds of processor time, of the kernel's too, that this thread took for the work.
+    /// - Returns: seconds of processor time, including the kernel's, of this thread.
     package static func seconds(_ work: () throws -> Void) rethrows -> Double {
         let before = ofThisThread
         try work()
         return ofThisThread - before
     }
 
-    /// How much dearer an item becomes when there are more of them: 1 where an item costs the same among many as among
-    /// few, 8 from 1 000 to 8 000 where each looks at all the others.
+    /// How the cost per item grows with their number: 1 where it stays the same, 8 from 1 000 to 8 000 items where each
+    /// visits all others.
     ///
-    /// The work for `few` is done twice, and the second time counts: the first also pays for what a program does once.
-    /// - Parameter work: does it all for so many items, on the calling thread.
+    /// The work for `few` is done twice, and the second time counts: the first includes one-time costs.
+    /// - Parameter work: does the work for that many items, on the calling thread.
     package static func growth(from few: Int, to many: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         try work(few)
         let short = try seconds { try work(few) }

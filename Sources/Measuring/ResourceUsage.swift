@@ -4,15 +4,15 @@
     import Darwin
 #endif
 
-/// What this process has used so far. Two of them make a difference; the peak is a maximum and stays one.
+/// Resources that this process has used so far. Two values can be subtracted; the peak stays a maximum.
 package struct ResourceUsage: Sendable, Equatable {
-    /// The largest resident set since the process began, or since `resetPeak()` where the kernel allows that.
+    /// The largest resident set since the process began, or since `resetPeak()` where the kernel supports it.
     package var peakResidentBytes: UInt64 = 0
     /// User and system time of all threads.
     package var processorNanoseconds: UInt64 = 0
     package var minorPageFaults: UInt64 = 0
     package var majorPageFaults: UInt64 = 0
-    /// Through read and write calls, the page cache included. 0 where there is no procfs.
+    /// By read and write calls, including the page cache. 0 without procfs.
     package var readBytes: UInt64 = 0
     package var writtenBytes: UInt64 = 0
     package var readSystemCalls: UInt64 = 0
@@ -25,7 +25,7 @@ package struct ResourceUsage: Sendable, Equatable {
     package static func now() -> ResourceUsage {
         var usage = ResourceUsage()
         var raw = rusage()
-        // RUSAGE_SELF; Glibc shows it as an enumeration of another type than the parameter's.
+        // RUSAGE_SELF; Glibc has it as an enumeration of another type than the parameter's.
         let wholeProcess: Int32 = 0
         getrusage(wholeProcess, &raw)
         usage.processorNanoseconds = nanoseconds(raw.ru_utime) + nanoseconds(raw.ru_stime)
@@ -40,7 +40,7 @@ package struct ResourceUsage: Sendable, Equatable {
         return usage
     }
 
-    /// What was used from `start` to this. The peak stays as it is.
+    /// The use from `start` to this. The peak is not subtracted.
     package func since(_ start: ResourceUsage) -> ResourceUsage {
         var difference = self
         difference.processorNanoseconds -= start.processorNanoseconds
@@ -53,7 +53,7 @@ package struct ResourceUsage: Sendable, Equatable {
         return difference
     }
 
-    /// Starts the peak afresh from what is resident now. False where the kernel does not offer it.
+    /// Resets the peak to the present resident set. False where the kernel cannot.
     @discardableResult
     package static func resetPeak() -> Bool {
         #if canImport(Glibc)
@@ -110,10 +110,10 @@ package enum ProcessFile {
         fields("/proc/\(processID)/status").first { $0.name == "RssAnon" }.map { $0.value << 10 }
     }
 
-    /// Nanoseconds for which a process's first thread could have run and had no processor. 0 when it is gone, or where
+    /// Nanoseconds during which a process's first thread was ready and had no processor. 0 when it has ended, or where
     /// the kernel does not count them.
     package static func processorWait(processID: Int32) -> UInt64 {
-        // Time on a processor, time waiting for one, turns.
+        // Time on a processor, time waiting for one, number of time slices.
         let fields = text("/proc/\(processID)/schedstat").split { $0 == " " || $0 == "\n" }
         return fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0
     }

@@ -3,7 +3,7 @@
     import RunRecords
     import Seeds
 
-    /// Columns of the tables, and what is made of a row that has them.
+    /// The columns of the tables, and the values made from a row of them.
     enum HistoryColumns {
         static let run = """
             run.id, run.digest, run.time, run.plan, run.seed, run.commit_id, run.branch, run.assay_version, \

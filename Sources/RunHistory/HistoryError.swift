@@ -1,9 +1,9 @@
-/// What keeps a history of runs from being read or added to, and what helps.
+/// Why an archive of runs cannot be read or added to, with the remedy.
 package struct HistoryError: Error, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// Another file, run or name was meant.
+        /// The path, run or name is not the intended one.
         case wrongInput
-        /// The file, the disk or another process stands in the way.
+        /// The file, the disk or another process prevents it.
         case failure
     }
 

@@ -12,24 +12,25 @@
         init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
     }
 
-    /// The file of a history: an SQLite database of ours, used by one thread.
+    /// The file of an archive of runs: an SQLite database of the harness, used by one thread.
     ///
-    /// The engine `sqlite` has a connection of its own. What is measured there, call by call, shares nothing with this.
+    /// Separate from the connections of the engine `sqlite`, which are measured.
     final class HistoryFile {
-        /// In the header of every history, where SQLite keeps what an application calls its files by: `Asay`.
+        /// Identifies archives in SQLite's header field for applications: `Asay`.
         static let applicationID = 0x4173_6179
 
         let path: String
         private var handle: OpaquePointer?
         private var statements: [String: OpaquePointer] = [:]
 
-        /// Opens what is there, or, where `creates`, begins an empty file. What is no database is refused unread.
+        /// Opens an existing file, or, with `creates`, an empty new one. A file that is not a database is refused
+        /// unread.
         ///
         /// - Parameter busyMilliseconds: how long to wait for another process that is adding.
         init(_ path: String, creates: Bool, busyMilliseconds: Int) throws(HistoryError) {
             self.path = path
             try Self.requireDatabase(path, creates: creates)
-            // A reader may have to roll back what a killed process left behind: it opens for writing, too.
+            // Opened for writing, too: a reader may have to roll back the journal of a killed process.
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
             let status = sqlite3_open_v2(path, &handle, flags, nil)
             do throws(HistoryError) {
@@ -73,12 +74,12 @@
 
         // MARK: Statements
 
-        /// Runs statements that give no row.
+        /// Runs statements that return no rows.
         func run(_ sql: String, _ values: ColumnValue...) throws(HistoryError) {
             try rows(sql, values) { _ throws(HistoryError) in }
         }
 
-        /// Hands each row to the body.
+        /// Passes each row to the body.
         func rows(
             _ sql: String, _ values: [ColumnValue] = [], _ body: (HistoryRow) throws(HistoryError) -> Void
         ) throws(HistoryError) {
@@ -96,7 +97,7 @@
             }
         }
 
-        /// The number that a query of one row gives.
+        /// The number that a query of one row returns.
         func integer(_ sql: String, _ values: ColumnValue...) throws(HistoryError) -> Int? {
             var number: Int?
             try rows(sql, values) { row throws(HistoryError) in number = row.integer(0) }
@@ -119,7 +120,7 @@
             case .integer(let number): sqlite3_bind_int64(statement, place, Int64(number))
             case .real(let number): sqlite3_bind_double(statement, place, number)
             case .text(let text):
-                // SQLITE_TRANSIENT: SQLite keeps a copy. The length is given, for a text may hold a zero.
+                // SQLITE_TRANSIENT: SQLite makes a copy. The length is given, since a text may contain a zero byte.
                 let keepsCopy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
                 sqlite3_bind_text(statement, place, text, Int32(clamping: text.utf8.count), keepsCopy)
             case .null: sqlite3_bind_null(statement, place)
@@ -128,10 +129,10 @@
 
         // MARK: Transactions
 
-        /// The body sees one state, and none of it counts unless all of it is done.
+        /// The body sees one state, and its changes are committed together or not at all.
         ///
-        /// - Parameter writes: takes the right to write at once, so that the body does not find out too late that
-        ///   another process was faster.
+        /// - Parameter writes: takes the write lock at once, so that the body does not fail late because another
+        ///   process was faster.
         func transaction<Output>(
             writes: Bool, _ body: () throws(HistoryError) -> Output
         ) throws(HistoryError) -> Output {
@@ -141,7 +142,7 @@
                 try run("COMMIT")
                 return output
             } catch {
-                // Fails where an error ended the transaction by itself: then nothing is left to be undone.
+                // Fails where an error already ended the transaction: then there is nothing to undo.
                 sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
                 throw error
             }
@@ -172,7 +173,7 @@
         }
     }
 
-    /// A row, valid until the next.
+    /// A row, valid until the next one is read.
     struct HistoryRow {
         private let statement: OpaquePointer
         private let path: String

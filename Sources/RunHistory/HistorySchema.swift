@@ -1,4 +1,4 @@
-/// The tables of a history. A change of them is another format.
+/// The tables of an archive of runs. A change of them is another format.
 enum HistorySchema {
     static let statements = [
         """

@@ -3,28 +3,28 @@
     import RunRecords
     import Seeds
 
-    /// The history of runs in one SQLite database. Runs are added and never removed.
+    /// The archive of runs in one SQLite database. Runs are added and never removed.
     ///
-    /// 1. A run is added whole in one transaction, or not at all.
-    /// 2. A run is there once: copies of it are known by their digest.
-    /// 3. A file that is no history, of a later format, or damaged is refused before anything in it is changed.
+    /// 1. A run is added in one transaction, as a whole or not at all.
+    /// 2. A run is stored once: copies are recognised by their digest.
+    /// 3. A file that is not an archive, has a later format, or is damaged is refused before anything in it is changed.
     ///
-    /// The rollback journal, and not a log beside the file: additions are rare, and between two of them the history is
-    /// one file, which may be copied, sent, and kept on a file system of a network.
+    /// It uses the rollback journal instead of WAL: additions are rare, and between them the archive is a single file,
+    /// which can be copied, sent, and kept on a network file system.
     package final class HistoryStore {
         /// In the database's `user_version`.
         package static let format = 1
 
         package enum Addition: Sendable, Equatable {
             case added
-            /// The same run was there before.
+            /// The same run was already there.
             case wasThere
         }
 
         private let file: HistoryFile
 
         /// - Parameters:
-        ///   - creates: begins a history where there is none.
+        ///   - creates: creates an archive where there is none.
         ///   - busyMilliseconds: how long to wait for another process that is adding.
         package init(path: String, creates: Bool, busyMilliseconds: Int = 60_000) throws(HistoryError) {
             if creates, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -39,7 +39,8 @@
             try file.transaction(writes: false) { () throws(HistoryError) in try check() }
         }
 
-        /// Writes the tables into an empty file. Of two processes that begin the same history one finds it begun.
+        /// Writes the tables into an empty file. Of two processes that create the same archive, the second finds it
+        /// created.
         private func begin() throws(HistoryError) {
             guard try isEmpty() else { return }
             try file.transaction(writes: true) { () throws(HistoryError) in
@@ -50,7 +51,7 @@
             }
         }
 
-        /// A database that somebody made and put nothing into is theirs where it carries a version.
+        /// An empty database with a version number belongs to another application.
         private func isEmpty() throws(HistoryError) -> Bool {
             for fact in ["SELECT count(*) FROM sqlite_schema", "PRAGMA application_id", "PRAGMA user_version"] {
                 if try file.integer(fact) != 0 { return false }
@@ -79,7 +80,7 @@
 
         // MARK: Adding
 
-        /// - Throws: where a run of that name and host is there with other results; nothing is changed then.
+        /// - Throws: where a run of that name and host exists with other results; nothing is changed then.
         package func add(_ run: RecordedRun) throws(HistoryError) -> Addition {
             try file.transaction(writes: true) { () throws(HistoryError) in
                 if try file.integer("SELECT 1 FROM run WHERE digest = ?", .text(run.digest)) != nil { return .wasThere }
@@ -145,7 +146,7 @@
 
         // MARK: Reading
 
-        /// One state of the history for all that the body reads.
+        /// One state of the archive for all reads of the body.
         package func reading<Output>(_ body: () throws(HistoryError) -> Output) throws(HistoryError) -> Output {
             try file.transaction(writes: false, body)
         }
@@ -169,8 +170,8 @@
         /// All runs with their cases, in the order of their start.
         package func wholeRuns() throws(HistoryError) -> [RecordedRun] { try runs(named: "") }
 
-        /// Whole runs of that id; its digest, or the beginning of either, is an id as well. Several where the id does
-        /// not tell them apart.
+        /// Whole runs with that id, which may also be a digest, or the beginning of either. Several where the id is
+        /// ambiguous.
         package func runs(named id: String) throws(HistoryError) -> [RecordedRun] {
             var found: [(key: Int, run: RecordedRun)] = []
             let sql = """
@@ -242,7 +243,7 @@
             return tests.sorted { ($0.title, $0.id) < ($1.title, $1.id) }
         }
 
-        /// The figures that a case has in any run, in the order in which they came.
+        /// The figures of a case in any run, in the order of their first appearance.
         package func figures(of test: Case) throws(HistoryError) -> [FigureName] {
             var names: [FigureName] = []
             let sql = """
@@ -256,7 +257,7 @@
             return names
         }
 
-        /// The engines that a figure has a ratio to, with the number of runs, the one with the most first.
+        /// The engines that a figure has a ratio to, with the number of runs, the most frequent first.
         package func references(
             of test: Case, _ name: FigureName
         ) throws(HistoryError) -> [(engine: String, runCount: Int)] {

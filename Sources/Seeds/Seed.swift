@@ -1,4 +1,4 @@
-/// The number from which every random choice of a case or a simulation follows. Equal seeds give equal choices on every
+/// The number that determines every random choice of a case or a simulation. Equal seeds give equal choices on every
 /// machine.
 package struct Seed: Hashable, Sendable, CustomStringConvertible {
     package var rawValue: UInt64
@@ -9,8 +9,8 @@ package struct Seed: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(rawValue) }
 
-    /// A seed for a part of the work (a thread, a table), independent of the seeds of the other parts: none of them
-    /// shifts the choices of another when it draws more.
+    /// A seed for a part of the work (a thread, a table), independent of those of other parts: a part that draws more
+    /// does not shift the choices of another.
     package func derived(_ label: String) -> Seed {
         Seed(splitMix(rawValue ^ StableHash.of(label)))
     }
@@ -21,8 +21,8 @@ package struct Seed: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The finalizer of splitmix64: every input bit reaches every output bit, and no two inputs meet. The generated data
-/// sets are defined by it, so that any program can repeat them.
+/// The finalizer of splitmix64: a bijection in which every input bit affects every output bit. The generated data sets
+/// are defined by it, so that any program can repeat them.
 @inlinable
 package func splitMix(_ value: UInt64) -> UInt64 {
     var x = value &+ 0x9E37_79B9_7F4A_7C15
@@ -49,8 +49,8 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
         return value
     }
 
-    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here, and not by the
-    /// standard library, so that the choices of a seed stay the same when the standard library changes.
+    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here instead of in the
+    /// standard library, so that the choices of a seed never change.
     @inlinable
     package mutating func below(_ bound: Int) -> Int {
         precondition(bound > 0, "a random choice among nothing")

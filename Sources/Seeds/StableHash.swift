@@ -1,4 +1,4 @@
-/// A hash that stays the same over runs, machines and versions: the standard library's is seeded per process.
+/// A hash that is the same across runs, machines and versions: the standard library's is seeded per process.
 package enum StableHash {
     /// FNV-1a over the bytes, then a finalizer so that short inputs spread over all 64 bits.
     package static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
@@ -13,7 +13,7 @@ package enum StableHash {
         of(text.utf8)
     }
 
-    /// The upper 48 bits of the hash as 12 hexadecimal digits: what cases and fixtures are named by.
+    /// The upper 48 bits of the hash as 12 hexadecimal digits: ids of cases and fixtures.
     package static func identifier(of text: String) -> String {
         let digits = String(of(text) >> 16, radix: 16)
         return String(repeating: "0", count: 12 - digits.utf8.count) + digits

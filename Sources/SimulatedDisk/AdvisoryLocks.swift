@@ -1,7 +1,7 @@
 import FaultModel
 
-/// Locks on single bytes of files, held by handles, as open file descriptions hold them: two handles of one process
-/// exclude each other, and a handle may change the kind of a lock that it has.
+/// Locks on single bytes of files, owned by handles, as by open file descriptions: two handles of one process exclude
+/// each other, and a handle can convert its lock to the other kind.
 struct AdvisoryLocks: Sendable {
     private struct Place: Hashable {
         var inode: Inode

@@ -8,7 +8,7 @@ import StrataFiles
     import Glibc
 #endif
 
-/// Everything that changes about a simulated disk. Guarded by the disk's mutex.
+/// All mutable state of a simulated disk. Guarded by the disk's mutex.
 struct DiskState: Sendable {
     var model: DiskModel
     var base: DiskImage
@@ -31,14 +31,14 @@ struct DiskState: Sendable {
         lastInode = image.files.keys.map(\.number).max() ?? 0
     }
 
-    /// What goes with the process that had the disk open.
+    /// Drops the state of the process that had the disk open: handles and locks.
     mutating func forgetProcess() {
         labels = OperationLabels()
         locks = AdvisoryLocks()
         maps = [:]
     }
 
-    /// Takes over the history of a process that died.
+    /// Continues the trace of a process that died.
     mutating func resume(_ records: ArraySlice<IORecord>) {
         for record in records { model.apply(record) }
         trace = Array(records)
@@ -47,7 +47,7 @@ struct DiskState: Sendable {
         injector.skip(records.count)
     }
 
-    /// Names the next operation of a thread and asks whether it fails.
+    /// Names the next operation of a thread and decides whether it fails.
     mutating func decide(_ kind: IOKind, _ role: FileRole, thread: UInt) -> FaultInjector.Decision {
         let (label, actor) = labels.current(thread)
         let decision = injector.next(label: label, actor: actor, role: role, kind: kind)
@@ -83,7 +83,7 @@ struct DiskState: Sendable {
         case .inputOutputError: (accepted, errno) = (0, EIO)
         case .noSpace: (accepted, errno) = (0, ENOSPC)
         case .shortWrite(let limit):
-            // The rest of the transfer fails; a program that goes on after a short count learns why.
+            // The rest of the transfer fails; a program that retries after a short count gets the error.
             accepted = min(limit, space.accept(count: bytes.count, at: offset, of: file.inode))
             errno = EIO
         }
@@ -133,7 +133,7 @@ struct DiskState: Sendable {
         if let errno = decision.errno { throw FileError(.writeBack, path: file.path, errno: errno) }
     }
 
-    /// Reads are named and can fail, but leave no record: a crash after a read is a crash before it.
+    /// Reads are named and can fail, but are not recorded: a crash after a read equals a crash before it.
     mutating func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, of file: OpenFile, thread: UInt
     ) throws(FileError) -> Int {
@@ -182,7 +182,7 @@ struct DiskState: Sendable {
     }
 }
 
-/// What a handle knows about its file.
+/// A handle's state.
 struct OpenFile: Sendable {
     var path: String
     var inode: Inode
@@ -190,7 +190,7 @@ struct OpenFile: Sendable {
 }
 
 extension FaultInjector.Decision {
-    /// The system's number of the error; nil when the operation works.
+    /// The system's error number; nil when the operation succeeds.
     var errno: Int32? {
         switch effect {
         case nil: nil
@@ -200,7 +200,7 @@ extension FaultInjector.Decision {
     }
 }
 
-/// Which logical operation each thread is in.
+/// The current logical operation of each thread.
 struct OperationLabels: Sendable {
     private var byThread: [UInt: (label: String, actor: String)] = [:]
     private var last = "start"

@@ -10,8 +10,8 @@ import Synchronization
 
 /// Damage to bytes at rest.
 ///
-/// All of these first let everything reach the disk and begin a new trace: damage is no work of a program, so no
-/// record of a trace stands for it. Maps show it at once.
+/// Each of these first makes everything durable and begins a new trace: damage is not an operation of a program, so no
+/// trace contains it. Maps show it at once.
 /// Each throws ``FileError`` with ENOENT when there is no such file, and with EINVAL when the file is too short.
 extension SimulatedDisk {
     /// Flips one bit. Bit n is bit n % 8, from the lowest, of byte n / 8.
@@ -22,14 +22,14 @@ extension SimulatedDisk {
         }
     }
 
-    /// Makes a page of 4 KiB zeros.
+    /// Zeroes a page of 4 KiB.
     package func zeroPage(_ page: Int, in path: String) throws(FileError) {
         try damage(path, needing: Self.end(of: page)) { file in
             Self.set([UInt8](repeating: 0, count: FileImage.pageSize), page, of: &file)
         }
     }
 
-    /// Exchanges two pages.
+    /// Swaps two pages.
     package func swapPages(_ one: Int, _ other: Int, in path: String) throws(FileError) {
         try damage(path, needing: max(Self.end(of: one), Self.end(of: other))) { file in
             let first = Self.page(one, of: file)
@@ -38,16 +38,16 @@ extension SimulatedDisk {
         }
     }
 
-    /// Puts a page's contents over another one: a write that went to the wrong place.
+    /// Overwrites a page with the content of another: a misdirected write.
     package func copyPage(_ source: Int, over target: Int, in path: String) throws(FileError) {
         try damage(path, needing: max(Self.end(of: source), Self.end(of: target))) { file in
             Self.set(Self.page(source, of: file), target, of: &file)
         }
     }
 
-    /// Brings back what the page held before: a write that the disk reported and never made.
+    /// Restores an earlier content of the page: a write that the disk acknowledged and lost.
     /// - Parameter steps: how many different contents to go back.
-    /// - Returns: false, and nothing is changed, when the trace knows of none so old.
+    /// - Returns: false, without a change, when the trace has no content that old.
     package func agePage(_ page: Int, by steps: Int = 1, in path: String) throws(FileError) -> Bool {
         let versions = pageVersions(page, in: path)
         guard versions.count > steps else { return false }
@@ -56,7 +56,7 @@ extension SimulatedDisk {
         return true
     }
 
-    /// Cuts the file.
+    /// Truncates the file.
     package func cut(_ path: String, to size: Int64) throws(FileError) {
         try damage(path, needing: size) { $0.setSize(size) }
     }

@@ -9,23 +9,24 @@ import Synchronization
     import Glibc
 #endif
 
-/// A disk in memory whose every operation is recorded, can be made to fail, and after which power can be cut.
+/// A disk in memory that records every operation, can make operations fail, and can lose power after any of them.
 ///
-/// Programs see the current contents; what would outlive a loss of power follows the rules of ``DiskModel``.
-/// ``crash(_:)`` and ``kill()`` return another disk and leave this one as it is, so threads of the program that "died"
-/// disturb nothing, and one history serves any number of crashes.
-/// Concurrency: every member may be called from any thread. Where threads run freely, the order of the trace is theirs.
+/// Programs see the current contents; what would survive a power failure follows the rules of ``DiskModel``.
+/// ``crash(_:)`` and ``kill()`` return another disk and leave this one unchanged, so that threads of the program that
+/// "died" disturb nothing, and one trace serves any number of crashes.
+/// Concurrency: every member may be called from any thread. Where threads run freely, they decide the order of the
+/// trace.
 package final class SimulatedDisk: FileSystem {
     package struct Settings: Sendable {
-        /// Decides ``SimulatedDisk/randomBits()``.
+        /// Determines ``SimulatedDisk/randomBits()``.
         package var seed: Seed
-        /// In bytes; endless when nil. Space is counted in pages of 4 KiB.
+        /// In bytes; unlimited when nil. Space is counted in pages of 4 KiB.
         package var capacity: Int64?
         package var faults: [Fault]
-        /// What the file at a path is for.
+        /// The role of the file at a path.
         package var role: @Sendable (String) -> FileRole
-        /// Called before each operation of a file or a name, with no lock of the disk held: where a scheduler may let
-        /// another thread run.
+        /// Called before each operation on a file or a name, without a lock of the disk: a scheduler may switch to
+        /// another thread here.
         package var beforeOperation: (@Sendable (IOKind) -> Void)?
 
         package init(
@@ -41,7 +42,7 @@ package final class SimulatedDisk: FileSystem {
 
     package let settings: Settings
     let state: Mutex<DiskState>
-    /// Shared with the disks that crashes make of this one, so that address space is used again.
+    /// Shared with the disks after crashes of this one, which reuse its address space.
     let memory: MapMemory
 
     package convenience init(_ settings: Settings, image: DiskImage = DiskImage()) {
@@ -62,10 +63,10 @@ package final class SimulatedDisk: FileSystem {
 
     // MARK: Names of operations
 
-    /// Says which logical operation the calling thread is in, so that its I/O can be named.
+    /// Sets the logical operation of the calling thread, which names its I/O.
     ///
-    /// Threads that never called this are background work: their actor is `background`, and they count under the
-    /// label that was set last, which is what triggered them.
+    /// Threads that never called this are background work: their actor is `background`, and they count under the label
+    /// that was set last, which triggered them.
     package func setOperation(_ label: String, actor: String = "main") {
         let thread = Self.currentThread
         state.withLock { $0.labels.set(label, actor: actor, thread: thread) }
@@ -81,48 +82,48 @@ package final class SimulatedDisk: FileSystem {
 
     // MARK: What happened so far
 
-    /// The disk as it was before the first record of ``trace``.
+    /// The disk before the first record of ``trace``.
     package var base: DiskImage { state.withLock { $0.base } }
 
-    /// Everything that was asked for since then, in order.
+    /// All operations since then, in order.
     package var trace: [IORecord] { state.withLock { $0.trace } }
 
-    /// Records in the trace: the number of the next operation.
+    /// Number of records in the trace, which is the number of the next operation.
     package var operations: Int { state.withLock { $0.trace.count } }
 
-    /// Reads and maps so far, which no record stands for.
+    /// Number of reads and maps so far, which are not recorded.
     package var reads: Int { state.withLock { $0.injector.reads } }
 
-    /// The faults that have struck.
+    /// The faults that occurred.
     package var struckFaults: [Fault] { state.withLock { $0.injector.struck } }
 
     /// What programs see.
     package var image: DiskImage { state.withLock { $0.model.current } }
 
-    /// The contents of a file as programs see them; nil when the path leads to nothing.
+    /// The contents of a file as programs see them; nil when there is none at the path.
     package func contents(of path: String) -> [UInt8]? { image[path]?.bytes }
 
-    /// Bytes of space taken, in whole pages.
+    /// Used space in bytes, in whole pages.
     package var usedBytes: Int64 { state.withLock { $0.space.used } }
 
-    /// Adds a fault to come.
+    /// Adds a fault for a later operation.
     package func inject(_ fault: Fault) { state.withLock { $0.injector.add(fault) } }
 
     // MARK: The end of a process, the end of power
 
-    /// Every disk that a crash at each point of the history may leave.
+    /// Every possible disk after a crash at each point of the trace.
     package func sweep(_ rules: CrashRules = CrashRules()) -> CrashSweep {
         let (base, trace) = state.withLock { ($0.base, $0.trace) }
         return CrashSweep(base: base, trace: trace, rules: rules, seed: settings.seed.derived(part: "crash"))
     }
 
-    /// The disk after power was cut now, and this much of the un-synced work had reached it.
+    /// The disk after a power failure now, with the part of the unsynced work that `mask` selects.
     /// - Parameter mask: as in the address; all bits set means everything, none means nothing.
     package func crash(_ mask: StateMask) -> SimulatedDisk {
         afterCrash(state.withLock { CrashPoint($0.model) }, mask)
     }
 
-    /// The disk after power was cut when `count` operations of this history had been asked for.
+    /// The disk after a power failure that followed the first `count` operations of this trace.
     /// - Parameter mask: as in ``crash(_:)``.
     package func crash(after count: Int, _ mask: StateMask) -> SimulatedDisk {
         let (base, trace) = state.withLock { ($0.base, $0.trace) }
@@ -136,14 +137,13 @@ package final class SimulatedDisk: FileSystem {
         return afterCrash(step, image)
     }
 
-    /// The disk after power was cut at an earlier point of this history, or the process died there; nil when there is
-    /// no such state.
+    /// The disk after a power failure, or a kill, at an earlier point of this trace; nil when there is no such state.
     package func crash(at step: CrashAddress.Step) -> SimulatedDisk? {
         if step.isKill { return step.operation <= operations ? kill(after: step.operation) : nil }
         return sweep().image(at: step).map { afterCrash(step, $0) }
     }
 
-    /// The disk that a sweep of this history handed out.
+    /// The disk of a state that a sweep of this trace passed.
     package func crash(_ found: CrashState) -> SimulatedDisk { afterCrash(found.step, found.image) }
 
     private func afterCrash(_ step: CrashAddress.Step, _ image: DiskImage) -> SimulatedDisk {
@@ -151,7 +151,7 @@ package final class SimulatedDisk: FileSystem {
         return SimulatedDisk(settings, DiskState(settings, image: image), memory)
     }
 
-    /// Other random bits, no faults, and nobody who watches.
+    /// Settings with other random bits, without faults and without a callback.
     private func afterwards(_ step: CrashAddress.Step) -> Settings {
         var settings = settings
         settings.seed = settings.seed.derived(CrashAddress([step]).description)
@@ -160,8 +160,8 @@ package final class SimulatedDisk: FileSystem {
         return settings
     }
 
-    /// The disk as it was when the first `count` operations of this history had been asked for, and the process died.
-    /// As ``kill(healthy:)``, caches live on and the history goes on; faults are forgotten.
+    /// The disk after a kill that followed the first `count` operations of this trace. As for ``kill(healthy:)``,
+    /// caches survive and the trace continues; faults are dropped.
     package func kill(after count: Int) -> SimulatedDisk {
         let (base, trace) = state.withLock { ($0.base, $0.trace) }
         let settings = afterwards(.kill(count))
@@ -170,9 +170,9 @@ package final class SimulatedDisk: FileSystem {
         return SimulatedDisk(settings, killed, memory)
     }
 
-    /// The disk after the process died: locks and handles are gone, caches and what is not synced live on, and the
-    /// history goes on, so that power can still be cut at any point of it.
-    /// - Parameter healthy: whether the disk works again: faults that last or are to come are forgotten.
+    /// The disk after the process died: locks and handles are released, caches and unsynced data survive, and the trace
+    /// continues, so that power can still fail at any point of it.
+    /// - Parameter healthy: whether the disk works again: lasting and future faults are dropped.
     package func kill(healthy: Bool = false) -> SimulatedDisk {
         var copy = state.withLock { $0 }
         copy.forgetProcess()

@@ -27,7 +27,7 @@ final class SimulatedFile: File {
     var path: String { file.path }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
-        // The buffer is the caller's for the time of the call; the mutex wants to be told so.
+        // The buffer belongs to the caller during the call; Swift cannot see that the mutex's closure does not escape.
         nonisolated(unsafe) let buffer = buffer
         return try change(.read, needsWriting: false) { (state, thread) throws(FileError) in
             try state.read(into: buffer, at: offset, of: file, thread: thread)
@@ -125,7 +125,7 @@ final class SimulatedFile: File {
 }
 
 extension FileError.Operation {
-    /// The kind of operation that can be made to fail; nil for those that cannot.
+    /// The kind of an operation that can be made to fail; nil for others.
     fileprivate var kind: IOKind? {
         switch self {
         case .read: .read

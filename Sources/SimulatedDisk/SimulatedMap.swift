@@ -2,13 +2,13 @@ import FaultModel
 import StrataFiles
 import Synchronization
 
-/// A mapped view of a simulated file: a mirror at a stable address that every later write goes to as well.
+/// A mapped view of a simulated file: a mirror at a stable address, which every later write updates, too.
 ///
 /// Bytes past the end of the file read as zeros; on a real disk touching them may kill the process.
 /// The bytes are written under the disk's mutex only; readers take no lock, as with a real map.
 final class SimulatedMap: FileMap {
     private let memory: MapMemory
-    /// What the view held when it was filled, and which pages changed since then.
+    /// The content of the view when it was filled, and the pages that changed since then.
     private let slot: Mutex<MapMemory.Slot>
     private let range: MappedRange
 
@@ -25,7 +25,7 @@ final class SimulatedMap: FileMap {
 
     deinit { memory.give(slot.withLock { $0 }) }
 
-    /// Makes the view equal to the contents, whatever was there.
+    /// Makes the view equal to the contents.
     /// Complexity: O(pages), and a copy of the pages that differ.
     func refill(_ contents: FileImage) {
         slot.withLock { slot in
@@ -42,7 +42,7 @@ final class SimulatedMap: FileMap {
         }
     }
 
-    /// Sets a page, to zeros when there are no bytes. What lies beyond the reserved bytes is left out.
+    /// Sets a page; nil bytes mean zeros. Anything beyond the reserved range is left out.
     private static func set(_ page: Int, _ bytes: UnsafeRawBufferPointer, in range: MappedRange) {
         let start = page * FileImage.pageSize
         let count = min(FileImage.pageSize, range.count - start)
@@ -59,7 +59,7 @@ final class SimulatedMap: FileMap {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let accepted = min(bytes.count, count - Int(offset))
         guard accepted > 0, let source = bytes.baseAddress else { return }
-        // The buffer is the caller's for the time of the call.
+        // The buffer belongs to the caller during the call.
         nonisolated(unsafe) let start = source
         slot.withLock { slot in
             (slot.range.mutableBase + Int(offset)).copyMemory(from: start, byteCount: accepted)
@@ -67,7 +67,7 @@ final class SimulatedMap: FileMap {
         }
     }
 
-    /// Follows a cut of a file that was `end` bytes long.
+    /// Follows a truncation of a file that was `end` bytes long.
     func zero(from start: Int64, to end: Int64) {
         slot.withLock { slot in
             let end = min(Int(end), slot.range.count)
@@ -80,19 +80,19 @@ final class SimulatedMap: FileMap {
     }
 }
 
-/// A map that its users may have let go.
+/// A weak reference to a map.
 struct MapReference: Sendable {
     weak var map: SimulatedMap?
 }
 
-/// Address space for maps, used again: after a crash the next disk needs the same amount, and fresh pages cost a fault
-/// each.
+/// Address space for maps, which is reused: after a crash the next disk needs the same amount, and fresh pages cost a
+/// page fault each.
 final class MapMemory: Sendable {
     struct Slot: Sendable {
         var range: MappedRange
-        /// What the range held when it was filled.
+        /// The content of the range when it was filled.
         var filled = FileImage()
-        /// Pages that may hold something else by now.
+        /// Pages that may have changed since.
         var dirtyPages: Set<Int> = []
 
         mutating func touch(_ bytes: Range<Int>) {

@@ -1,26 +1,26 @@
 import FaultModel
 
-/// Which pages of which files take space, and how much there is.
+/// The pages of files that take space, and the capacity.
 struct SpaceAccount: Sendable {
-    /// In bytes; endless when nil.
+    /// In bytes; unlimited when nil.
     var capacity: Int64?
-    /// Whether each page of a file is taken.
+    /// Whether each page of a file is allocated.
     private var pages: [Inode: [Bool]] = [:]
     private var pageCount: Int64 = 0
 
-    /// Bytes taken, in whole pages.
+    /// Allocated bytes, in whole pages.
     var used: Int64 { pageCount * Int64(FileImage.pageSize) }
 
-    /// Bytes left; nil when endless.
+    /// Free bytes; nil when unlimited.
     var available: Int64? { capacity.map { max(0, $0 - used) } }
 
-    /// Counts every page of the files as taken: holes are not told from zeros.
+    /// Counts every page of the files as allocated: holes are not told from zeros.
     init(_ image: DiskImage, capacity: Int64?) {
         self.capacity = capacity
         for (inode, file) in image.files { take(count: Int(file.size), at: 0, of: inode) }
     }
 
-    /// How many leading bytes of a write find space.
+    /// The number of leading bytes of a write for which there is space.
     func accept(count: Int, at offset: Int64, of inode: Inode) -> Int {
         guard let capacity else { return count }
         var free = (capacity - used) / Int64(FileImage.pageSize)
@@ -49,7 +49,7 @@ struct SpaceAccount: Sendable {
         pages[inode] = taken
     }
 
-    /// Gives back what lies beyond the first `size` bytes.
+    /// Frees everything beyond the first `size` bytes.
     mutating func release(beyond size: Int64, of inode: Inode) {
         let kept = (Int(size) + FileImage.pageSize - 1) / FileImage.pageSize
         guard var taken = pages.removeValue(forKey: inode) else { return }

@@ -1,10 +1,10 @@
 import Seeds
 
-/// The percentile bootstrap of a median: where the medians of samples lie that are drawn again from the values.
+/// The percentile bootstrap of a median: an interval of the medians of resamples of the values.
 ///
-/// For 40 values and 99 % it is narrower than `MedianInterval`, whose bounds have to be values; the price is that its
-/// coverage is approximate, and too small for few values. Every draw follows from the generator that is handed in, so
-/// that equal values and an equal seed give equal bounds.
+/// For 40 values and 99 % it is narrower than `MedianInterval`, whose bounds must be values; in return its coverage is
+/// approximate, and too small for few values. The passed generator determines every draw: equal values and an equal
+/// seed give equal bounds.
 ///
 /// Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13.
 package struct BootstrapInterval: Sendable, Hashable {
@@ -13,9 +13,9 @@ package struct BootstrapInterval: Sendable, Hashable {
     package let high: Double
     package let count: Int
 
-    /// Below this the bootstrap of a median promises much more than it keeps.
+    /// With fewer values the coverage of a median's bootstrap is much too low.
     package static let fewestValues = 10
-    /// So many that each bound of a 99 % interval has 20 samples beyond it.
+    /// Enough that each bound of a 99 % interval has 20 samples beyond it.
     package static let resamples = 4_000
 
     /// nil where there are fewer than `fewestValues`.
@@ -28,7 +28,7 @@ package struct BootstrapInterval: Sendable, Hashable {
         let sorted = values.sorted()
         var medians: [Double] = []
         medians.reserveCapacity(Self.resamples)
-        // How often each value was drawn, by its rank: a sample is then sorted as it stands.
+        // How often each value was drawn, by rank: the resample is then already sorted.
         var draws = [Int](repeating: 0, count: sorted.count)
         draws.withUnsafeMutableBufferPointer { draws in
             for _ in 0..<Self.resamples {

@@ -1,10 +1,10 @@
 import Seeds
 
-/// A place in a row of values from which on they have another level.
+/// A position in a series from which on the values have another level.
 package struct ChangePoint: Sendable, Hashable {
-    /// Of the first value of the new level.
+    /// The index of the first value of the new level.
     package let index: Int
-    /// The median of the values from the change point before, or from the first, up to this one.
+    /// The median of the values from the previous change point, or from the first value, to this one.
     package let before: Double
     /// The median of the values from here to the next change point, or to the last.
     package let after: Double
@@ -16,28 +16,28 @@ package struct ChangePoint: Sendable, Hashable {
     package var step: Double { after - before }
 }
 
-/// Looks for change points in a row of values in the order of time: E-divisive, with what it may claim held down.
+/// Searches for change points in a series ordered by time: E-divisive, with a bound on false alarms.
 ///
-/// The best split of a stretch is the one whose two sides lie furthest apart by the energy distance, which needs no
-/// assumption about the distribution. It is a change only where none of `shuffles` random orders of the same values
-/// can be split as well. The sides are then searched in the same way.
+/// The best split of a stretch is the one with the largest energy distance between its two sides, which assumes nothing
+/// about the distribution. It is a change only where none of `shuffles` random permutations of the same values can be
+/// split as well. The sides are then searched in the same way.
 ///
 /// Equal values and an equal seed give equal change points.
 ///
 /// Source: Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data.
 package struct ChangePointSearch: Sendable {
-    /// The fewest values that are a level: fewer, and a few runs on a busy machine are one.
+    /// The fewest values of a level: fewer could be a few runs on a busy machine.
     package static let fewestValues = 4
-    /// None of them may be split as well as the true order: a false alarm in a thousand stretches.
+    /// No permutation may be split as well as the true order: a false alarm in a thousand stretches.
     package static let shuffles = 999
-    /// So many of the last values are looked at: the price grows with the square.
+    /// The number of last values that are examined: the cost grows with its square.
     package static let mostValues = 400
 
-    /// The smallest step that matters.
+    /// The smallest relevant step.
     private let least: Double
     private var random: RandomStream
 
-    /// - Parameter least: a smaller step between two levels is none, however certain it is. Above 0.
+    /// - Parameter least: a smaller step between two levels is ignored, however certain. Above 0.
     package init(least: Double, seed: Seed) {
         precondition(least > 0 && least.isFinite)
         self.least = least
@@ -73,8 +73,8 @@ package struct ChangePointSearch: Sendable {
         split(values, place..<stretch.upperBound, &places)
     }
 
-    /// Places between their neighbours, each where it separates best, without steps that do not matter: the smallest
-    /// goes first, for the levels beside it are then another one.
+    /// Positions between their neighbours, each moved to where it separates best, without irrelevant steps: the
+    /// smallest is removed first, since that changes the levels beside it.
     private func settled(_ found: [Int], _ values: [Double]) -> [ChangePoint] {
         var places = found
         while true {
@@ -99,16 +99,16 @@ package struct ChangePointSearch: Sendable {
         }
     }
 
-    /// From the change point before to the one after.
+    /// From the previous change point to the next one.
     private static func stretch(_ index: Int, _ places: [Int], _ count: Int) -> Range<Int> {
         (index > 0 ? places[index - 1] : 0)..<(index + 1 < places.count ? places[index + 1] : count)
     }
 }
 
-/// The distances between all values of a stretch, summed up so that any two parts of it are compared in a few steps.
+/// The distances between all values of a stretch, as prefix sums, so that any two parts are compared in a few steps.
 private struct Distances {
     private let count: Int
-    /// At (i, j) the sum of the distances between the first i values and the first j.
+    /// At (i, j) the sum of the distances between the first i and the first j values.
     private let sums: [Double]
 
     init(_ values: [Double]) {
@@ -134,8 +134,8 @@ private struct Distances {
             - sums[rows.upperBound * width + columns.lowerBound] + sums[rows.lowerBound * width + columns.lowerBound]
     }
 
-    /// Where the values before and those behind lie furthest apart. Those behind may end before the last value: a level
-    /// that comes and goes again is then seen.
+    /// The split with the largest distance between the values before and after. The second part may end before the last
+    /// value, so that a temporary level is found.
     ///
     /// - Returns: nil where there are too few values for two levels.
     func bestSplit(toTheEnd: Bool = false) -> (place: Int, statistic: Double)? {
@@ -151,7 +151,7 @@ private struct Distances {
         return best
     }
 
-    /// The energy distance of two samples, weighed by their sizes.
+    /// The energy distance of two samples, weighted by their sizes.
     private func statistic(_ first: Range<Int>, _ second: Range<Int>) -> Double {
         let (m, n) = (Double(first.count), Double(second.count))
         let apart = 2 * sum(first, second) / (m * n)

@@ -1,7 +1,7 @@
-/// What the batches of one comparison say together: a flag counts when fresh pairs say the same.
+/// The conclusion of all batches of a comparison: a flag counts when fresh pairs confirm it.
 package struct ComparisonConclusion: Sendable, Hashable {
     package let finding: SideComparison.Finding
-    /// Why, in a sentence; empty where the figures say it.
+    /// The reason, in a sentence; empty where the figures are enough.
     package let reason: String
 
     private init(_ finding: SideComparison.Finding, _ reason: String = "") {
@@ -10,8 +10,8 @@ package struct ComparisonConclusion: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - batches: the first one, and the one that was to confirm it; nil for one with too few pairs.
-    ///   - confirms: whether what is flagged needs a second batch. What needs none stands as it is.
+    ///   - batches: the first one, and the confirming one; nil for one with too few pairs.
+    ///   - confirms: whether a flagged difference needs a second batch. Otherwise the first one decides.
     package init(_ batches: [SideComparison?], confirms: Bool) {
         guard let first = batches.first ?? nil else {
             self.init(.inconclusive, "fewer than \(BootstrapInterval.fewestValues) pairs")
@@ -34,9 +34,9 @@ package struct ComparisonConclusion: Sendable, Hashable {
 
     package var isDifference: Bool { finding == .slower || finding == .faster }
 
-    /// Nothing is claimed beside a control that differs from itself.
+    /// Nothing is claimed when a control differs from itself.
     ///
-    /// - Parameter place: where that is.
+    /// - Parameter place: the case of that control.
     package func beside(control: ComparisonConclusion, of place: String) -> ComparisonConclusion {
         guard control.isDifference, finding != .inconclusive else { return self }
         return ComparisonConclusion(

@@ -1,21 +1,21 @@
-/// When a comparison is looked at, and how sure a claim of each look is.
+/// The rounds after which a comparison is examined, and the confidence of a claim at each look.
 ///
-/// A comparison that is looked at again and again is wrong more often than each look says. So the looks are fixed
-/// beforehand, and the chance of error is divided among them: all looks together are wrong at most as often as one
-/// interval of 95 % is. The first look takes what six pairs need, the smallest to the largest (3.1 %); each later one
-/// takes half of what is left, and the last one all of it.
+/// A comparison that is examined repeatedly is wrong more often than each look states. So the looks are fixed in
+/// advance, and the probability of error is divided among them: all looks together err at most as often as one interval
+/// of 95 %. The first look spends what six pairs need, from the smallest to the largest (3.1 %); each later one spends
+/// half of the rest, and the last one all of it.
 ///
 /// Source: alpha spending, Lan and DeMets 1983; the exact error of an interval of order statistics as in
 /// ``MedianInterval``.
 package struct Looks: Sendable, Hashable {
     /// One moment of looking.
     package struct Look: Sendable, Hashable {
-        /// So many complete rounds are looked at, the first ones.
+        /// The number of complete rounds that are examined, from the first.
         package let rounds: Int
-        /// The interval is from the value of this rank to the one of this rank from the top; nil where no interval of
-        /// so few rounds keeps the error.
+        /// The interval reaches from the value of this rank to the one of this rank from the top; nil where no interval
+        /// of so few rounds keeps the error.
         package let rank: Int?
-        /// How often the median lies outside of the interval; 0 without one.
+        /// The probability that the median is outside the interval; 0 without one.
         package let error: Double
     }
 
@@ -25,14 +25,14 @@ package struct Looks: Sendable, Hashable {
     package static let standard = [6, 12, 24]
     /// The error of a figure over all of its looks.
     package static let error = 0.05
-    /// What the first of several looks may take: the smallest and the largest of six enclose the median in 96.9 %.
+    /// The error that the first of several looks may spend: the extremes of six values enclose the median in 96.9 %.
     private static let firstError = 0.032
 
-    /// - Parameter most: the most rounds that a comparison is measured in, at least 1, and the last look. The others
-    ///   are the standard ones that are at most half of it.
+    /// - Parameter most: the most rounds of a comparison, at least 1, and the last look. The others are the standard
+    ///   ones that are at most half of it.
     package init(most: Int) {
         precondition(most >= 1)
-        // A look soon before the next one would take error from it, and save little time.
+        // A look shortly before the next one would spend error, and save little time.
         let counts = Self.standard.filter { 2 * $0 <= most } + [most]
         var left = Self.error
         var looks: [Look] = []
@@ -50,6 +50,6 @@ package struct Looks: Sendable, Hashable {
     /// The rounds that are measured until each look, ascending.
     package var rounds: [Int] { looks.map(\.rounds) }
 
-    /// The last look that so many complete rounds allow; nil for fewer than the first one needs.
+    /// The last look possible with that many complete rounds; nil for fewer than the first one needs.
     package func last(within rounds: Int) -> Look? { looks.last { $0.rounds <= rounds } }
 }

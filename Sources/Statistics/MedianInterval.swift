@@ -6,21 +6,21 @@
 
 /// The median of a sample with an interval that needs no assumption about the distribution.
 ///
-/// The bounds are two of the values themselves: the k-th smallest and the k-th largest, with the largest k for which
-/// the median of the distribution lies between them with at least the confidence asked for. How often it lies outside
-/// is a question of coin tosses (each value is above the median or below it), so that the coverage is exact for any
-/// number of values: a bootstrap of seven values promises 95 % and keeps less.
+/// The bounds are two of the values: the k-th smallest and the k-th largest, with the largest k for which the median of
+/// the distribution lies between them with at least the requested confidence. The error is a binomial probability (each
+/// value is above or below the median with equal chance), so that the coverage is exact for any number of values: a
+/// bootstrap of seven values promises 95 % and keeps less.
 ///
-/// Source: the sign test turned round; see any text on order statistics.
+/// Source: the inverted sign test; see any text on order statistics.
 package struct MedianInterval: Sendable, Hashable {
     package let median: Double
     package let low: Double
     package let high: Double
-    /// What the interval really covers, at least what was asked for: 0.984 for seven values and 0.95 asked for.
+    /// The actual coverage, at least the requested one: 0.984 for seven values and a request of 0.95.
     package let confidence: Double
     package let count: Int
 
-    /// How many values a 95 % interval needs: of five, the smallest and the largest enclose the median in 93.75 %.
+    /// Values needed for a 95 % interval: of five, the extremes enclose the median in 93.75 %.
     package static let fewestValues = 6
 
     /// nil where there are too few values for the confidence.
@@ -49,7 +49,7 @@ package struct MedianInterval: Sendable, Hashable {
         return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    /// The largest k whose interval covers enough; nil where not even the smallest and the largest value do.
+    /// The largest k whose interval covers enough; nil where even the extremes do not.
     static func rank(count: Int, confidence: Double) -> Int? {
         var best: Int?
         var rank = 1
@@ -60,7 +60,8 @@ package struct MedianInterval: Sendable, Hashable {
         return best
     }
 
-    /// How often the median lies outside the interval from the value of a rank to the one of that rank from the top.
+    /// The probability that the median is outside the interval from the value of a rank to that of this rank from the
+    /// top.
     static func error(count: Int, rank: Int) -> Double { 2 * tail(count: count, below: rank) }
 
     /// The chance that fewer than `rank` of `count` tosses of a fair coin are heads.

@@ -4,14 +4,14 @@
     import Darwin
 #endif
 
-/// How many times as good one side is as the other, by pairs that were measured one beside the other.
+/// The ratio of one side's figure to the other's, above 1 where it is better, from pairs measured directly together.
 ///
-/// What disturbs a machine disturbs both halves of a pair: the ratio within a pair is much steadier than the figures.
-/// It is taken as a logarithm, so that twice as fast and half as fast weigh the same.
+/// A disturbance of the machine affects both halves of a pair: the ratio of a pair is much steadier than the figures.
+/// It is averaged as a logarithm, so that twice as fast and half as fast have equal weight.
 package struct PairedRatio: Sendable, Hashable {
-    /// Above 1 is better, whichever direction the figure has.
+    /// Above 1 is better, for both directions of a figure.
     package let ratio: Double
-    /// Bounds of the ratio's interval; nil where there are too few pairs for one.
+    /// The interval of the ratio; nil with too few pairs.
     package let interval: MedianInterval?
     /// The ratio of each pair, in the order of the rounds.
     package let pairs: [Double]
@@ -40,7 +40,7 @@ package struct PairedRatio: Sendable, Hashable {
 
 }
 
-/// What a comparison says.
+/// The decision of a comparison.
 package enum Decision: String, Sendable, CaseIterable {
     case ahead, behind
     /// Within 5 % of each other.
@@ -49,12 +49,12 @@ package enum Decision: String, Sendable, CaseIterable {
     case open
 }
 
-/// How far apart two sides may be that are the same program: within it nothing is claimed.
+/// The range of ratios that two sides of the same program may have: within it nothing is claimed.
 package struct DeadBand: Sendable, Hashable {
-    /// No machine is steadier than this: a smaller difference is never claimed, whatever the pairs say.
+    /// No machine is steadier than this: a smaller difference is never claimed.
     package static let least = 1.03
 
-    /// At least `least`, unless it was chosen: a ratio between its inverse and it counts as equal.
+    /// At least `least`, unless chosen: a ratio between it and its inverse counts as equal.
     package let factor: Double
 
     package static let narrowest = DeadBand(factor: least)
@@ -63,12 +63,12 @@ package struct DeadBand: Sendable, Hashable {
         self.factor = max(Self.least, factor)
     }
 
-    /// Of a difference that somebody chose to matter, which may be smaller than `least`.
+    /// For a relevant difference chosen by the user, which may be smaller than `least`.
     package init(threshold: Double) {
         factor = 1 + threshold
     }
 
-    /// From the pairs of one engine that ran as two sides: by how much the pair in the middle differed.
+    /// From the pairs of one engine that ran as two sides: the median difference.
     package init(_ pairs: [(own: Double, other: Double)]) {
         let differences = pairs.compactMap { own, other -> Double? in
             own > 0 && other > 0 ? abs(log(own / other)) : nil

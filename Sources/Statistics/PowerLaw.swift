@@ -4,17 +4,16 @@
     import Darwin
 #endif
 
-/// How a cost follows from a size: the exponent of a power of it, with its interval, and whether it is one at all.
+/// How a cost depends on a size: the exponent of a power law with its interval, and whether a power law fits at all.
 ///
-/// Each round gives an exponent of its own, the slope of the logarithms by least squares: what slows a machine down for
-/// a whole round moves all sizes alike, and leaves the slope. The interval is that of the median of the rounds' slopes
+/// Each round has an exponent, the slope of the logarithms by least squares: a disturbance of a whole round affects all
+/// sizes alike, and leaves the slope unchanged. The interval is that of the median of the rounds' slopes
 /// (`MedianInterval`): a bootstrap of seven rounds would promise more than it keeps.
 ///
-/// A line through a staircase has a slope, too. The exponents of the stretches between neighbouring sizes are
-/// therefore held against one another in the same way, and where two differ by more than `band`, with the whole
-/// interval, there is no exponent for all sizes.
+/// A step function has a slope, too. So the exponents between neighbouring sizes are compared with each other in the
+/// same way; where two differ by more than `band`, with the whole interval, there is no common exponent.
 package struct PowerLaw: Sendable, Hashable {
-    /// What a growth is called that the interval holds alone.
+    /// The name of a growth when only one is within the interval.
     package enum Shape: String, Sendable, CaseIterable {
         case constant = "1"
         case logarithmic = "log n"
@@ -33,7 +32,7 @@ package struct PowerLaw: Sendable, Hashable {
     package enum Form: Sendable, Hashable {
         /// No two stretches are known to differ.
         case power
-        /// Two stretches differ: the exponent is that of no size.
+        /// Two stretches differ: there is no common exponent.
         case bent
         /// Too few rounds to tell.
         case unknown
@@ -46,16 +45,16 @@ package struct PowerLaw: Sendable, Hashable {
     /// By size, ascending; at least two.
     package let stretches: [Stretch]
     package let form: Form
-    /// The only one that agrees with the interval; nil where there is none, or several, or no interval.
+    /// The only shape within the interval; nil for none, several, or no interval.
     package let shape: Shape?
     /// Rounds that measured every size.
     package let count: Int
 
     package static let fewestSizes = 3
-    /// How far two stretches have to be apart at least: 0.1 is a quarter more per ten times the size, and ten times
-    /// what a logarithm's own bend comes to from 10^4 on.
+    /// The least difference of two stretches: 0.1 is a quarter more per ten times the size, and ten times the curvature
+    /// of a logarithm from 10^4 on.
     package static let band = 0.1
-    /// Exponents are told to two digits.
+    /// Exponents are reported with two digits.
     private static let resolution = 0.01
 
     /// - Parameters:
@@ -87,8 +86,8 @@ package struct PowerLaw: Sendable, Hashable {
         shape = form == .bent ? nil : interval.flatMap { Self.shape($0, places) }
     }
 
-    /// Of any two stretches, so that neither a step nor a slow bend is missed; the more pairs there are, the surer each
-    /// of them has to be.
+    /// For any two stretches, so that neither a step nor a slow bend is missed; the more pairs, the higher the
+    /// confidence required of each.
     private static func form(_ local: [[Double]]) -> Form {
         let count = local[0].count
         let pairs = (0..<count).flatMap { first in (first + 1..<count).map { (first, $0) } }

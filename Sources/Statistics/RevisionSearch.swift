@@ -4,17 +4,17 @@ package enum RevisionMark: String, Sendable, CaseIterable {
     case good
     /// Slower than the good end.
     case bad
-    /// It gives no answer: it does not build, or cannot be told from both ends.
+    /// Undecidable: it does not build, or cannot be told from both ends.
     case skipped
 }
 
-/// Looks for the first bad revision of a line: one that is bad follows one that is good, and all after it are bad.
+/// Searches for the first bad revision of a line: all revisions after it are bad, all before it good.
 ///
-/// A value: the same marks lead to the same next step, so that a search goes on from its record alone.
+/// A value: equal marks lead to the same next step, so that a search can be resumed from its record alone.
 package struct RevisionSearch: Sendable, Hashable {
     package enum Conclusion: Sendable, Hashable {
         case first(Int)
-        /// One of these, of which all but the last gave no answer.
+        /// One of these, of which all but the last are undecidable.
         case among(ClosedRange<Int>)
     }
 
@@ -37,20 +37,20 @@ package struct RevisionSearch: Sendable, Hashable {
         return marks[start...].firstIndex(of: .bad) ?? count - 1
     }
 
-    /// Places that may be the first bad one. Complexity: O(n).
+    /// Indexes that may be the first bad one. Complexity: O(n).
     package var candidates: ClosedRange<Int> { (lastGood.map { $0 + 1 } ?? 0)...firstBad }
 
-    /// The place to look at next: the nearest to the middle without a mark; nil where nothing more can be learnt.
+    /// The index to measure next: the unmarked one nearest to the middle; nil where nothing more can be learnt.
     package var next: Int? {
         let (low, high) = (candidates.lowerBound, candidates.upperBound)
-        // The middle one of an even number would leave the larger half where it is good: the earlier costs no more.
+        // Halves the candidates: a bad result leaves those up to the middle, a good one those after it.
         let middle = low + (high - low - 1) / 2
         return (low..<high).filter { marks[$0] == nil }.min { first, second in
             (abs(first - middle), first) < (abs(second - middle), second)
         }
     }
 
-    /// How many more places are looked at, at most, unless some are skipped.
+    /// The largest number of further measurements, unless some are skipped.
     package var stepsLeft: Int {
         let open = candidates.dropLast().count { marks[$0] == nil }
         var (steps, reach) = (0, 1)
@@ -63,15 +63,14 @@ package struct RevisionSearch: Sendable, Hashable {
         marks[place] = mark
     }
 
-    /// What the marks come to; nil while there is a next place.
+    /// The conclusion from the marks; nil while there is a next index.
     package var conclusion: Conclusion? {
         guard next == nil else { return nil }
         return candidates.count == 1 ? .first(candidates.upperBound) : .among(candidates)
     }
 }
 
-/// What a comparison with an end of the line says about a revision. Nothing is made of silence: that a difference was
-/// not found marks nothing.
+/// The mark that follows from a comparison with an end of the line. An inconclusive comparison gives no mark.
 extension RevisionMark {
     /// - Parameter finding: of the revision beside the good end.
     package init?(besideGood finding: SideComparison.Finding) {
@@ -90,7 +89,7 @@ extension RevisionMark {
         // The bad end has lost something that this one still has.
         case .slower: self = .good
         case .faster: self = .bad
-        // As slow as the bad end, within the threshold: slower than the good end only where the ends lie further apart.
+        // As slow as the bad end, within the threshold: slower than the good end only where the ends are further apart.
         case .same where ends.high * (1 + ends.threshold) * (1 + ends.threshold) < 1: self = .bad
         case .same, .inconclusive: return nil
         }

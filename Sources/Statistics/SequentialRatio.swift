@@ -4,21 +4,21 @@
     import Darwin
 #endif
 
-/// What the complete rounds of a comparison say of one figure: the first look that decides it counts, and without one
+/// The decision on one figure from the complete rounds of a comparison: the first look that decides counts; without one
 /// the comparison is open.
 package struct SequentialRatio: Sendable, Hashable {
     /// Two engines within this factor of each other are the same.
     package static let sameness = 1.05
-    /// Fewer rounds than this say of no two engines that they are the same: six values lie close together by chance
-    /// more often than they lie all on one side of the dead band.
+    /// Fewer rounds never show that two engines are the same: six values lie close together by chance more often than
+    /// they all lie on one side of the dead band.
     package static let fewestForSame = 12
 
-    /// How many times as good one side is: above 1 is better. Of the rounds that were looked at.
+    /// Above 1 is better. Over the examined rounds.
     package let ratio: Double
     /// The interval of the look; nil before the first one.
     package let low: Double?
     package let high: Double?
-    /// The rounds that were looked at; all there are before the first look.
+    /// The examined rounds; all of them before the first look.
     package let rounds: Int
     package let band: DeadBand
     package let decision: Decision

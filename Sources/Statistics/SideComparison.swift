@@ -6,22 +6,22 @@ import Seeds
     import Darwin
 #endif
 
-/// What one batch of pairs says about side B against side A.
+/// The result of one batch of pairs for side B against side A.
 package struct SideComparison: Sendable, Hashable {
     package enum Finding: String, Sendable, CaseIterable {
         case slower, faster
-        /// The whole interval lies within the threshold.
+        /// The whole interval is within the threshold.
         case same
         /// Neither a difference nor its absence is shown.
         case inconclusive
     }
 
-    /// How many times as good B is as A, in the middle pair; above 1 is better, whichever direction the figure has.
+    /// B as a multiple of A in the median pair; above 1 is better, for both directions of a figure.
     package let ratio: Double
     package let low: Double
     package let high: Double
     package let pairCount: Int
-    /// The difference that matters, as a fraction: 0.03.
+    /// The relevant difference, as a fraction: 0.03.
     package let threshold: Double
 
     package static let confidence = 0.99
@@ -47,13 +47,13 @@ package struct SideComparison: Sendable, Hashable {
         self.threshold = threshold
     }
 
-    /// One that was concluded before, and kept.
+    /// A stored earlier result.
     package init(ratio: Double, low: Double, high: Double, pairCount: Int, threshold: Double) {
         (self.ratio, self.low, self.high) = (ratio, low, high)
         (self.pairCount, self.threshold) = (pairCount, threshold)
     }
 
-    /// A difference is flagged when the interval excludes 1 and the middle lies beyond the threshold.
+    /// A difference is flagged when the interval excludes 1 and the median is beyond the threshold.
     package var finding: Finding {
         let limit = log(1 + threshold)
         if high < 1, log(ratio) < -limit { return .slower }
@@ -63,10 +63,10 @@ package struct SideComparison: Sendable, Hashable {
 
     package var isFlagged: Bool { finding == .slower || finding == .faster }
 
-    /// The smallest difference, as a fraction, that nine batches of ten of this spread would have flagged.
+    /// The smallest difference, as a fraction, that nine of ten batches with this spread would flag.
     ///
-    /// Half of the interval is 2.58 standard errors, what is missed once in ten lies 1.28 of them lower. So far beyond
-    /// it, and so far beyond the threshold, the middle has to be.
+    /// Half of the interval is 2.58 standard errors; one miss in ten adds 1.28. The median must exceed the larger
+    /// of that half and the threshold by as much.
     package var smallestVisible: Double {
         let half = max(log(high / ratio), log(ratio / low))
         let error = half / 2.576

@@ -97,10 +97,10 @@ struct ObjectConcurrencyTests {
             return report.trials.map { $0.address.text }
         }
         #expect(judge { _ in } == [])
-        #expect(judge { $0.moments[1] = nil } == ["objects that nobody was told of"])
+        #expect(judge { $0.moments[1] = nil } == ["objects missing from notifications"])
         #expect(judge { $0.twice = [1] } == ["objects told of twice"])
         #expect(judge { $0.emptyCalls = 1 } == ["calls without a change"])
-        #expect(judge { $0.idleCalls = 1 } == ["calls for an object that nobody touched"])
+        #expect(judge { $0.idleCalls = 1 } == ["calls for an object that no process changed"])
         #expect(judge { $0.calls = 3 } == ["at most one call per commit"])
         #expect(judge({ _ in }, bound: 2) == ["slowest"])
     }

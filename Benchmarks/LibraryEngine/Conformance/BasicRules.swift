@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 
 enum BasicRules {
-    /// What every store does.
+    /// Rules for every store.
     static let rules: [ConformanceRule] = [
         ConformanceRule("commit-is-seen", "what was committed is read by the next transaction") { subject in
             try subject.withStore { store in

@@ -3,7 +3,7 @@ import Harness
 import RunRecords
 
 enum ByteRules {
-    /// What happens to the bytes of keys and values.
+    /// Rules for the bytes of keys and values.
     static let rules: [ConformanceRule] = [
         ConformanceRule("zero-bytes", "bytes 0 in keys and values are bytes like others") { subject in
             try subject.withStore { store in
@@ -80,7 +80,7 @@ enum ByteRules {
         },
         ConformanceRule("copies", "what put was given may be overwritten when it has returned") { subject in
             try subject.withStore { store in
-                // The memory that they stand in is overwritten and freed before the commit.
+                // Their memory is overwritten and freed before the commit.
                 try store.change((0..<100).map { ([1, UInt8($0)], [UInt8]("value \($0)".utf8)) })
                 for number in 0..<100 {
                     let wanted = [UInt8]("value \(number)".utf8)
@@ -108,7 +108,7 @@ enum ByteRules {
         },
     ]
 
-    /// What is tried where no limit is said.
+    /// Lengths to try where no limit is stated.
     private static func lengths(_ description: LibraryDescription) -> (key: Int, value: Int) {
         (
             key: Int(clamping: min(description.longestKey == 0 ? 1_000 : description.longestKey, 65_536)),
@@ -132,7 +132,7 @@ enum ByteRules {
 }
 
 extension LibraryTransaction {
-    /// What next answers again and again, over everything.
+    /// The results of repeated calls of next at the end of a scan.
     func answersAtEnd(_ count: Int) throws(EngineError) -> [Int32] {
         let cursor = try cursor(nil, nil, isBackward: false)
         defer { end(cursor) }

@@ -8,8 +8,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// Tries a library by all rules, each in a process of its own: a rule that the library does not survive is one finding,
-/// and the next one goes on. Belongs into a process that has one thread and has not loaded the library.
+/// Tests a library by all rules, each in a process of its own: a crash is a finding for one rule, and the next one
+/// follows. Use it in a process that has one thread and has not loaded the library.
 package struct Conformance {
     private let path: String
     private let directory: String
@@ -17,7 +17,7 @@ package struct Conformance {
 
     /// - Parameters:
     ///   - path: of the library.
-    ///   - directory: exists, and is left empty.
+    ///   - directory: exists, and is empty afterwards.
     package init(path: String, directory: String) {
         self.path = path
         self.directory = directory
@@ -25,7 +25,7 @@ package struct Conformance {
 
     package static var ruleNames: [String] { ConformanceRule.all.map(\.name) }
 
-    /// Hands over the finding of each rule as soon as it is there.
+    /// Reports the finding of each rule as soon as it exists.
     ///
     /// - Parameter names: of the rules to try; all where it is empty.
     package func run(only names: [String] = [], _ report: (RuleFinding) throws -> Void) throws {
@@ -41,7 +41,7 @@ package struct Conformance {
     private func run(_ rule: ConformanceRule, _ place: String) throws -> RuleFinding {
         let answer = place + ".answer"
         let child = try ForkedChild.start { _ in
-            // The status of an end that the library makes is what is told of it.
+            // The exit status that the library causes is reported.
             ExitInsideCall.permit()
             alarm(Self.secondsPerRule)
             Self.silence()
@@ -59,7 +59,7 @@ package struct Conformance {
             RuleFinding(rule: rule.name, sentence: rule.sentence, result: .failed, detail: detail)
         }
         switch end {
-        // A library that ends the process in a call leaves no answer, whatever the status.
+        // A library that ends the process in a call leaves no answer file, whatever the status.
         case .exited(0) where FileTree.exists(answer):
             let value = try JSONReader.read(try FileTree.readBytes(answer))
             return try RuleFinding(json: try JSONObjectReader(value, path: "finding"))
@@ -69,7 +69,7 @@ package struct Conformance {
         }
     }
 
-    /// What a library prints is not for the one who reads the findings.
+    /// The output of a library is not for readers of the findings.
     private static func silence() {
         let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// What a library does that `assay_engine.h` forbids.
+/// A violation of `assay_engine.h` by a library.
 struct RuleBroken: Error, CustomStringConvertible {
     var description: String
 
@@ -19,15 +19,15 @@ struct RuleUntried: Error, CustomStringConvertible {
     }
 }
 
-/// A sentence of the contract, and what tries it.
+/// A sentence of the contract, with its test.
 struct ConformanceRule: Sendable {
     /// Names it: `abort-leaves-nothing`.
     var name: String
     /// For people.
     var sentence: String
-    /// Why it does not hold for a library that claims less; nil where it holds.
+    /// Why the rule does not apply to a library with fewer claims; nil where it applies.
     var reasonToPass: @Sendable (LibraryDescription) -> String?
-    /// Throws `RuleBroken`, or what the engine refused.
+    /// Throws `RuleBroken`, or the engine's refusal.
     var trial: @Sendable (ConformanceSubject) throws -> Void
 
     init(
@@ -50,11 +50,11 @@ struct ConformanceRule: Sendable {
             unless: { $0.claims.contains(claim) ? nil : "\(claim.rawValue) is not among its capabilities" }, trial)
     }
 
-    /// In the order in which they are tried: what others stand on comes first.
+    /// In the order of the tests: basic rules first.
     static let all = BasicRules.rules + OrderRules.rules + ByteRules.rules + LifeRules.rules + CrowdRules.rules
 }
 
-/// What came of a rule.
+/// The result of a rule.
 package struct RuleFinding: Sendable, Hashable {
     package enum Result: String, Sendable, CaseIterable {
         case ok
@@ -66,7 +66,7 @@ package struct RuleFinding: Sendable, Hashable {
     package var rule: String
     package var sentence: String
     package var result: Result
-    /// What happened, or why it was not tried.
+    /// The failure, or why the rule was not tested.
     package var detail: String
 
     package init(rule: String, sentence: String, result: Result, detail: String) {

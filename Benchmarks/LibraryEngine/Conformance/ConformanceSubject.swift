@@ -3,7 +3,7 @@ import Harness
 import PackedRows
 import RunRecords
 
-/// The library that is tried, with a directory of its own for each rule.
+/// The library under test, with a directory of its own for each rule.
 final class ConformanceSubject {
     let library: EngineLibrary
     let directory: String
@@ -15,7 +15,7 @@ final class ConformanceSubject {
 
     var description: LibraryDescription { library.description }
 
-    /// The strictest class that it has.
+    /// The strictest class that it supports.
     var durability: DurabilityClass {
         DurabilityClass.allCases.first { description.settings[$0] != nil } ?? .full
     }
@@ -26,7 +26,7 @@ final class ConformanceSubject {
         return path
     }
 
-    /// Opens a store, runs the body and closes it; only opens and closes it where the body throws.
+    /// Opens a store, runs the body and closes it. Where the body throws, its error is thrown after the close.
     func withStore<Output>(
         _ place: String, _ durability: DurabilityClass? = nil, _ body: (LibraryStore) throws -> Output
     ) throws -> Output {
@@ -35,7 +35,7 @@ final class ConformanceSubject {
         do {
             output = try body(store)
         } catch {
-            // What broke first is what is told.
+            // The first error is reported.
             do { try store.close() } catch { throw error }
             throw error
         }
@@ -43,7 +43,7 @@ final class ConformanceSubject {
         return output
     }
 
-    /// A store of its own that nobody needs afterwards.
+    /// The same with a temporary store.
     func withStore<Output>(_ body: (LibraryStore) throws -> Output) throws -> Output {
         try withStore(try place("store"), nil, body)
     }
@@ -70,7 +70,7 @@ extension LibraryStore {
         try value(Array(key.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Everything, as a scan of one transaction gives it.
+    /// All entries, by a scan in one transaction.
     func entries() throws(EngineError) -> [ConformanceEntry] {
         try read { transaction throws(EngineError) in try transaction.entries() }
     }
@@ -113,7 +113,7 @@ extension LibraryTransaction {
                 try self.scan(from: from == nil ? nil : first, to: to == nil ? nil : last, isBackward: isBackward) {
                     (key, value) throws(EngineError) in
                     entries.append(ConformanceEntry(key: Array(key), value: Array(value)))
-                    // A scan that never ends is broken, too.
+                    // An endless scan is a violation, too.
                     return entries.count < 1_000_000
                 }
             }
@@ -121,8 +121,8 @@ extension LibraryTransaction {
         return entries
     }
 
-    /// In memory of their own that is overwritten afterwards: a library that keeps the pointer reads something else
-    /// then. One byte stands behind them that does not count.
+    /// In separate memory that is overwritten afterwards: a library that keeps the pointer then reads other data. One
+    /// byte follows that does not belong to them.
     static func withBytes<Output>(
         _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Output
     ) throws(EngineError) -> Output {

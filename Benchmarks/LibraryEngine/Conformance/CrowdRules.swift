@@ -10,12 +10,12 @@ import RunRecords
 enum CrowdRules {
     private static let threadCount = 4
     private static let rounds = 50
-    /// In every so many rounds a transaction stays open for a while after it has read: others that do not wait for it
-    /// are then met on any machine, and not by luck.
+    /// In every tenth round a transaction stays open for a while after its read, so that conflicts do not depend on
+    /// luck.
     private static let slowRounds = 10
     private static let slowMicroseconds: UInt32 = 5_000
 
-    /// What holds where others are at work.
+    /// Rules for concurrent use.
     static let rules: [ConformanceRule] = [
         ConformanceRule(
             "threads", "transactions of several threads lose nothing of each other",
@@ -50,8 +50,8 @@ enum CrowdRules {
                         let store = try LibraryStore(subject.library, directory: place, subject.durability)
                         if number == 0 { try store.change([([0], [0, 0])]) }
                         try store.change([([1, UInt8(number)], [1])])
-                        // Nobody is done before the last one has the store open. They wait as long as an honest library
-                        // may take to show what another process committed.
+                        // No child continues before the last one has the store open. They wait as long as a correct
+                        // library may take to show another process's commit.
                         let wanted: [[UInt8]] = [[0], [1, 0], [1, 1], [1, 2]]
                         for _ in 0..<1_000 where try wanted.contains(where: { try store.value($0) == nil }) {
                             usleep(1_000)
@@ -74,7 +74,7 @@ enum CrowdRules {
         },
     ]
 
-    /// Each thread raises one counter, and puts keys of its own.
+    /// Each thread increments one counter, and puts keys of its own.
     private static func raise(_ subject: ConformanceSubject) throws {
         let place = try subject.place("store")
         try subject.withStore(place) { store in
@@ -99,7 +99,7 @@ enum CrowdRules {
     }
 }
 
-/// Hands a transaction from a thread that has ended to another one.
+/// Passes a transaction from an ended thread to another one.
 ///
 /// `@unchecked Sendable`: the threads use it one after the other.
 private final class TransactionSlot: @unchecked Sendable {

@@ -9,7 +9,7 @@ import RunRecords
 #endif
 
 enum LifeRules {
-    /// What becomes of a store between two opens.
+    /// Rules for a store between two opens.
     static let rules: [ConformanceRule] = [
         ConformanceRule(
             "reopen-keeps", "what was committed is there after close and open, in every class of durability",
@@ -137,7 +137,7 @@ enum LifeRules {
                     switch witness.endCommit(mark) {
                     case .synced, .grouped: break
                     case .nothingWritten:
-                        // What is written through a map, or by calls past libc, is not seen.
+                        // Writes through a mapping, or by calls that bypass libc, are not seen.
                         let counts = witness.counts()
                         guard counts.sharedWritableMaps + counts.unseenCalls == 0 else {
                             throw RuleUntried("it writes through a map, or by calls that the preloaded library misses")

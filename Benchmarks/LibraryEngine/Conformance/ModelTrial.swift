@@ -1,8 +1,7 @@
 import Harness
 import RunRecords
 
-/// Random transactions beside a list in memory that does the same: after each, and after the store was opened again,
-/// both hold the same.
+/// Random transactions on a store and on a list in memory: after each one, and after a reopen, both must be equal.
 struct ModelTrial {
     private let subject: ConformanceSubject
     private static let transactions = 100
@@ -55,7 +54,7 @@ struct ModelTrial {
                 + (place.map { ", and entry \($0) is another one" } ?? ""))
     }
 
-    /// The same in every run: a library that fails here fails again.
+    /// Equal in every run: a failing library fails again.
     private struct Random {
         private var state: UInt64 = 0x2545_F491_4F6C_DD1D
 
@@ -68,7 +67,7 @@ struct ModelTrial {
 
         mutating func key() -> [UInt8] {
             let count = 1 + next(12)
-            // Few values, so that keys meet again, and are beginnings of others.
+            // Few byte values, so that keys repeat, and are prefixes of others.
             return (0..<count).map { _ in [0, 1, 0x7F, 0x80, 0xFF][next(5)] }
         }
 

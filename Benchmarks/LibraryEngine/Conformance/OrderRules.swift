@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 
 enum OrderRules {
-    /// Keys whose order is easily got wrong: beginnings of others, bytes above 127, bytes 0.
+    /// Keys whose order is easily wrong: prefixes of others, bytes above 127, bytes 0.
     private static let keys: [[UInt8]] = [
         [0], [0, 0], [0, 1], [1], [1, 0], [0x61], [0x61, 0], [0x61, 0x62], [0x62], [0x7F], [0x80], [0x80, 0], [0xFE],
         [0xFF], [0xFF, 0], [0xFF, 0xFF],
@@ -10,7 +10,7 @@ enum OrderRules {
 
     private static func withKeys(_ subject: ConformanceSubject, _ body: (LibraryTransaction) throws -> Void) throws {
         try subject.withStore { store in
-            // Not in their order.
+            // Not in order.
             let mixed = keys.indices.map { keys[$0 * 7 % keys.count] }
             try store.change(mixed.map { ($0, $0 + [7]) })
             let transaction = try store.begin(store.snapshotKind)
@@ -35,7 +35,7 @@ enum OrderRules {
             }.joined(separator: " ")
     }
 
-    /// What scans do.
+    /// Rules for scans.
     static let rules: [ConformanceRule] = [
         ConformanceRule("scan-order", "a scan gives all keys in the order of their bytes, as memcmp has it") {
             subject in
@@ -97,7 +97,7 @@ enum OrderRules {
         },
     ]
 
-    /// Some are keys, some stand between two, one before and one behind all.
+    /// Some are keys, some lie between two keys, one is before and one after all keys.
     private static let bounds: [[UInt8]] = [
         [0], [0, 0, 0], [1], [0x61], [0x61, 0x61], [0x80], [0xFE, 1], [0xFF, 0xFF], [0xFF, 0xFF, 0xFF],
     ]

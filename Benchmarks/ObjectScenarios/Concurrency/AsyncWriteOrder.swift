@@ -10,10 +10,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Writes that a Realm of a queue runs later: in order, taken back, left open, and in groups whose process is killed.
+/// Asynchronous writes of a Realm on a queue: in order, cancelled, left open, and in groups whose process is killed.
 ///
-/// A violation: another order than that of the calls, a write that was taken back and ran, one that was never told how
-/// it ended, or a group of commits that is there in part.
+/// A violation: an order that differs from that of the calls, a cancelled write that ran, one whose completion was
+/// never called, or a group of commits that is partly there.
 struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     let slug = "async-write"
     let family = Family.concurrency
@@ -36,15 +36,15 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         try PolicyTrials(context, policy: .substitute).run(Self.names, trial: Self.trial)
     }
 
-    /// What the writes left behind, in order.
+    /// The effects of the writes, in order.
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])
         private let over = DispatchSemaphore(value: 0)
 
         func note(_ line: String) { lines.withLock { $0.append(line) } }
         func finish() { over.signal() }
-        /// - Returns: false when nobody has finished after half a minute; a trial that takes so long is ended before.
-        /// Long, because all tasks of a process share a few threads; the harness sees a hang by itself.
+        /// - Returns: false when the writes have not finished after five minutes; the harness ends a hanging trial
+        ///   earlier. Long, because all tasks of a process share a few threads.
         func waitForEnd() -> Bool { over.wait(timeout: .now() + 300) == .success }
         func lines(_ word: String) -> [String] { lines.withLock { $0.filter { $0.hasPrefix(word) } } }
         var first: String? { lines.withLock { $0.first } }
@@ -76,7 +76,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         .same("objects", EntryClasses.lines(realm), ids.map { EntryClasses.line($0) })
     }
 
-    /// What has to be there, which writes have to run, and which have to be told of their end.
+    /// The expected content, the writes that must run, and those whose completion must be called.
     private static func wanted(_ way: Way) -> (stored: [Int], ran: [Int], ended: [Int]) {
         switch way {
         case .order, .closePending, .invalidated, .inTask:
@@ -150,7 +150,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
             } catch { log.note("end \(id) with \(error)") }
         }
 
-        /// Waits until everything before it has begun.
+        /// Waits until all earlier writes have begun.
         func writeAll(_ ids: ClosedRange<Int>) async { for id in ids { await write(id) } }
     }
 
@@ -162,7 +162,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
                 try await writer.open(configuration)
                 if way == .taskCancelled {
                     let first = Task {
-                        // A task that was cancelled before its turn.
+                        // A task that is cancelled before its turn.
                         withUnsafeCurrentTask { $0?.cancel() }
                         await writer.write(1)
                     }
@@ -188,7 +188,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
 
     private static let groupSize = 8
 
-    /// A process commits in groups and is killed some microseconds behind an acknowledgement.
+    /// A process commits in groups and is killed some microseconds after an acknowledgement.
     private static func killGroups(_ context: CaseContext, _ number: Int) throws {
         let path = try context.emptyLocation("groups-\(number)").directory + "/a.strata"
         let configuration = EntryClasses.configuration(path, context.test.durability)
@@ -218,7 +218,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         let reader = try ForkedChild.start { output in
             do {
                 let lines = EntryClasses.lines(try Realm(configuration: configuration))
-                // What is wrong with the contents stands before how many they are.
+                // The first wrong object, then the number of objects.
                 var answer = [Int64(foreign(lines) ?? -1), Int64(lines.count)]
                 return write(output, &answer, 16) == 16 ? 0 : 2
             } catch { return 1 }
@@ -234,7 +234,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         context.report.add(Trial(address: FaultAddress(.kill, number), outcome: outcome, detail: detail))
     }
 
-    /// A process that did not get as far as it should, by the engine's doing.
+    /// Reports a process that ended early because of the engine.
     private static func report(_ context: CaseContext, _ number: Int, _ who: String, _ end: ChildEnd) {
         let isCrash = if case .signalled = end { true } else { false }
         context.report.add(
@@ -243,12 +243,12 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
                 detail: "\(who) ended by itself: \(end)"))
     }
 
-    /// The first object that no group has committed so; nil when there is none.
+    /// The first object that is not of a committed group; nil when there is none.
     static func foreign(_ lines: [String]) -> Int? {
         lines.indices.first { lines[$0] != EntryClasses.line($0 < 2 ? $0 : $0 - 2 + groupSize) }
     }
 
-    /// Two commits first, which no group takes. An acknowledged group is there, and the one after it may be.
+    /// The first two commits are not in a group. Acknowledged groups must be there, and the next one may be.
     static func judgeGroups(count: Int, acknowledged: Int) -> (Outcome, String) {
         let grouped = count - 2
         if grouped < 0 || grouped % groupSize != 0 { return (.silentlyWrong, "\(count) objects: a group in part") }

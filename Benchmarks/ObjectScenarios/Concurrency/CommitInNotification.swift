@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A commit's own notification gives everything up: the commit stays.
+/// The notification of a commit releases everything: the commit must stay.
 struct CommitInNotification: ObjectTrialScenario {
     let slug = "commit-in-notification"
     let family = Family.concurrency
@@ -39,7 +39,7 @@ struct CommitInNotification: ObjectTrialScenario {
         return .all([
             .same("objects that another thread sees", there, expected),
             .same("objects here", EntryClasses.lines(realm), expected),
-            // Its own commit and a refresh have to tell it.
+            // The notification comes with the commit and with a refresh.
             .expect("a notification came", isDone, true),
         ])
     }

@@ -11,10 +11,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Another process commits, and observers of this one have to hear of it without asking.
+/// Another process commits; observers in this process must be notified without polling.
 ///
-/// Behind half of its commits, the last among them, the other process waits with the file open until they have been
-/// heard of: no later commit, and no close, wakes an observer that a lost call left asleep.
+/// After half of its commits, the last among them, the other process waits with the file open until this process was
+/// notified: so no later commit, and no close, wakes an observer that missed a wake-up.
 ///
 /// A violation: an object that the observer was not told of, or was told of twice, a call without a change, a call for
 /// an object that no process wrote, a notification that came later than the bound, or threads that wake again and again
@@ -33,7 +33,7 @@ struct CrossProcessWake: Scenario {
             "bound", .allowance, default: 1_000, summary: "milliseconds that the slowest notification may take"),
     ]
 
-    /// What observers saw, and when.
+    /// The notifications of observers, with their times.
     final class Seen: Sendable {
         struct State {
             var moments: [Int: UInt64] = [:]
@@ -62,7 +62,7 @@ struct CrossProcessWake: Scenario {
         var random = context.random("pauses")
         let pauses = (0..<count).map { _ in UInt32(random.below(4_000)) }
         let bound = try context.integer("bound")
-        // Forked while this process has no thread.
+        // Forked while this process has only one thread.
         let writer = try ForkedChild.start { output in Self.write(configuration, gate, pauses, output) }
         var held = Held(gate: gate, count: count, patience: UInt64(bound) * 2_000_000)
         try context.withEngineErrors {
@@ -78,14 +78,14 @@ struct CrossProcessWake: Scenario {
             context.report.check(
                 "objects", expected: ([-1] + Array(0..<count)).map { EntryClasses.line($0) },
                 got: queue.sync { Self.lines(configuration, queue) })
-            // Far more than the bound, so that what is late and what never comes can be told apart.
+            // Far more than the bound, to tell late notifications from missing ones.
             let limit = MonotonicClock.now() + 10_000_000_000
             while MonotonicClock.now() < limit, seen.state.withLock({ $0.moments.count }) < count { usleep(1_000) }
             Self.judge(seen, returned, bound: bound, context.report)
         }
     }
 
-    /// The commits behind which the other process waits.
+    /// The commits after which the other process waits.
     struct Held {
         let gate: String
         let count: Int
@@ -98,7 +98,7 @@ struct CrossProcessWake: Scenario {
             (self.gate, self.count, self.patience) = (gate, count, patience)
         }
 
-        /// So many in a row that a call of any five, or of any three, is among them.
+        /// Consecutive ones, so that any pattern with a period of five or of three is among them.
         static func contains(_ id: Int, of count: Int) -> Bool { id % 12 >= 6 || id >= count - 6 }
 
         static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
@@ -120,7 +120,7 @@ struct CrossProcessWake: Scenario {
         }
     }
 
-    /// What this process sees of the other one's commits.
+    /// The commits of the other process as this process sees them.
     private static func lines(_ configuration: Realm.Configuration, _ queue: DispatchQueue) -> [String] {
         do {
             let realm = try Realm(configuration: configuration, queue: queue)
@@ -153,10 +153,10 @@ struct CrossProcessWake: Scenario {
         report.add(latency, name: "commit to callback")
         report.add(.operations, Double(returned.count), statistic: "count")
         let missing = returned.indices.filter { state.moments[$0] == nil }
-        report.check("objects that nobody was told of", expected: [], got: Array(missing.prefix(10)))
+        report.check("objects missing from notifications", expected: [], got: Array(missing.prefix(10)))
         report.check("objects told of twice", expected: [], got: Array(state.twice.prefix(10)))
         report.check("calls without a change", expected: 0, got: state.emptyCalls)
-        report.check("calls for an object that nobody touched", expected: 0, got: state.idleCalls)
+        report.check("calls for an object that no process changed", expected: 0, got: state.idleCalls)
         report.check("at most one call per commit", expected: true, got: state.calls <= returned.count)
         let slowest = Double(latency.maximum) / 1e6
         report.add(
@@ -197,7 +197,7 @@ struct CrossProcessWake: Scenario {
         #endif
     }
 
-    /// When each commit returned, by the clock that all processes share.
+    /// The return times of commits, on the clock that all processes share.
     private static func receive(
         _ writer: ForkedChild, _ count: Int, each: (_ id: Int) throws -> Void
     ) throws -> [UInt64] {

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Observers of a few key paths, over links, lists, circles and backlinks.
+/// Observers with key paths, over links, lists, cycles and backlinks.
 struct KeyPathFilters: ObjectTrialScenario {
     let slug = "key-path-filter"
     let family = Family.concurrency
@@ -31,7 +31,7 @@ struct KeyPathFilters: ObjectTrialScenario {
         let expected = change(way, articles, realm)
         try realm.commitWrite()
         let told = calls
-        // Who is told of nothing has to be somebody who would have been told.
+        // The control: an observer that got no call must be able to get one.
         try realm.write { control(way, articles) }
         return .all([
             .expect("indices told of", told, expected),
@@ -39,7 +39,7 @@ struct KeyPathFilters: ObjectTrialScenario {
         ])
     }
 
-    /// Changes what the path of the first article leads to, and nobody else's.
+    /// Changes something at the path of the first article only.
     private static func control(_ way: Way, _ articles: [Article]) {
         switch way {
         case .own, .ownOther, .insertionAlways: articles[0].title = "control"
@@ -63,7 +63,7 @@ struct KeyPathFilters: ObjectTrialScenario {
     }
 
     /// Changes something, inside a write.
-    /// - Returns: for each call that has to come, the indices that it tells of.
+    /// - Returns: for each expected call, its indices.
     private static func change(_ way: Way, _ articles: [Article], _ realm: Realm) -> [[Int]] {
         switch way {
         case .own:

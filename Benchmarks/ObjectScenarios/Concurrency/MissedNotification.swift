@@ -4,7 +4,7 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// Changes of other threads: each has to be told of once, whether a run loop turns or not.
+/// Changes of other threads: each must be notified once, with and without a running run loop.
 struct MissedNotification: ObjectTrialScenario {
     let slug = "missed-notification"
     let family = Family.concurrency
@@ -15,7 +15,7 @@ struct MissedNotification: ObjectTrialScenario {
     }
 
     private final class Seen: Sendable {
-        /// Of inserted objects, or the values that an object had.
+        /// Of inserted objects, or the successive values of an object.
         let numbers = Mutex<[Int]>([])
         let calls = Mutex(0)
 
@@ -50,7 +50,7 @@ struct MissedNotification: ObjectTrialScenario {
             }
         }
         if way == .coalesced { realm.refresh() }
-        // A queue is woken by the commit: it runs what it was given before this.
+        // The commit wakes the queue, which first runs what was submitted earlier.
         for _ in 0..<100 where seen.all.count < count { queue.sync {} }
         let calls = seen.calls.withLock { $0 }
         let isRight: Bool
@@ -67,7 +67,7 @@ struct MissedNotification: ObjectTrialScenario {
         ])
     }
 
-    /// One object that another thread changes, observed on a queue: what is told ends with the newest value.
+    /// One object that another thread changes, observed on a queue: the last notification must have the newest value.
     private static func object(_ realm: Realm, _ place: TrialPlace) throws -> PolicyTrials.Finding {
         guard let entry = realm.object(ofType: Entry.self, forPrimaryKey: 0) else { return .wrong("no object") }
         let seen = Seen()

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Observers come and go while observers are told.
+/// Observers are added and removed while observers are notified.
 struct ObserverInCallback: ObjectTrialScenario {
     let slug = "observer-in-callback"
     let family = Family.concurrency

@@ -5,14 +5,14 @@ import Seeds
 import Strata
 import Synchronization
 
-/// Threads open a database, read all of it and let it go, again and again, while others do the same.
+/// Threads open a database, read all of it and close it, again and again, concurrently.
 ///
-/// A violation: an object that was committed and is not there, or is not as it was committed, at any opening. With no
-/// two threads that had it open at once, or none that found it let go by all, nothing was tried.
+/// A violation: at any open a committed object that is missing or wrong. Inconclusive where no two threads had it open
+/// at once, or no thread found it closed by all.
 struct OpenCloseRace: Scenario {
     let slug = "open-close-race"
     let family = Family.concurrency
-    let question = "May a database be opened on one thread while another one lets it go?"
+    let question = "Can a database be opened on one thread while another one closes it?"
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
@@ -20,13 +20,13 @@ struct OpenCloseRace: Scenario {
         ScenarioParameter("rounds", .size, default: 60, summary: "openings per thread"),
     ]
 
-    /// What the threads did at once, and what they found.
+    /// The overlaps of the threads, and what they found.
     final class Watch: Sendable {
         struct State {
             var open = 0
-            /// Openings while somebody else had it open.
+            /// Opens while another thread had it open.
             var overlaps = 0
-            /// How often the last of them let it go.
+            /// Closes after which no thread had it open.
             var endings = 0
             var wrong: [String] = []
         }
@@ -48,7 +48,7 @@ struct OpenCloseRace: Scenario {
 
         func wrong(_ text: String) { state.withLock { $0.wrong.append(text) } }
 
-        /// Why nothing was tried; nil when something was.
+        /// Why the case is inconclusive; nil otherwise.
         var objection: String? {
             state.withLock { state in
                 if state.overlaps == 0 { return "no two threads had the database open at once" }
@@ -111,7 +111,7 @@ struct OpenCloseRace: Scenario {
                     try realm.write { realm.add(EntryClasses.make(100 + thread * 1_000_000 + round)) }
                 }
             }
-            // Long enough, now and then, that all are away at once.
+            // Long enough, now and then, that no thread has it open.
             let pause = random.below(round % 2 == 0 ? 200 : 5_000)
             Thread.sleep(forTimeInterval: Double(pause) / 1e6)
         }

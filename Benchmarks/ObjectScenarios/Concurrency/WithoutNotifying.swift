@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A screen that made a change itself asks not to be told of it. It has to be told of everything else.
+/// A screen that makes a change excludes its own token from the notification. It must be notified of all other changes.
 struct WithoutNotifying: ObjectTrialScenario {
     let slug = "without-notifying"
     let family = Family.concurrency

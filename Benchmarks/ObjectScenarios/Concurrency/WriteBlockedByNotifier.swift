@@ -6,10 +6,10 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// Observers that are slow, and observers of a graph in which everything leads to everything, while a thread writes.
+/// Slow observers, and observers of a densely linked graph, while a thread writes.
 ///
-/// A violation: a write that waits for a callback, one that takes longer than the bound, or observers that do not end
-/// with the newest version.
+/// A violation: a write that waits for a callback, one that takes longer than the bound, or an observer whose last
+/// notification does not have the newest version.
 struct WriteBlockedByNotifier: Scenario {
     let slug = "write-blocked-by-notifier"
     let family = Family.concurrency
@@ -38,7 +38,7 @@ struct WriteBlockedByNotifier: Scenario {
     }
 
     private final class Board: Sendable {
-        /// The number of the newest commit that each observer saw.
+        /// The number of the newest commit in each observer's notifications.
         let newest: Mutex<[Int]>
         let calls = Atomic<Int>(0)
         let begun = DispatchSemaphore(value: 0)
@@ -77,7 +77,7 @@ struct WriteBlockedByNotifier: Scenario {
         }
     }
 
-    /// A callback that waits for the writer: a writer that waited for it in turn would never end.
+    /// A callback that waits for the writer: if the writer waited for it in turn, both would hang.
     private static func slowCallback(_ realm: Realm, _ report: CaseReport, patience: Int) throws {
         let board = Board(observers: 1)
         let queue = DispatchQueue(label: "slow")
@@ -113,7 +113,7 @@ struct WriteBlockedByNotifier: Scenario {
         let path = ["friends.friends.name"]
         let tokens = (0..<observers).map { observer in
             all.observe(keyPaths: path, on: DispatchQueue(label: "observer \(observer)")) { change in
-                // One that starts late has its first call with what is there then.
+                // The first call of an observer that starts late has the newer state.
                 switch change {
                 case .initial(let now), .update(let now, _, _, _):
                     board.sees(now.compactMap { Int($0.name) }.max() ?? -1, observer)
@@ -126,7 +126,7 @@ struct WriteBlockedByNotifier: Scenario {
         var (begin, whole) = (Histogram(), Histogram())
         var number = 0
         let patienceEnd = MonotonicClock.now() + UInt64(patience) * 1_000_000
-        // At least until somebody was told of something: what happens beside nothing says nothing.
+        // At least until an observer was notified: writes without concurrent notifications show nothing.
         while number < count
             || board.calls.load(ordering: .acquiring) == before && MonotonicClock.now() < patienceEnd
         {
@@ -163,8 +163,8 @@ struct WriteBlockedByNotifier: Scenario {
             got: board.newest.withLock { $0 })
     }
 
-    /// Waits until every observer has begun.
-    /// - Returns: how many calls there were.
+    /// Waits until every observer has started.
+    /// - Returns: the number of calls.
     private static func initialCalls(_ board: Board, _ observers: Int, _ patience: Int) throws -> Int {
         let limit = MonotonicClock.now() + UInt64(patience) * 1_000_000
         while board.calls.load(ordering: .acquiring) < observers {

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Writes and observers inside what an observer runs: one rule each, and never a deadlock.
+/// Writes and observers inside callbacks of observers: each follows its rule, and none deadlocks.
 struct WriteInCallback: ObjectTrialScenario {
     let slug = "write-in-callback"
     let family = Family.concurrency

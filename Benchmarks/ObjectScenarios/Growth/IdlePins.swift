@@ -9,18 +9,18 @@ import Strata
     import Foundation
 #endif
 
-/// Files of commits beside something that looks at the database and does not read: how large do they get?
+/// Sizes of files under commits, beside something that refers to the database without reading it.
 struct IdlePins {
     let path: String
     let configuration: Realm.Configuration
 
     static let rows = 2_000
 
-    /// Two files of the same commits, between which those of the subject have to lie.
+    /// Two files with the same commits as bounds for those of the subject.
     struct Controls {
-        /// Nothing looked.
+        /// Without any observer or reference.
         let alone: Series
-        /// Every version was held.
+        /// With every version pinned.
         let held: Series
     }
 
@@ -39,12 +39,12 @@ struct IdlePins {
     }
 
     /// Commits on a thread of its own; each changes a hundred objects.
-    /// - Returns: sizes, ten of them in the course of it.
+    /// - Returns: sizes at ten points.
     func commit(_ count: Int, name: String) throws -> Series {
         try commit(count, name: name) { _ in 0 }.series
     }
 
-    /// The same; what `beside` makes of the newest version is kept to the end.
+    /// The same; the values that `beside` makes of each newest version are kept until the end.
     func commit<Kept: Sendable>(
         _ count: Int, name: String, _ beside: @escaping @Sendable (Realm) throws -> Kept
     ) throws -> (series: Series, kept: [Kept]) {
@@ -71,14 +71,14 @@ struct IdlePins {
 
     private static func changed(_ number: Int) -> [Int] { (0..<100).map { (number &* 101 + $0 &* 19) % rows } }
 
-    /// What every object has to be after so many commits.
+    /// The expected objects after `count` commits.
     static func expected(after count: Int) -> [String] {
         var ranks = (0..<rows).map { $0 % 7 }
         for number in stride(from: 1, through: count, by: 1) { for id in changed(number) { ranks[id] = number } }
         return ranks.enumerated().map { "\($0) text \($0), rank \($1)" }
     }
 
-    /// Compares the objects, whole, with what the commits made of them.
+    /// Compares all objects, in full, with the expected ones.
     func check(_ name: String, after count: Int, _ report: CaseReport) throws {
         let expected = Self.expected(after: count)
         let realm = try Realm(configuration: configuration)
@@ -94,10 +94,10 @@ struct IdlePins {
 
     // MARK: Controls
 
-    /// As many versions as are held, or looked at: a store has places for some hundreds of pins.
+    /// Versions that are pinned or referred to: a store has room for some hundreds of pins.
     private static let mostKept = 100
 
-    /// - Parameter live: percent of the live data that a file may grow to beside which nobody looks.
+    /// - Parameter live: allowed size of the file without observers, in percent of its live data.
     static func controls(_ context: CaseContext, commits count: Int, live: Int) throws -> Controls {
         let report = context.report
         let file = try IdlePins(context, "alone")
@@ -116,12 +116,12 @@ struct IdlePins {
         return Controls(alone: alone, held: held)
     }
 
-    /// What a file may be larger than its bound for: it grows in steps.
+    /// How much larger than its bound a file may be: it grows in steps.
     private static let growthStep = 256 << 10
 
     private static func allowed(_ basis: Int, _ percent: Int) -> Int { basis / 100 * percent + growthStep }
 
-    /// The file beside which nobody looks, against the data in it: the log aside, which has a size of its own.
+    /// Compares the file without observers with the data in it, without the log, whose size has another bound.
     static func judgeAlone(_ alone: Series, data: Int, percent: Int, _ report: CaseReport) {
         let (size, allowed) = (largestFile(alone), allowed(data, percent))
         report.add(
@@ -130,8 +130,8 @@ struct IdlePins {
                 detail: size <= allowed ? "" : "\(size) bytes, of live data \(data), allowed \(allowed)"))
     }
 
-    /// Compares with a file beside which nothing looked. Where a file whose versions are all held keeps the bound as
-    /// well, the bound tells nothing.
+    /// Compares with the file without observers. Where the file with all versions pinned is within the bound, too, the
+    /// bound shows nothing.
     static func judge(_ name: String, _ with: Series, _ controls: Controls, percent: Int, _ report: CaseReport) {
         let (size, basis) = (largestFile(with), largestFile(controls.alone))
         let allowed = allowed(basis, percent)

@@ -5,11 +5,11 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// The same commits beside no observer and beside many.
+/// The same commits without an observer and with many.
 ///
-/// A violation: a file that is larger with observers than without, or an observer that does not end with what is there.
-/// Where a file in which every version is held keeps the bound as well, or nobody was told while commits ran, nothing
-/// was tried.
+/// A violation: a file that is larger with observers than without, or an observer whose last state is not the final
+/// one. Inconclusive where a file with every version pinned is within the bound, too, or no observer was notified
+/// during the commits.
 struct ManyListeners: Scenario {
     let slug = "many-listeners"
     let family = Family.growth
@@ -26,7 +26,7 @@ struct ManyListeners: Scenario {
             summary: "percent of the size without them, and 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "percent of its live data that a file may take beside which nobody looks, and 256 KiB"),
+            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
     ]
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")
@@ -63,7 +63,7 @@ struct ManyListeners: Scenario {
         }
     }
 
-    /// The newest value that each observer saw.
+    /// The newest value in each observer's notifications.
     private final class Newest: Sendable {
         private let values: Mutex<[Int]>
         private let count = Atomic<Int>(0)

@@ -9,15 +9,15 @@ import Strata
     import Darwin
 #endif
 
-/// What the engine looks at for one kind of work, at one size and at a quarter of it.
+/// Counts the steps of the engine for one kind of work, at one size and at a quarter of it.
 ///
-/// Steps are rows, keys, entries, elements and observers that the working thread looked at, as the engine counts them:
-/// they repeat exactly, on a busy machine too, where a clock would need rounds. The exponent is that of the steps over
-/// the size; more than the work needs is a violation. What a step costs the other plans of scale measure.
+/// Steps are rows, keys, entries, elements and observers that the working thread visited, as counted by the engine:
+/// they repeat exactly, on a busy machine too, where times would need rounds. The exponent is that of the steps over
+/// the size; a larger one than the work needs is a violation. Other plans measure the cost of a step.
 struct ObjectSteps: Scenario {
     let slug = "object-steps"
     let family = Family.growth
-    let question = "How does what objects, queries and observers look at grow with the size?"
+    let question = "How does the work of objects, queries and observers grow with the size?"
     let requires: Set<Capability> = [.objects]
     let durability: DurabilityClass? = DurabilityClass.none
     let parameters = [
@@ -81,7 +81,7 @@ final class SteppedShelf {
         self.report = report
     }
 
-    /// Runs what is counted.
+    /// Runs the work that is counted.
     @discardableResult
     func counting<Value>(_ body: () throws -> Value) rethrows -> Value {
         let start = WorkSteps.taken
@@ -95,7 +95,7 @@ final class SteppedShelf {
 }
 
 extension Metric {
-    /// Rows, keys, entries, elements and observers that were looked at.
+    /// Visited rows, keys, entries, elements and observers.
     static let steps = Metric("steps", unit: "count", .lowerIsBetter, .deterministic)
     static let stepsExponent = Metric("steps_exponent", unit: "ratio", .lowerIsBetter, .deterministic)
 }

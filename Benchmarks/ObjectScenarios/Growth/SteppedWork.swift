@@ -6,28 +6,28 @@ import Strata
     import Foundation
 #endif
 
-/// Work whose steps are counted: what users found to be quadratic, in this engine or in its likes.
+/// Work whose steps are counted: operations that users found to be quadratic, in this engine or in similar ones.
 enum SteppedWork: String, CaseIterable {
-    /// An IN with a value for every fourth row, of text, doubles and values of any type without an index.
+    /// An IN with a value for every fourth row, over unindexed text, doubles and mixed values.
     case inValues = "in-values"
-    /// Members of a set that nothing manages come, are asked for, and go.
+    /// Insertions into an unmanaged set, lookups and removals.
     case unmanagedSet = "unmanaged-set"
     /// An observer for each object.
     case observers
     /// The section of each key.
     case sectionOfKey = "section-of-key"
-    /// A loop in a write that asks a list for its next element, and changes that one.
+    /// A loop in a write that gets the next element of a list and changes it.
     case listLoop = "list-loop"
-    /// Commits of one object, whose unique key begins with what all have.
+    /// Commits of one object, with unique keys that share a long prefix.
     case uniqueKey = "unique-key"
-    /// How many objects a frozen class has.
+    /// The number of objects of a frozen class.
     case frozenCount = "frozen-count"
-    /// Commits of one object beside an observer of sections.
+    /// Commits of one object with an observer of sections.
     case sectionCommits = "section-commits"
 
     static let classes: [ObjectBase.Type] = [StepItem.self, StepList.self, StepAccount.self]
 
-    /// The power of the size that the steps of the whole work need, logarithms aside.
+    /// The power of the size that the steps of the whole work need, without logarithms.
     var neededExponent: Double {
         switch self {
         case .inValues, .unmanagedSet, .observers, .sectionOfKey, .listLoop, .uniqueKey, .sectionCommits: 1
@@ -150,7 +150,7 @@ enum SteppedWork: String, CaseIterable {
 
     private static func commitBesideSections(_ shelf: SteppedShelf) throws {
         try fill(shelf)
-        // Each section has eight members, whatever the size.
+        // Each section has eight members at every size.
         var asked = 0
         let sections = shelf.realm.objects(StepItem.self).sectioned(
             by: {
@@ -171,7 +171,7 @@ enum SteppedWork: String, CaseIterable {
             try shelf.counting { try shelf.realm.write { item.isDone = true } }
         }
         shelf.check("places that observers of sections were told of", expected: expected, got: changed)
-        // Passes over the keys of all rows stay; the program's closure is asked for what changed.
+        // Passes over the keys of all rows remain; the program's closure is called only for changes.
         shelf.check(
             "section keys that were asked for", expected: "at most 16", got: asked <= 16 ? "at most 16" : "\(asked)")
     }

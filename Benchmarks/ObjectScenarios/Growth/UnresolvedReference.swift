@@ -3,16 +3,15 @@ import Harness
 import RunRecords
 import Strata
 
-/// Things that lead to the database and that nobody uses, while another thread commits.
+/// Unused references and results while another thread commits.
 ///
-/// A violation: a file that grows as if versions were pinned by references that are not resolved, or by results of a
-/// queue that does nothing any more; references that lead elsewhere; what is frozen and is not as it was. The controls
-/// are a file of the same commits beside which nothing looks, and one in which every version is held: where the bound
-/// does not tell those two apart, nothing was tried.
+/// A violation: a file that grows as if unresolved references, or results of an idle queue, pinned versions; references
+/// that resolve to another object; frozen objects that changed. The controls are a file of the same commits without any
+/// reference, and one with every version pinned: where the bound does not separate those two, the case is inconclusive.
 struct UnresolvedReference: Scenario {
     let slug = "unresolved-reference"
     let family = Family.growth
-    let question = "Does a reference that nobody resolves hold an old version?"
+    let question = "Does an unresolved reference pin an old version?"
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
@@ -24,7 +23,7 @@ struct UnresolvedReference: Scenario {
             summary: "percent of the size without it, and 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "percent of its live data that a file may take beside which nobody looks, and 256 KiB"),
+            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
     ]
 
     func run(_ context: CaseContext) throws {
@@ -37,7 +36,7 @@ struct UnresolvedReference: Scenario {
         }
     }
 
-    /// References to one object, made in one version after the other.
+    /// References to one object, each made in another version.
     private func references(_ context: CaseContext, _ count: Int, _ controls: IdlePins.Controls) throws {
         let file = try IdlePins(context, "reference")
         let (series, references) = try file.commit(count, name: "references") { realm in
@@ -61,7 +60,7 @@ struct UnresolvedReference: Scenario {
     private func results(_ context: CaseContext, _ count: Int, _ controls: IdlePins.Controls) throws {
         let file = try IdlePins(context, "results")
         let queue = DispatchQueue(label: "unread")
-        // Made on a queue that then does nothing any more.
+        // Made on a queue that is idle afterwards.
         let unread = try queue.sync {
             try Realm(configuration: file.configuration, queue: queue).objects(Entry.self).where { $0.rank > 3 }
         }

@@ -2,10 +2,10 @@ import Harness
 import RunRecords
 import Strata
 
-/// More versions held than the configuration allows, and what a program can do about it.
+/// More pinned versions than the configuration allows, and the remedies of a program.
 ///
-/// A violation: a write that goes on past the limit, one that is refused below it, an error that letting go or opening
-/// again does not end, or data that is not as it was.
+/// A violation: a write that succeeds beyond the limit, one that is refused below it, an error that persists after
+/// versions were released or the file was reopened, or wrong data.
 struct VersionLimit: ObjectTrialScenario {
     let slug = "version-limit"
     let family = Family.growth
@@ -15,8 +15,8 @@ struct VersionLimit: ObjectTrialScenario {
 
     private static let limit = 4
 
-    /// Commits, and holds each version.
-    /// - Returns: the versions, up to the first that could not be made.
+    /// Commits, and pins each version.
+    /// - Returns: the versions, up to the first refusal.
     private static func hold(_ count: Int, _ realm: Realm) throws -> (held: [Realm], refusal: Realm.Error?) {
         var held: [Realm] = []
         for id in 1...count {
@@ -49,8 +49,8 @@ struct VersionLimit: ObjectTrialScenario {
         switch way {
         case .refused:
             return .all([
-                // The write that comes while as many are held as may be is the last one that is begun; the commit
-                // before it may hold its version for a moment longer than its caller does.
+                // The last write that begins is the one at the limit; the commit before it may pin its version for a
+                // moment longer than its caller does.
                 .expect("\(count) versions held when a write was refused", (limit...limit + 1).contains(count), true),
                 .same("objects", EntryClasses.lines(realm), objects(Array(1...count))),
                 .expect("the text names the limit", refusal.message.contains("\(limit)"), true),

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The inverse of a link, held while either end of the link goes.
+/// The inverse of a link, held while either end of the link is deleted.
 struct BacklinksDeleted: CellScenario {
     let slug = "backlinks-deleted"
     let question = "What are the backlinks of a deleted object, and of an object whose owner is deleted?"

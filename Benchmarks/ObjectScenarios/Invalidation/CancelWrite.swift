@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A write is called off: what it did is undone, in the file and in every handle.
+/// A write is cancelled: its changes are undone, in the file and in every handle.
 struct CancelWrite: CellScenario {
     let slug = "cancel-write"
     let question = "After a write was cancelled, is every handle what it was before?"
@@ -64,7 +64,7 @@ struct CancelWrite: CellScenario {
             realm.refresh()
             finding = .expect("numbers after invalidate and refresh", table.map(\.number).sorted(), [0, 1, 2, 3, 4])
         }
-        // What the handles say is one thing, and what the file has another.
+        // Handles and file are checked separately.
         return .all([
             finding, .same("contents", C.lines(realm), expected),
             .same("contents to another thread", try place.elsewhere(realm) { C.lines($0) }, expected),
@@ -72,7 +72,7 @@ struct CancelWrite: CellScenario {
         ])
     }
 
-    /// The observer that was to hear nothing of the write has to hear of the next one.
+    /// The control: the observer that must not be notified of the write must be notified of the next one.
     private static func told<C: ShownObject>(
         _ type: C.Type, _ realm: Realm, calls: () -> Int
     ) throws -> PolicyTrials.Finding {

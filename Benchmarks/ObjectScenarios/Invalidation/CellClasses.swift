@@ -1,6 +1,6 @@
 import Strata
 
-/// What a cell on a screen shows. Its declared defaults are told from the values that are stored.
+/// The object of a table cell. Its declared defaults differ from stored values.
 protocol ShownObject: Object {
     static func make(_ number: Int) -> Self
     var number: Int { get }
@@ -20,7 +20,7 @@ protocol ShownObject: Object {
 }
 
 extension ShownObject {
-    /// Everything that the object holds, and what leads to it.
+    /// All values of the object, and its backlinks.
     var line: String {
         Self.line(
             number, title, count, weight, partner: partner?.number, parts: parts.map(\.number),

@@ -2,12 +2,12 @@ import Harness
 import RunRecords
 import Strata
 
-/// A scenario of small trials, each tried on a class with a primary key and on one without.
+/// A scenario of small trials, each run with a class with a primary key and one without.
 protocol CellScenario: Scenario {
     associatedtype Way: RawRepresentable, CaseIterable where Way.RawValue == String
 
-    /// What the process says at its end, under either policy, where the trial is misuse that no signature can report;
-    /// nil where it has to go on.
+    /// The message with which the process must end, under either policy, where the trial is misuse that no signature
+    /// can report; nil where it must continue.
     static func trapText(_ way: Way) -> String?
     static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding
 }
@@ -57,7 +57,7 @@ extension TrialPlace {
         return cell
     }
 
-    /// Runs the body on a thread of its own, with a Realm of its own, and waits for its end.
+    /// Runs the body on another thread, with a Realm of its own, and waits for its end.
     func elsewhere<Output: Sendable>(
         _ realm: Realm, _ body: @escaping @Sendable (Realm) throws -> Output
     ) throws -> Output {

@@ -1,10 +1,10 @@
-/// Rows as a table view shows them, changed by deletions, then insertions, then new values of the rows that were
-/// modified. What no change set names stays as it was shown.
+/// The rows of a table view, updated by a change set: deletions, then insertions, then modifications. Other rows stay
+/// as they were shown.
 struct ChangeSetMirror<Row> {
     var rows: [Row] = []
 
     /// - Parameter now: the rows of the collection.
-    /// - Returns: what is wrong with the change set by itself; nil where it can be applied.
+    /// - Returns: the error in the change set itself; nil where it can be applied.
     mutating func apply(
         _ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]
     ) -> String? {

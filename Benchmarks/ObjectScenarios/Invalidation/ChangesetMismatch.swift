@@ -3,7 +3,7 @@ import RunRecords
 import Seeds
 import Strata
 
-/// A table view keeps a mirror of a collection and applies every change set to it: the mirror has to be the collection.
+/// A table view applies every change set to a mirror of a collection: the mirror must equal the collection.
 struct ChangesetMismatch: Scenario {
     let slug = "changeset-mismatch"
     let family = Family.invalidation
@@ -13,7 +13,7 @@ struct ChangesetMismatch: Scenario {
         ScenarioParameter("commits", .size, default: 300, summary: "random commits, each followed by a comparison")
     ]
 
-    /// What a row of a table view shows.
+    /// The values of a row of a table view.
     private struct Row: Equatable {
         var id: Int
         var text: String
@@ -22,7 +22,7 @@ struct ChangesetMismatch: Scenario {
         init(_ entry: Entry) { (id, text, rank) = (entry.id, entry.text, entry.rank) }
     }
 
-    /// What a table view shows of a collection.
+    /// The rows of a table view for a collection.
     private final class Mirror {
         let name: String
         private var shown = ChangeSetMirror<Row>()

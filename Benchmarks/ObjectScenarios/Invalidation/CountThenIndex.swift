@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A table view asks for the number of rows, something is deleted, and the view asks for its last row.
+/// A table view gets the number of rows, an object is deleted, and the view gets its last row.
 struct CountThenIndex: Scenario {
     let slug = "count-then-index"
     let family = Family.invalidation
@@ -15,7 +15,7 @@ struct CountThenIndex: Scenario {
         case table, query, sorted, list
     }
 
-    /// Which rows go between count and index.
+    /// The rows that are deleted between count and index.
     private enum Victims: String, CaseIterable {
         case first, middle, last, two, all
     }
@@ -25,7 +25,7 @@ struct CountThenIndex: Scenario {
         case index
         /// The same on `results.snapshot()`, taken with the count.
         case snapshot
-        /// A loop over what is there now.
+        /// A loop over the current rows.
         case loop
     }
 
@@ -46,7 +46,7 @@ struct CountThenIndex: Scenario {
         return names
     }
 
-    /// What the policy `.trap` ends the process with; nil where it does not decide about the trial.
+    /// The message of the trap under `.trap`; nil where the policy does not apply to the trial.
     static func trapText(_ name: String) -> String? {
         name.hasSuffix(",\(Access.index.rawValue)") ? "is out of bounds" : nil
     }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A loop that deletes, or changes what it was chosen by, must not skip every other object.
+/// A loop that deletes its elements, or changes the property that selected them, must not skip elements.
 struct DeleteInLoop: CellScenario {
     let slug = "delete-in-loop"
     let question = "Does a loop that deletes its own matches see all of them?"

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A part of live results is deleted in one call: the part must not move while it goes.
+/// A range of live results is deleted in one call: the range must not shift during the deletion.
 struct DeleteSlice: CellScenario {
     let slug = "delete-slice"
     let question = "Does deleting a slice of results delete exactly that slice?"

@@ -4,7 +4,7 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// The object is gone before its observer was told anything.
+/// The object is deleted before its observer's first notification.
 struct DeletedBeforeFirstNotify: CellScenario {
     let slug = "deleted-before-first-notify"
     let question = "Is an observer told exactly once of an object that was gone before its first call?"

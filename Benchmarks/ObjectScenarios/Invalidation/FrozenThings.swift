@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Frozen things are read on other threads while their originals change and go.
+/// Frozen objects are read on other threads while their originals change and are deleted.
 struct FrozenThings: CellScenario {
     let slug = "frozen"
     let question = "Are frozen objects and collections what they were, on any thread, whatever is deleted?"
@@ -30,7 +30,7 @@ struct FrozenThings: CellScenario {
         let (list, results) = (owner.parts.freeze(), realm.objects(C.self).freeze())
         let (backlinks, frozenOwner, all) = (held.holders.freeze(), owner.freeze(), realm.freeze())
         try realm.write { realm.deleteAll() }
-        // Often and much enough that every page which could be used again is.
+        // Enough commits that every reusable page is reused.
         for round in 1...20 {
             try realm.write {
                 realm.deleteAll()
@@ -67,7 +67,7 @@ struct FrozenThings: CellScenario {
         results.map { ($0.number, $0.line) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// A frozen collection goes to other threads as it is.
+    /// A frozen collection is used on other threads directly.
     private struct Shared<Value>: @unchecked Sendable {  // frozen: nothing changes it
         let value: Value
         init(_ value: Value) { self.value = value }

@@ -2,8 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// What a user interface keeps of an object is its identity: sets, dictionaries and list differences hold it longer
-/// than the object lives.
+/// A user interface keeps the identity of an object: in sets, dictionaries and list differences it outlives the object.
 struct IdentityAfterDelete: CellScenario {
     let slug = "identity-after-delete"
     let question = "Are hash, equality, id and description of a deleted object what they were?"

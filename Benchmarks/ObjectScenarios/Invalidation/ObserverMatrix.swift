@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A dog, which knows by an inverse the person who has it.
+/// A dog with an inverse to its owner.
 final class MatrixDog: Object {
     @Persisted var name = ""
     @Persisted var age = 0
@@ -14,7 +14,7 @@ final class MatrixPerson: Object {
     @Persisted var dogs: List<MatrixDog>
 }
 
-/// Each screen observes one class. A change of the other one is none of its business, and one of its own never is.
+/// Each screen observes one class. It must be notified of every change of that class, and of no change of the other.
 struct ObserverMatrix: Scenario {
     let slug = "observer-matrix"
     let family = Family.invalidation
@@ -28,7 +28,7 @@ struct ObserverMatrix: Scenario {
         case parentThenChild, childThenParent, nothing
     }
 
-    /// What is observed, and which changes it has to be told of.
+    /// The observed thing, and the changes that require a notification.
     enum Observer: String, CaseIterable {
         case dogs, people, dogNames, dogObject, personList
 
@@ -85,7 +85,7 @@ struct ObserverMatrix: Scenario {
         defer { token.invalidate() }
         try realm.write { try apply(change, realm, taro, jiro, alice) }
         let told = calls
-        // Who is told of nothing has to be somebody who would have been told.
+        // The control: an observer that got no call must be able to get one.
         let isGone =
             observer == .dogObject && change == .deleteDog || observer == .personList && change == .deletePerson
         if !isGone { try realm.write { control(observer, realm, taro, jiro, alice) } }
@@ -95,7 +95,7 @@ struct ObserverMatrix: Scenario {
         ])
     }
 
-    /// Something that the observer has to be told of, whatever happened before.
+    /// A change that the observer must be notified of, after any other.
     private static func control(
         _ observer: Observer, _ realm: Realm, _ taro: MatrixDog, _ jiro: MatrixDog, _ alice: MatrixPerson
     ) {

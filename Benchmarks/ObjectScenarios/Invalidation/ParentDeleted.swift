@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// What a screen holds of an object that is gone: its list, results of the list, a query over them.
+/// References through a deleted object: its list, results of the list, a query over them.
 struct ParentDeleted: CellScenario {
     let slug = "parent-deleted"
     let question = "What are the list and the results of a parent that was deleted?"

@@ -2,26 +2,26 @@ import Harness
 import RunRecords
 import Strata
 
-/// An object that a cell or a controller holds is deleted, and then read: every kind of property, by every way of
-/// deleting, with a primary key and without.
+/// An object that a cell or a controller holds is deleted, and then read: every kind of property, after every kind of
+/// deletion, with and without a primary key.
 struct ReadDeleted: Scenario {
     let slug = "read-deleted"
     let family = Family.invalidation
-    let question = "What does a program get that reads a deleted object, and does it live on?"
+    let question = "What does a program get when it reads a deleted object, and does it keep running?"
     let requires: Set<Capability> = [.objects]
     let expects: Promise.Kind? = .safeDeletedAccess
     let parameters = [PolicyTrials.parameter]
 
-    /// How the object goes.
+    /// The kind of deletion.
     private enum Way: String, CaseIterable {
         case handle, otherHandle, loop, everything, recreated, inWrite
     }
 
-    /// What is read of it afterwards.
+    /// The kind of read afterwards.
     private enum Read: String, CaseIterable {
         case text, integer, real, link, description, hash, isInvalidated, checked, heldList
 
-        /// Reads that look at the row itself: the policy decides about them.
+        /// Reads that access the row itself: the policy applies to them.
         var followsPolicy: Bool {
             switch self {
             case .text, .integer, .real, .link: true
@@ -37,7 +37,7 @@ struct ReadDeleted: Scenario {
         }
     }
 
-    /// What the policy `.trap` ends the process with; nil where it does not decide about the trial.
+    /// The message of the trap under `.trap`; nil where the policy does not apply to the trial.
     static func trapText(_ name: String) -> String? {
         Read.allCases.contains { $0.followsPolicy && name.hasSuffix(",\($0.rawValue)") }
             ? "Object has been deleted or invalidated" : nil
@@ -80,7 +80,7 @@ struct ReadDeleted: Scenario {
         return try judge(held, read, before, place)
     }
 
-    /// What was known of the object while it was there.
+    /// The values of the object before its deletion.
     private struct Before<C: ShownObject> {
         let title: String
         let hash: Int
@@ -89,7 +89,7 @@ struct ReadDeleted: Scenario {
         init(_ cell: C) {
             title = cell.title
             hash = cell.hashValue
-            // The list is fetched while its owner is there, as a screen that shows it does.
+            // The list is fetched while its owner exists, as a screen that shows it does.
             if let cell = cell as? KeyedCell {
                 let list = cell.parts
                 parts = { list.count }
@@ -116,7 +116,7 @@ struct ReadDeleted: Scenario {
         }
     }
 
-    /// The declared default and a report for a read; identity, and the answer whether it is there, without one.
+    /// Reads must return the declared default with a report; identity and `isInvalidated` work without one.
     private static func judge<C: ShownObject>(
         _ cell: C, _ read: Read, _ before: Before<C>, _ place: TrialPlace
     ) throws -> PolicyTrials.Finding {

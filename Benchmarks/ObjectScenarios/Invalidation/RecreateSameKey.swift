@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// An object is deleted and another one takes its key, in one transaction or in two.
+/// An object is deleted and a new one gets its key, in one transaction or in two.
 struct RecreateSameKey: CellScenario {
     let slug = "recreate-same-key"
     let question = "Is an object that took the place of a deleted one another object?"

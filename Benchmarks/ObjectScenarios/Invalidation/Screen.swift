@@ -1,21 +1,21 @@
 import Strata
 
-/// A model of what shows a list, without a display: ForEach over a collection, and Text(count).
+/// A model of a list on a screen, without a display: ForEach over a collection, and Text(count).
 ///
-/// It does what a user interface does with what it showed last. `render` (a) compares and hashes the old elements,
-/// (b) resolves the old indices again, (c) reads the rows, (d) swaps in the new frame.
+/// It uses the last frame as a user interface does. `render` (a) compares and hashes the old elements, (b) resolves the
+/// old indices again, (c) reads the rows, (d) swaps in the new frame.
 final class Screen<C: ShownObject> {
     /// Why a screen is evaluated.
     enum Cause {
         /// A change by the screen's own event. Its old rows are still there and are resolved once more.
         case ownEvent
-        /// A model object said that it changes.
+        /// A model object sent objectWillChange.
         case objectWillChange
-        /// It comes back on top, or shows for the first time: there is no old frame.
+        /// It comes back on top, or appears for the first time: there is no old frame.
         case appears
     }
 
-    /// What is shown.
+    /// The displayed content.
     struct Frame: Equatable {
         var titles: [String] = []
         var count = 0
@@ -25,14 +25,14 @@ final class Screen<C: ShownObject> {
     enum Style {
         /// As with Realm: identity reads the row where there is a primary key, elements come from live results.
         case live
-        /// As with Strata: identity is captured, a frame is a snapshot, and the list observes what it shows.
+        /// As with Strata: identity is captured, a frame is a snapshot, and the list observes its content.
         case frames
     }
 
     let style: Style
     let isKeyed: Bool
     private(set) var frame = Frame()
-    /// A frame whose count was not that of its rows, or whose rows were not of one version.
+    /// Frames whose count differed from their rows, or whose rows were of different versions.
     private(set) var tornFrames = 0
     private(set) var renders = 0
     private let results: Results<C>
@@ -70,8 +70,8 @@ final class Screen<C: ShownObject> {
         identities = Set(elements.map(identity))
     }
 
-    /// With a primary key, Realm's hash and id read the row; without one they are the handle's. Strata keeps a primary
-    /// key where no read is needed: reading a stored property stands for Realm's read of the row.
+    /// With a primary key, Realm's hash and id read the row; without one they use the handle. Strata keeps a primary
+    /// key available without a read: reading a stored property simulates Realm's read of the row.
     private func identity(_ element: C) -> Int {
         guard style == .live else { return element.hashValue }
         guard isKeyed else { return ObjectIdentifier(element).hashValue }
@@ -80,8 +80,8 @@ final class Screen<C: ShownObject> {
     }
 }
 
-/// Runs a program's events, and what follows from them, in the order of a user interface: all notifications of an
-/// event, then at most one render.
+/// Runs a program's events with their consequences, in the order of a user interface: all notifications of an event,
+/// then at most one render.
 final class ScreenLoop {
     private var events: [() throws -> Void] = []
     private var notifications: [() -> Void] = []
@@ -95,12 +95,12 @@ final class ScreenLoop {
         notifications.append(notification)
     }
 
-    /// Renders that are asked for before the next one runs are one.
+    /// Requests for a render are merged until the next one runs.
     func setNeedsRender(_ render: @escaping () -> Void) {
         self.render = render
     }
 
-    /// Until nothing is left to do.
+    /// Until no event is left.
     func run() throws {
         while true {
             if !notifications.isEmpty {

@@ -1,12 +1,12 @@
 import Measuring
 import Strata
 
-/// One cell of the matrix: a program of one list screen and, for the other view, the view that has the button.
+/// One cell of the matrix: a program with one list screen and, for the other view, the view with the button.
 struct ScreenCell {
     enum Container: String, CaseIterable {
         /// Only the view on top renders; going back evaluates the one below anew.
         case navigation
-        /// All views stay mounted. They render when a model object says that it changes, and at no other time.
+        /// All views stay mounted. They render only when a model object sends objectWillChange.
         case tab
     }
 
@@ -14,16 +14,16 @@ struct ScreenCell {
     enum View: String, CaseIterable { case same, other }
     enum Key: String, CaseIterable { case primary, none }
 
-    /// What became of the program.
+    /// The outcome of the program.
     enum Finding: String {
         case fine
         case staleCount = "stale count"
         case stale
         case invalidated
         case outOfRange = "index out of range"
-        /// The database is not what the button was to make of it.
+        /// The button's change is not in the database.
         case undone
-        /// A frame that no version of the database ever was, or a render too many.
+        /// A frame that never was a version of the database, or a superfluous render.
         case torn
     }
 
@@ -33,7 +33,7 @@ struct ScreenCell {
     let key: Key
     let isObserved: Bool
 
-    /// What the users of Realm saw.
+    /// The outcome that users of Realm reported.
     var reported: Finding {
         switch (container, action, view) {
         case (.navigation, .delete, .same): return key == .primary ? .invalidated : .outOfRange
@@ -55,7 +55,7 @@ struct ScreenCell {
         var latency = Histogram()
     }
 
-    /// Runs `events` of the action, each to its end, and compares the frame with the database after each.
+    /// Runs `events` of the action, each with all consequences, and compares the frame with the database after each.
     func run(_ realm: Realm, rows: Int, events: Int) throws -> Outcome {
         switch key {
         case .primary: try run(KeyedCell.self, realm, rows: rows, events: events)
@@ -97,9 +97,9 @@ private final class ScreenProgram<C: ShownObject> {
     /// The view with the button covers the list.
     private var isCovered = false
     private var isHandlingOwnEvent = false
-    /// Commits and the first appearance: what may cause a render.
+    /// Commits and the first appearance: possible causes of a render.
     private var causes = 0
-    /// What the list has to hold: followed by itself, and never asked of the database.
+    /// The expected content of the list: derived without the database.
     private var expected: [String]
 
     init(_ cell: ScreenCell, _ realm: Realm, _ style: Screen<C>.Style, rows: Int) {
@@ -112,9 +112,9 @@ private final class ScreenProgram<C: ShownObject> {
 
     func show() throws {
         render(.appears, whole: true)
-        // The view model's own token, as in an app: it says objectWillChange.
+        // The view model's own token, as in an app: it sends objectWillChange.
         if cell.isObserved { tokens.append(observe()) }
-        // The list observes what it shows, as a list of Strata's does.
+        // The list observes its content, as a list of Strata's does.
         if screen.style == .frames { tokens.append(observe()) }
     }
 
@@ -131,7 +131,7 @@ private final class ScreenProgram<C: ShownObject> {
         loop.setNeedsRender { [self] in render(cause, whole: true) }
     }
 
-    /// The button is pressed: one commit, and everything that follows from it.
+    /// Presses the button: one commit, with all its consequences.
     func perform(number: Int) throws {
         loop.post { [self] in
             isCovered = cell.view == .other && cell.container == .navigation
@@ -174,7 +174,7 @@ private final class ScreenProgram<C: ShownObject> {
         outcome.renders += 1
     }
 
-    /// The frame against the database, once nothing is left to do.
+    /// Compares the frame with the database after all events.
     func compare() -> (ScreenCell.Finding, String) {
         let titles = results.map(\.title)
         if titles != expected { return (.undone, "\(titles.count) rows are there, \(expected.count) have to be") }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The row under an index is another one by the time it is deleted.
+/// An index refers to another row by the time of the deletion.
 struct ShiftedIndexDelete: CellScenario {
     let slug = "shifted-index-delete"
     let question = "Is the object deleted that was chosen, when another thread shifts the rows meanwhile?"
@@ -17,7 +17,7 @@ struct ShiftedIndexDelete: CellScenario {
         let owner: C = try place.cell(9, realm)
         try realm.write { for number in 0..<9 { owner.addPart(try place.cell(number, realm)) } }
         let (chosen, frame, entry) = (table[5], table.snapshot()[5], owner.parts[5])
-        // Rows before the chosen one go: its index is another one's now.
+        // Rows before the chosen one are deleted: its index now refers to another.
         try place.elsewhere(realm) { realm in
             try realm.write {
                 for number in way == .goneAlready ? [1, 2, 5] : [1, 2] {

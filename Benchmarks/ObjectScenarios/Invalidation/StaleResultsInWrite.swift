@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Results are looked at inside the write that changes what they match.
+/// Results are read inside the write that changes which rows they match.
 struct StaleResultsInWrite: CellScenario {
     let slug = "stale-results-in-write"
     let question = "Are results inside a write what the write has made of them?"

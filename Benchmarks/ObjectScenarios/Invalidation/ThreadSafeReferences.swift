@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// References that lead from one thread's objects to another's.
+/// References that pass objects from one thread to another.
 struct ThreadSafeReferences: CellScenario {
     let slug = "thread-safe-reference"
     let question = "What does a reference give when it is resolved twice, late, inside a write, or never?"

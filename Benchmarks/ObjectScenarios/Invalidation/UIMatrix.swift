@@ -3,11 +3,11 @@ import Measuring
 import RunRecords
 import Strata
 
-/// A list on a screen, and something that changes what it shows: 48 cells of a user interface.
+/// A list on a screen while its content changes: 48 combinations of a user interface.
 ///
-/// Under the policy to substitute the program is written as Strata's documentation says, and no cell may fail. Under
-/// the policy to trap it is written as for Realm, with identity by live row, and every cell has to end as the users
-/// of Realm reported it: the cells that crash are what this scenario is named after.
+/// Under the substituting policy the program is written as Strata's documentation recommends, and no cell may fail.
+/// Under the trapping policy it is written as for Realm, with identity by live row, and every cell must end as users of
+/// Realm reported it: some cells crash.
 struct UIMatrix: Scenario {
     let slug = "ui-matrix"
     let family = Family.invalidation

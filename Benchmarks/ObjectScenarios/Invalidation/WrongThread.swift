@@ -9,7 +9,7 @@ struct WrongThread: CellScenario {
 
     enum Way: String, CaseIterable {
         case checkedRead, write, read, count, index, link, refresh
-        /// Threads come and go, and the system gives a new one an old one's number.
+        /// Threads are created and end, and the system reuses an old thread's number.
         case numberReused
     }
 
@@ -56,7 +56,7 @@ struct WrongThread: CellScenario {
         return .wrong("went on")
     }
 
-    /// Brings to a thread what must not go there: the misuse that is tried.
+    /// Passes to a thread what must not be passed: the misuse under test.
     private struct Carried<Value>: @unchecked Sendable {  // the owning thread waits meanwhile
         let value: Value
         init(_ value: Value) { self.value = value }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A property becomes the primary key while two, then many, objects share its values.
+/// A property becomes the primary key while two, or many, objects share its values.
 struct DuplicatePrimaryKey: Scenario {
     let slug = "duplicate-primary-key"
     let family = Family.migration
@@ -73,7 +73,7 @@ struct DuplicatePrimaryKey: Scenario {
         difference(tickets, count) { code($0, shared) }
     }
 
-    /// The place of the first ticket whose code, or that of the one that it leads to, is another; in order of keys.
+    /// The first ticket, in order of keys, whose code or linked code is wrong.
     private static func difference(
         _ tickets: [(code: String, next: String?)], _ count: Int, code: (Int) -> String
     ) -> Int? {

@@ -9,7 +9,7 @@ import Strata
     import Darwin
 #endif
 
-/// A process that migrates is killed by SIGKILL: at an object of the walk, or some microseconds behind its last one.
+/// Kills a migrating process (SIGKILL): at an object of the walk, or some microseconds after its last one.
 struct KillMidMigration: Scenario {
     let slug = "kill-mid-migration"
     let family = Family.migration
@@ -24,7 +24,7 @@ struct KillMidMigration: Scenario {
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
     ]
 
-    /// Where a trial dies: in which step of the plan, at which object; or after the walks.
+    /// The moment of the kill: the step of the plan and the object; or after the walks.
     private struct Moment {
         var step = 0
         var object: Int?
@@ -101,7 +101,7 @@ struct KillMidMigration: Scenario {
         return configuration
     }
 
-    /// - Returns: what is wrong already, where the process did not get to the moment of its death.
+    /// - Returns: an error where the process ended before the moment of its kill.
     private static func killMigration(
         _ file: ResidentFile, _ moment: Moment, _ isPlan: Bool, _ durability: DurabilityClass
     ) throws -> (Outcome, String)? {
@@ -132,9 +132,9 @@ struct KillMidMigration: Scenario {
         return judge(child.wait(), object: moment.object)
     }
 
-    /// What is wrong with how a process ended that was to be killed.
+    /// The error in the end of a process that was to be killed.
     ///
-    /// - Parameter object: at which it was to die; nil when it may have come to its end before.
+    /// - Parameter object: at which it was to be killed; nil when it may have ended before.
     static func judge(_ end: ChildEnd, object: Int?) -> (Outcome, String)? {
         switch end {
         case .signalled(SIGKILL): return nil

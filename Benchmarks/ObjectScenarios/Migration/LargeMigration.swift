@@ -10,9 +10,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// Every object of a large file gets new values; what it costs is measured, and again with a quarter of the objects.
+/// Every object of a large file gets new values; measures the cost, and again with a quarter of the objects.
 ///
-/// A violation: an object that is not as the migration had to make it, or memory that grows with the data.
+/// A violation: an object that the migration left wrong, or memory that grows with the data.
 struct LargeMigration: Scenario {
     let slug = "large-migration"
     let family = Family.migration
@@ -28,18 +28,18 @@ struct LargeMigration: Scenario {
         ScenarioParameter("limit", .allowance, default: 96, summary: "mebibytes that it may take, whatever the rows"),
     ]
 
-    /// What one migration took, in a process of its own.
+    /// The cost of one migration, in a process of its own.
     struct Cost: Equatable {
         var rows = 0
         var nanoseconds = 0
         var peakResidentBytes = 0
-        /// Anonymous memory above that of the process before the migration, at its highest.
+        /// Peak of anonymous memory, above that of the process before the migration.
         var anonymousBytes = 0
         var bytesBefore = 0
         var mostBytes = 0
         var bytesAfter = 0
         var objects = 0
-        /// The first object that is not as the migration had to make it; -1 when all are.
+        /// The first object that the migration left wrong; -1 for none.
         var firstWrong = -1
 
         fileprivate var words: [Int64] {
@@ -82,15 +82,15 @@ struct LargeMigration: Scenario {
             small, large, percent: try context.integer("bound"), limit: try context.integer("limit") << 20, report)
     }
 
-    /// Memory that a migration of any size takes.
+    /// Memory that a migration of any size may use.
     private static let fixedBytes = 1 << 20
 
-    /// Compares what the memory grew by with what the file did at its highest, and all of it with a limit.
+    /// Compares the growth of memory with the peak growth of the file, and the total with a limit.
     ///
-    /// A transaction holds what it changes until that is more than its budget, so memory grows with the rows at first:
-    /// by half of what the file grows by as a block, by a third as a plan, from 25 000 to 100 000 rows as from 100 000
-    /// to 400 000. The bound has to find a list of what is changed: one, of 16 bytes a value, made it 2.6 times as much
-    /// as the file grew by.
+    /// A transaction keeps its changes in memory up to its budget, so memory first grows with the rows: by half of the
+    /// growth of the file as a block, by a third as a plan, both from 25 000 to 100 000 rows and from 100 000 to 400
+    /// 000. The bound must detect a list of changes: such a list, of 16 bytes a value, made it 2.6 times the growth of
+    ///    the file.
     static func judge(_ small: Cost, _ large: Cost, percent: Int, limit: Int, _ report: CaseReport) {
         let memory = large.anonymousBytes - small.anonymousBytes
         let written = large.mostBytes - small.mostBytes
@@ -111,7 +111,7 @@ struct LargeMigration: Scenario {
         }
     }
 
-    /// Fills and migrates, in a process each: what filling takes is not the migration's.
+    /// Fills and migrates in separate processes, so that memory for filling does not count.
     private func measure(_ context: CaseContext, _ name: String, rows: Int, isPlan: Bool) throws -> Cost {
         let durability = context.test.durability
         let directory = try context.emptyLocation(name).directory
@@ -171,7 +171,7 @@ struct LargeMigration: Scenario {
         return length == count * 8 ? words : nil
     }
 
-    /// What is used at its highest, looked at while objects are walked.
+    /// Peak use, sampled while objects are walked.
     private final class Meter: Sendable {
         private let directory: String
         private let base: Int
@@ -192,7 +192,7 @@ struct LargeMigration: Scenario {
         }
     }
 
-    /// Bytes that the database and its copies take on the disk.
+    /// Bytes on disk of the database and its copies.
     private static func bytes(_ directory: String) -> Int {
         ["", ".log", ".migrating", ".migrating.copying"].reduce(0) { total, suffix in
             var status = stat()
@@ -258,6 +258,6 @@ struct LargeMigration: Scenario {
 }
 
 extension Metric {
-    /// Memory that more rows took, over the bytes that the file grew by.
+    /// Memory for additional rows, divided by the growth of the file.
     static let memoryGrowth = Metric("memory_growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
 }

@@ -9,13 +9,13 @@ import Strata
     import Foundation
 #endif
 
-/// What scenarios of the family migration compare: a file of the case, opened by one configuration after the other.
+/// Checks of the scenarios about migration: a file of the case, opened by several configurations in turn.
 struct MigrationChecks {
     private let context: CaseContext
     let report: CaseReport
     private let start = MonotonicClock.now()
 
-    /// Runs `body`, and reports how long it took.
+    /// Runs `body`, and reports its duration.
     static func run(_ context: CaseContext, _ body: (MigrationChecks) throws -> Void) throws {
         let checks = MigrationChecks(context: context, report: context.report)
         try context.withEngineErrors { try body(checks) }
@@ -45,7 +45,7 @@ struct MigrationChecks {
         return configuration
     }
 
-    /// Expects an error of a code whose message names what it is about.
+    /// Expects an error with a code, whose message names the given parts.
     func refused(_ address: String, _ code: Realm.Error.Code, naming parts: [String] = [], _ body: () throws -> Void) {
         do {
             try body()

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Values are lifted up two links and out of lists by name; names that are not there are read in every way.
+/// Values are copied up two links and out of lists by name; missing names are read in every way.
 struct NestedAccess: Scenario {
     let slug = "nested-access"
     let family = Family.migration
@@ -61,9 +61,9 @@ struct NestedAccess: Scenario {
                 checks.refused(name, .invalidInput) {
                     try Realm.performMigration(
                         for: checks.configuration(url, 1, [Flat.Root.self]) { migration, _ in
-                            // What is left of a refused migration would show this object.
+                            // A remainder of a refused migration would show this object.
                             migration.create("Root", value: ["id": 100])
-                            // The object without links comes last, so that all others were read before.
+                            // The object without links comes last, after all others were read.
                             for root in migration.oldObjects(ofType: "Root").filter("id == 1 OR id == 0") {
                                 try read(root)
                             }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Objects without, with one and with several links become embedded, and become objects of their own again.
+/// Objects with no, one and several links become embedded, and become top-level again.
 struct ObjectsEmbedded: Scenario {
     let slug = "embedded-conversion"
     let family = Family.migration

@@ -8,7 +8,7 @@ import Strata
     import Foundation
 #endif
 
-/// A block opens, deletes, rehearses and asks for the version of the file that is being migrated.
+/// A migration block opens and deletes the file, rehearses its migration, and reads its version.
 struct OpenInsideMigration: Scenario {
     let slug = "open-inside-migration"
     let family = Family.migration

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A bundled file of an older version is opened for reading; a file is to start afresh while somebody has it open.
+/// A bundled file of an older version is opened read-only; a file is to be deleted and recreated while it is open.
 struct ReadOnlyMigration: Scenario {
     let slug = "read-only-migration"
     let family = Family.migration

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Every kind of property is renamed at once; then all that cannot be renamed is tried.
+/// Every kind of property is renamed at once; then every invalid rename is tried.
 struct RenameProperty: Scenario {
     let slug = "rename"
     let family = Family.migration

@@ -11,7 +11,7 @@ import Strata
 
 /// A file of residents, written by the first version of a program and opened by later ones.
 struct ResidentFile {
-    /// What the newest version must show of a row.
+    /// The expected values of a row in the newest version.
     struct Row: Equatable {
         var number: Int
         var name: String
@@ -27,10 +27,10 @@ struct ResidentFile {
 
     var url: URL { URL(fileURLWithPath: path) }
 
-    /// Every value follows from the number of the row.
+    /// Every value is derived from the number of the row.
     static func birthYear(_ number: Int) -> Int { year - Int(splitMix(UInt64(number)) % 90) }
 
-    /// One in a hundred fits into no page of rows.
+    /// One row in a hundred has a name that does not fit into a page of rows.
     static func lastName(_ number: Int) -> String {
         number % 97 == 5 ? "Long \(number)" + String(repeating: ", and so on", count: 300) : "Last \(number % 17)"
     }
@@ -81,7 +81,7 @@ struct ResidentFile {
         }
     }
 
-    /// What version 0 of the program has to show.
+    /// The rows that version 0 of the program must show.
     var expected0: [String] {
         (0..<count).map { number in
             "\(number) First \(number) \(Self.lastName(number)) \(Self.birthYear(number)) \(friend(number) ?? -1) "
@@ -89,9 +89,9 @@ struct ResidentFile {
         }
     }
 
-    /// What version 0 of the program shows.
+    /// The rows in version 0 of the program.
     ///
-    /// - Parameter version: of the schema, which stands for any number.
+    /// - Parameter version: of the schema; any number is possible.
     func rows0(_ durability: DurabilityClass, version: UInt64 = 0) throws -> [String] {
         let realm = try Realm(configuration: configuration(version, Version0.Resident.self, durability: durability))
         return try realm.objects(Version0.Resident.self).map { resident in
@@ -102,7 +102,7 @@ struct ResidentFile {
         }
     }
 
-    /// What version 3 of the program shows, after the migration that its configuration brings.
+    /// The rows in version 3 of the program, after the migration of its configuration.
     func rows3(_ configuration: Realm.Configuration) throws -> [Row] {
         let realm = try Realm(configuration: configuration)
         return try realm.objects(Version3.Resident.self).map { resident in

@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import Strata
 
-/// A file of version 0 opened by version 3, and one that every version in turn has opened.
+/// A file of version 0 opened by version 3, and one opened by every version in turn.
 struct SkipVersions: Scenario {
     let slug = "skip-versions"
     let family = Family.migration

@@ -9,7 +9,7 @@ import Strata
     import Darwin
 #endif
 
-/// Two processes migrate one file at once, to different versions, while a third has it open at the old one.
+/// Two processes migrate one file at once, to different versions, while a third has the old one open.
 struct TwoSchemas: Scenario {
     let slug = "two-schemas"
     let family = Family.migration
@@ -91,7 +91,7 @@ struct TwoSchemas: Scenario {
         #endif
     }
 
-    /// Runs a process's work: 0 when it could be done, `refused` for the error that is due.
+    /// Runs a process's work: 0 on success, `refused` for the expected error.
     private static func status(_ body: () throws -> Void) -> Int32 {
         do {
             try body()

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A file is opened with every order of versions.
+/// A file is opened with versions in every order.
 struct VersionGoesDown: Scenario {
     let slug = "version-goes-down"
     let family = Family.migration

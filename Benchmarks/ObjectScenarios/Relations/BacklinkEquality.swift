@@ -3,7 +3,7 @@ import RunRecords
 import Seeds
 import Strata
 
-/// Random links, unlinks and deletions: backlinks have to be the inverse of what the links say, at any size.
+/// Random links, unlinks and deletions: backlinks must be the inverse of the links, at any size.
 struct BacklinkEquality: Scenario {
     let slug = "backlink-equality"
     let family = Family.relations
@@ -46,7 +46,7 @@ struct BacklinkEquality: Scenario {
         }
     }
 
-    /// What the program has linked, in a form that no engine has touched.
+    /// The links made by the program, in plain Swift.
     private struct Model {
         struct Links: Equatable {
             var link: Int?
@@ -63,7 +63,7 @@ struct BacklinkEquality: Scenario {
                 if left.link == id { left.link = nil }
                 left.list.removeAll { $0 == id }
                 left.set.remove(id)
-                // The key of a map stays, and leads nowhere.
+                // The key of a map stays, without a target.
                 left.map = left.map.filter { $0.value != id }
                 nodes[key] = left
             }
@@ -71,7 +71,7 @@ struct BacklinkEquality: Scenario {
     }
 
     private func step(_ realm: Realm, _ objects: Int, _ random: inout RandomStream, _ model: inout Model) {
-        // Few targets get most of the links: some pass every limit of what fits in a node.
+        // Few targets get most of the links: some exceed every capacity of a node.
         let target = random.below(3) == 0 ? random.below(objects) : random.below(4)
         guard let from = realm.object(ofType: Node.self, forPrimaryKey: random.below(objects)),
             let to = realm.object(ofType: Node.self, forPrimaryKey: target)
@@ -118,7 +118,7 @@ struct BacklinkEquality: Scenario {
         }
     }
 
-    /// All links of the graph, from both sides, and what was linked.
+    /// Compares all links of the graph, from both sides, with the model.
     private func compare(_ realm: Realm, _ model: Model, _ objects: Int, _ report: CaseReport, _ moment: String) {
         var lost: [Int] = []
         var forward: [String: [Int: [Int]]] = [:]

@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// Ten articles are deleted. What they own has to go, what they share has to stay, as declared; so of folders that own
-/// folders, seven levels deep.
+/// Ten articles are deleted. Their owned objects must be deleted and shared ones must stay, as declared; the same for
+/// folders that own folders, seven levels deep.
 struct Cascade: ObjectTrialScenario {
     let slug = "cascade"
     let family = Family.relations
@@ -11,7 +11,7 @@ struct Cascade: ObjectTrialScenario {
 
     enum Way: String, CaseIterable {
         case cascade, oneOfTen, results, rollback, ifLast, ifLastBoth, deny, denyLifted, nullify, shared
-        /// One object of many levels, and results of one; of classes with a rule that denies and without.
+        /// One object of many levels, and results of one; for classes with and without a denying rule.
         case deep, deepResults, deepGuarded, deepGuardedResults
     }
 

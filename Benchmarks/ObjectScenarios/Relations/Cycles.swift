@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// Objects that lead to themselves, at once or in a circle.
+/// Objects that link to themselves, directly or in a cycle.
 struct Cycles: ObjectTrialScenario {
     let slug = "cycles"
     let family = Family.relations
-    let question = "Does every operation on a circle of objects end?"
+    let question = "Does every operation on a cycle of objects end?"
 
     enum Way: String, CaseIterable {
         case addCircle, addSelf, delete, cascade, description, notify, freeze, equality, detach, detachSelf
@@ -30,7 +30,7 @@ struct Cycles: ObjectTrialScenario {
         return knots
     }
 
-    /// Each knot with what leads to it and where it leads, by the numbers in the names.
+    /// Each knot with its backlinks and links, by the numbers in the names.
     private static func texts(_ realm: Realm) -> [String] {
         let texts = realm.objects(Knot.self).map { knot in
             "\(knot.name) from \(knot.before.map(\.name)) to \(knot.next?.name ?? "nothing"), "
@@ -40,7 +40,7 @@ struct Cycles: ObjectTrialScenario {
         return texts.sorted { number($0) < number($1) }
     }
 
-    /// A whole circle.
+    /// A complete cycle.
     private static func expected(_ count: Int) -> [String] {
         (0..<count).map { index in
             let (before, next) = ((index + count - 1) % count, (index + 1) % count)
@@ -83,7 +83,7 @@ struct Cycles: ObjectTrialScenario {
         }
     }
 
-    /// A copy of the whole circle, each object once, that no change reaches.
+    /// A detached copy of the whole cycle, each object once, that later changes do not affect.
     private static func detached(_ first: Knot, _ realm: Realm, count: Int) throws -> PolicyTrials.Finding {
         let copy = first.detached()
         try realm.write { first.next?.name = "changed" }

@@ -11,7 +11,7 @@ protocol DeepOwner: Object, SendableMetatype {
     var shared: List<Self> { get }
 }
 
-/// No rule of it denies: its objects are deleted in waves.
+/// No denying rule: objects are deleted in waves.
 final class Folder: Object, DeepOwner {
     @Persisted(primaryKey: true) var name: Int
     @Persisted(deleteRule: .cascade) var parts: List<Folder>
@@ -19,7 +19,7 @@ final class Folder: Object, DeepOwner {
     @Persisted(deleteRule: .cascadeIfLast) var shared: List<Folder>
 }
 
-/// One that may deny: its objects are deleted one by one.
+/// A denying rule: objects are deleted one by one.
 final class GuardedFolder: Object, DeepOwner {
     @Persisted(primaryKey: true) var name: Int
     @Persisted(deleteRule: .cascade) var parts: List<GuardedFolder>
@@ -30,10 +30,10 @@ final class GuardedFolder: Object, DeepOwner {
 
 extension DeepOwner {
     private static var levels: Int { 7 }
-    /// The first of those that belong to several.
+    /// The first name of objects with several owners.
     private static var sharedNames: Int { 5_000 }
 
-    /// Makes an object with two that it owns, each of which owns two, down to the last level.
+    /// Makes an object that owns two, each of which owns two, down to the last level.
     private static func make(_ name: Int, level: Int, _ realm: Realm) -> Self {
         let owner = Self()
         owner.name = name
@@ -47,8 +47,8 @@ extension DeepOwner {
 
     private static func names(_ realm: Realm) -> [Int] { realm.objects(Self.self).map(\.name).sorted() }
 
-    /// Two trees, in whose deepest objects there are some that belong to one tree and some that belong to both. One
-    /// tree goes: with all of its levels, and with what it alone led to.
+    /// Two trees, whose deepest objects own some of their own and some of both trees. One tree is deleted, with all
+    /// levels and with the objects that only it owned.
     static func deleteTree(_ place: TrialPlace, inResults: Bool) throws -> PolicyTrials.Finding {
         let realm = try place.realm([Self.self, Licence.self])
         var kept: [Int] = []
@@ -87,7 +87,7 @@ extension DeepOwner {
         ])
     }
 
-    /// Whether a name is that of the root or of something below it.
+    /// Whether a name is that of the root or of a descendant.
     private static func isBelow(_ name: Int, root: Int) -> Bool {
         var name = name
         while name > root { name /= 2 }

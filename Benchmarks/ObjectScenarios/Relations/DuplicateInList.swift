@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// The same object stands several times in one list.
+/// The same object occurs several times in one list.
 struct DuplicateInList: ObjectTrialScenario {
     let slug = "duplicate-in-list"
     let family = Family.relations
-    let question = "Has an object that stands n times in a list n backlinks, and go all with it?"
+    let question = "Does an object that is n times in a list have n backlinks, all deleted with it?"
 
     enum Way: String, CaseIterable {
         case backlinks, deleted, oneRemoved, moved, manyTimes

@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// An embedded object has exactly one parent, for as long as it is there.
+/// An embedded object has exactly one parent as long as it exists.
 struct EmbeddedParent: ObjectTrialScenario {
     let slug = "embedded-parent"
     let family = Family.relations
-    let question = "Does an embedded object go with its parent, and can it have another one?"
+    let question = "Is an embedded object deleted with its parent, and can it get another parent?"
 
     enum Way: String, CaseIterable {
         case deletedWithParent, cascadeDeep, secondParent, results, removedFromList
@@ -40,7 +40,7 @@ struct EmbeddedParent: ObjectTrialScenario {
         func names() -> [String] {
             ["Leaf", "Bud"].flatMap { realm.dynamicObjects($0).map { $0["name"] as? String ?? "" }.sorted() }
         }
-        /// What the trees hold.
+        /// The names of the trees' embedded objects.
         func held() -> [String] {
             realm.objects(Tree.self).sorted(byKeyPath: "name").map { tree in
                 ([tree.name, tree.leaf?.name ?? "", tree.leaf?.inner?.name ?? ""] + tree.leaves.map(\.name))

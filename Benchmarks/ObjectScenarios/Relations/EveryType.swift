@@ -6,8 +6,8 @@ import Strata
     import Foundation
 #endif
 
-/// A class with a property of every type beside its key. What is declared is never what a trial stores: a property that
-/// an upsert takes back to its default shows.
+/// A class with a property of every type besides its key. Declared defaults differ from the values of trials: a
+/// property that an upsert resets to its default shows.
 final class EveryType: Object {
     enum State: String, PersistableEnum { case first, second, third }
 
@@ -52,7 +52,7 @@ final class EveryTypePart: EmbeddedObject {
 extension EveryType {
     static let classes: [ObjectBase.Type] = [EveryType.self, EveryTypePart.self]
 
-    /// The property by name, what a trial stores first, and what an upsert gives instead.
+    /// The property by name, the first stored value, and the value of the upsert.
     private static var values: [(name: String, stored: Any, given: Any)] {
         plainValues
             + [
@@ -95,11 +95,11 @@ extension EveryType {
 
     private static let (subject, other) = (1, 2)
 
-    /// One object has what is stored; then an upsert for each property that gives it alone. Whatever was not given has
-    /// to be as it was, in this Realm and in the file.
+    /// One object has the stored values; then an upsert for each property gives only that one. All other values must be
+    /// unchanged, in this Realm and in the file.
     static func upsertEach(_ place: TrialPlace, _ policy: Realm.UpdatePolicy) throws -> PolicyTrials.Finding {
         let realm = try place.realm(classes)
-        // Made once: some are made at random.
+        // Computed once: some are random.
         let values = Self.values
         var (stored, given): ([String: Any], [String: Any]) = (["id": subject], ["id": other])
         for value in values {
@@ -131,7 +131,7 @@ extension EveryType {
             expected[position] = line
             let finding = PolicyTrials.Finding.all([
                 .same("\(name) was given", object.lines, expected),
-                // An embedded object is changed where it stands, and its own observers are told.
+                // An embedded object is changed in place, and its own observers are notified.
                 .expect("told when \(name) was given", told, name == "part" && told.isEmpty ? [] : [name]),
             ])
             if case .wrong = finding { return finding }

@@ -3,11 +3,11 @@ import Measuring
 import RunRecords
 import Strata
 
-/// Everything links to one object.
+/// All objects link to one.
 struct MillionBacklinks: Scenario {
     let slug = "million-backlinks"
     let family = Family.relations
-    let question = "What does an object cost that very many others link to, and what does deleting it?"
+    let question = "What does an object with very many backlinks cost, and its deletion?"
     let requires: Set<Capability> = [.objects]
     let parameters = [
         ScenarioParameter("links", .size, default: 100_000, range: 4...100_000_000, summary: "objects that link to one")
@@ -27,10 +27,10 @@ struct MillionBacklinks: Scenario {
         let links = try context.integer("links")
         let place = TrialPlace(directory: try context.emptyLocation("hub").directory, policy: .substitute)
         try context.withEngineErrors {
-            // A quarter first: a quarter of the time is linear, a sixteenth quadratic.
+            // A quarter first: linear work then takes a quarter of the time, quadratic work a sixteenth.
             let small = try measure(place, links / 4, context.report, label: "quarter")
             var large = try measure(place, links, context.report, label: "all")
-            // Something else may have held it up; what is quadratic stays so.
+            // Measure again: a slow first time may be a disturbance, quadratic work stays slow.
             if large >= small * Self.mostGrowth {
                 large = min(large, try measure(place, links, context.report, label: "all, again"))
             }
@@ -43,10 +43,10 @@ struct MillionBacklinks: Scenario {
         }
     }
 
-    /// Times as long as for the quarter: between four and sixteen.
+    /// Allowed ratio of the times: between four and sixteen.
     private static let mostGrowth = 10.0
 
-    /// What takes less than this is the commit, and says nothing about the links.
+    /// Shorter times are dominated by the commit, and show nothing about the links.
     private static let shortestComparedSeconds = 0.001
 
     /// - Returns: seconds that deleting the hub took.
@@ -66,7 +66,7 @@ struct MillionBacklinks: Scenario {
         let added = MonotonicClock.now()
         report.check("backlinks, \(label)", expected: links, got: hub.spokes.count)
         var numbers: [Int] = []
-        // By a loop, which finds the backlinks once: each place by itself would find them all.
+        // By a loop, which finds the backlinks once: an access by index finds all of them each time.
         for spoke in hub.spokes { numbers.append(spoke.number) }
         report.check("who leads to the hub, \(label)", expected: nil, got: Self.difference(numbers, links))
         let counted = MonotonicClock.now()
@@ -84,7 +84,7 @@ struct MillionBacklinks: Scenario {
 }
 
 extension MillionBacklinks {
-    /// What the numbers lack, or have too much, to be all below `count`; nil when they are.
+    /// Missing and superfluous numbers below `count`; nil without any.
     fileprivate static func difference(_ numbers: [Int], _ count: Int) -> String? {
         if numbers.sorted() == Array(0..<count) { return nil }
         let missing = Set(0..<count).subtracting(numbers).min().map { "\($0) is missing" }
@@ -93,6 +93,6 @@ extension MillionBacklinks {
 }
 
 extension Metric {
-    /// Time for four times the links over the time for the quarter.
+    /// Time for four times the links divided by the time for the quarter.
     static let deletionGrowth = Metric("deletion_growth_ratio", unit: "ratio", .lowerIsBetter, .measured)
 }

@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// Objects that are added on one side of a relation only, and relations of many to many.
+/// Objects that are added on one side of a relation only, and many-to-many relations.
 struct OrphanAdd: ObjectTrialScenario {
     let slug = "orphan-add"
     let family = Family.relations
-    let question = "Has an object without an owner none, and do both sides of a relation agree?"
+    let question = "Do both sides of a relation agree, also for an object without an owner?"
 
     enum Way: String, CaseIterable {
         case orphan, adopted, manyToMany, removedFromOne, movedToAnother
@@ -43,7 +43,7 @@ struct OrphanAdd: ObjectTrialScenario {
         }
     }
 
-    /// Both sides: whom the dog belongs to, and which dogs Alice and Bob have.
+    /// Both sides: the owner of the dog, and the dogs of Alice and Bob.
     private static func owned(
         _ dog: MatrixDog, _ people: [MatrixPerson], by expected: [String]
     ) -> PolicyTrials.Finding {

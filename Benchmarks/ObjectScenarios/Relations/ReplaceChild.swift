@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// A child or a list of children is replaced: by assignment, by upsert. What was owned must not stay behind.
+/// A child or a list of children is replaced by assignment or upsert. The previously owned objects must be deleted.
 struct ReplaceChild: ObjectTrialScenario {
     let slug = "replace-child"
     let family = Family.relations
@@ -32,9 +32,9 @@ struct ReplaceChild: ObjectTrialScenario {
             picture.frames.append(objectsIn: [Frame(value: ["name": "a"]), Frame(value: ["name": "b"])])
             realm.add(picture)
         }
-        /// The names of all embedded objects, whoever holds them.
+        /// The names of all embedded objects, with any parent.
         func frames() -> [String] { realm.dynamicObjects("Frame").map { $0["name"] as? String ?? "" }.sorted() }
-        /// What the picture holds.
+        /// The names of the picture's objects.
         func held() -> [String?] { [picture.frame?.name] + picture.frames.map(\.name) }
         guard frames() == ["a", "b", "old"], held() == ["old", "a", "b"] else {
             return .wrong("\(frames()) embedded objects before")

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The two ways to update what is there already, through links and lists, and of a class with every type.
+/// The two modes of an upsert, through links and lists, and for a class with every type.
 struct UpsertModes: ObjectTrialScenario {
     let slug = "upsert-modes"
     let family = Family.relations
@@ -41,7 +41,7 @@ struct UpsertModes: ObjectTrialScenario {
             shelf.articles[1]?.title = "another title"
             return .all([.expect("properties that changed", told, ["title"]), shelf.compare(realm)])
         case .allEqual:
-            // Written again as it was: the versions do not differ in it.
+            // Rewritten unchanged, so that the versions do not differ in it.
             try realm.write {
                 realm.create(Article.self, value: ["id": 1, "title": "article 1"], update: .all)
             }

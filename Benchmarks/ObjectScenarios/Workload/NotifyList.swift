@@ -7,10 +7,10 @@ import Seeds
 import Strata
 import Synchronization
 
-/// From the call that commits to the callback of a list's observer, and what the change set costs the writer.
+/// Times from the commit call to the callback of a list's observer, and the cost of the change set for the writer.
 ///
-/// Commits put elements in and take elements out by turns, at places that the seed gives. No two elements are equal, so
-/// that one change set alone is right. Durability `none`, so that the disk hides nothing.
+/// Commits insert and remove elements alternately, at positions chosen by the seed. All elements differ, so that only
+/// one change set is right. Durability `none`, so that the disk hides nothing.
 struct NotifyList: Scenario {
     let slug = "notify-list"
     let family = Family.workload
@@ -40,13 +40,13 @@ struct NotifyList: Scenario {
         @Persisted var elements: List<Int>
     }
 
-    /// Places of the elements that a commit takes out, and of those that it puts in, each ascending.
+    /// Positions of the removed and of the inserted elements of a commit, each ascending.
     private struct Change: Equatable, Sendable {
         var deletions: [Int] = []
         var insertions: [Int] = []
     }
 
-    /// What the observer was told.
+    /// The observer's notifications.
     private final class Board: Sendable {
         let told = Mutex<[Change]>([])
         let errors = Mutex<[String]>([])
@@ -101,7 +101,7 @@ struct NotifyList: Scenario {
         }
     }
 
-    /// What stays when as many elements came as went: how many, and what they add up to.
+    /// Invariants over equally many insertions and removals: the count and the sum.
     private struct ListSum: Equatable {
         var count = 0
         var sum = 0
@@ -128,13 +128,13 @@ struct NotifyList: Scenario {
             got: wrong.map { "commit \($0.offset): \($0.element.0), expected \($0.element.1)" })
         report.check("times that the observer was told", expected: observed.changes.count, got: told.count)
         report.check("errors", expected: [], got: board.errors.withLock { Array($0.prefix(3)) })
-        if observed.changes.isEmpty { report.inconclusive("nothing was committed while somebody observed") }
+        if observed.changes.isEmpty { report.inconclusive("nothing was committed while observers were there") }
     }
 
     private struct Commits {
         var latency = Histogram()
         var changes: [Change] = []
-        /// The observer was not told of the last one.
+        /// The observer was not notified of the last commit.
         var isLost = false
     }
 
@@ -146,7 +146,7 @@ struct NotifyList: Scenario {
         let changes: Int
         let patience: Int
         let deadline: UInt64
-        /// Of what was put in, less what was taken out.
+        /// Of inserted elements, minus removed ones.
         private var sum = ListSum()
 
         init(

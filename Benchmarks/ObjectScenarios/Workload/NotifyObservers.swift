@@ -6,9 +6,9 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// From the call that commits to the callback of an observer, and what observers cost the writer.
+/// Times from the commit call to the callback of an observer, and the cost of observers for the writer.
 ///
-/// One commit at a time: the writer waits until every observer was told. Durability `none`, so that the disk hides
+/// One commit at a time: the writer waits until every observer was notified. Durability `none`, so that the disk hides
 /// nothing.
 struct NotifyObservers: Scenario {
     let slug = "notify"
@@ -39,7 +39,7 @@ struct NotifyObservers: Scenario {
         @Persisted var number = 0
     }
 
-    /// What the writer changes.
+    /// The writer's changes.
     private struct Work: Sendable {
         let objects: Int
         let observers: Int
@@ -51,20 +51,20 @@ struct NotifyObservers: Scenario {
         let configuration: Realm.Configuration
     }
 
-    /// What the writer and its observers tell each other.
+    /// State shared by the writer and its observers.
     private final class Board: Sendable {
         let observers: Int
         let changes: Int
-        /// Of the last commit: places of the objects that it changed.
+        /// Positions of the objects that the last commit changed.
         let expected = Mutex<[Int]>([])
-        /// How often each observer was told.
+        /// Number of notifications of each observer.
         let counts: Mutex<[Int]>
         let calledAt = Atomic<UInt64>(0)
         let latency = Mutex(Histogram())
         let wrong = Mutex<[String]>([])
         let calls = Atomic<Int>(0)
         let isOver = Atomic<Bool>(false)
-        /// Signalled by the last observer that is told of a commit.
+        /// Signalled by the last observer notified of a commit.
         private let allTold = DispatchSemaphore(value: 0)
 
         init(_ work: Work) {
@@ -103,12 +103,12 @@ struct NotifyObservers: Scenario {
         }
     }
 
-    /// What a loop of commits took.
+    /// The times of a loop of commits.
     private struct Commits: Sendable {
         var latency = Histogram()
         var seconds = 0.0
         var count = 0
-        /// Not everybody was told of the last one, and nobody waits any longer.
+        /// Some observers were not notified of the last commit before the timeout.
         var isLost = false
         var perSecond: Double { Double(count) / seconds }
     }
@@ -149,7 +149,7 @@ struct NotifyObservers: Scenario {
         report.add(observed.latency, name: "commit, observed")
         report.add(.operationsPerSecond, alone.perSecond, count: alone.count, label: "no observer")
         report.add(.operationsPerSecond, observed.perSecond, count: observed.count, label: "observed")
-        // A commit that the deadline cut may have told some observers already.
+        // Some observers may have been notified of a commit that the deadline cut.
         let told = board.counts.withLock { $0 }
         report.check(
             "observers not told of every commit", expected: nil, got: told.firstIndex { $0 < observed.count })
@@ -157,7 +157,7 @@ struct NotifyObservers: Scenario {
         report.check("observers told twice", expected: nil, got: told.firstIndex { $0 > most })
         report.check("an observer that was never told of a commit", expected: false, got: observed.isLost)
         if observed.count == 0, !observed.isLost {
-            report.inconclusive("nothing was committed while somebody observed")
+            report.inconclusive("nothing was committed while observers were there")
         }
         report.check("change sets", expected: [], got: board.wrong.withLock { Array($0.prefix(3)) })
     }
@@ -172,7 +172,7 @@ struct NotifyObservers: Scenario {
         }
         defer { for token in tokens { token.invalidate() } }
         guard way == .thread else {
-            // Observers start on their queue: they are there before the first commit.
+            // Observers start on their queue: this waits until they have started.
             queue.sync {}
             return try commit(work, realm, board)
         }
@@ -184,8 +184,8 @@ struct NotifyObservers: Scenario {
         return try writer.wait()
     }
 
-    /// Changes and commits; with a board it waits after each until all were told, which counts as the commit's time
-    /// in the rate, and not in the latency of the call.
+    /// Changes and commits; with a board it waits after each commit until all observers were notified. The rate
+    /// includes that time, the latency of the call does not.
     private static func commit(_ work: Work, _ realm: Realm, _ board: Board?) throws -> Commits {
         var result = Commits()
         let stride = work.objects / work.changes

@@ -11,10 +11,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Money moves between accounts while readers add them up.
+/// Threads transfer money between accounts while readers add up the balances.
 ///
 /// Each account has a balance and the list of the transfers that touched it. The sum of the balances never changes; the
-/// lists go to a checker of histories, which sees what a sum hides: two mistakes that make up for each other.
+/// checker of histories judges the lists, and finds what a sum hides: two errors that compensate each other.
 struct BankTransfer: Scenario {
     let slug = "bank-transfer"
     let family = Family.concurrency
@@ -37,7 +37,7 @@ struct BankTransfer: Scenario {
         try TransactionPlace.make(context, at: location, cells: Self.accounts)
     }
 
-    /// What a thread saw.
+    /// The observations of a thread.
     private struct Lane: EndingLane, Sendable {
         var history = History()
         var sums: [String] = []
@@ -102,7 +102,7 @@ struct BankTransfer: Scenario {
         try session.close()
     }
 
-    /// What the engine said first is what is thrown, whatever comes of the rollback.
+    /// Throws the transaction's own error, whatever the rollback throws.
     private static func transaction<Output>(
         _ access: TransactionAccess, on session: any TransactionSession, _ lane: inout Lane,
         _ body: () throws -> Output
@@ -130,7 +130,7 @@ struct BankTransfer: Scenario {
         do {
             lists = try transaction(.writing, on: session, &lane) {
                 try session.write(from, try session.read(from) - amount)
-                // Others come between, as they do where a transaction takes longer than this one.
+                // Let other threads interleave, as they do where a transaction takes longer than this one.
                 sched_yield()
                 try session.write(to, try session.read(to) + amount)
                 let lists = [try session.readList(from), try session.readList(to)]
@@ -139,7 +139,7 @@ struct BankTransfer: Scenario {
                 return lists
             }
         } catch {
-            // It may be done all the same, and others may see it.
+            // The commit may have succeeded all the same, and others may see it.
             lane.history.begin(actor: actor, at: start)
             for account in [from, to] { lane.history.append(account, id) }
             lane.history.end(.unknown, at: .max)
@@ -154,7 +154,7 @@ struct BankTransfer: Scenario {
         lane.transfers += 1
     }
 
-    /// All accounts in one transaction, and beside it the engine's own sum where it has one.
+    /// Reads all accounts in one transaction, and also the engine's own sum where it has one.
     private static func look(_ actor: Int, _ session: any TransactionSession, _ lane: inout Lane) throws {
         let start = MonotonicClock.now()
         var sum: Int64 = 0

@@ -29,7 +29,7 @@ struct CommitProcesses: Scenario {
     /// Start, end, commits, those with a sync and those without.
     private static let answerWords = 5
 
-    /// What a child says at its end: when it began and ended, and how many of its commits were acknowledged.
+    /// The report of a child at its end: start and end times, and the number of acknowledged commits.
     private struct Lane {
         var start: UInt64
         var end: UInt64
@@ -43,7 +43,7 @@ struct CommitProcesses: Scenario {
         let each = try context.integer("commits") / processes
         let base = try PeopleRows.count(in: context)
         let location = try context.fixtureLocation()
-        // All wait until this is written: opening is not part of the figure.
+        // Children wait for this file before they commit: opening is not part of the figure.
         let gate = context.directory + "/go"
         var children: [ForkedChild] = []
         for index in 0..<processes {
@@ -108,9 +108,9 @@ struct CommitProcesses: Scenario {
         }
     }
 
-    /// What a child says at its end; nil where it crashed, which is reported.
+    /// The report of a child at its end; nil where the child crashed, which is added to the case's report.
     ///
-    /// Throws: what the engine refused it; `HarnessError` for what is no statement about the engine.
+    /// Throws: the engine's refusal in the child; `HarnessError` for a failure that says nothing about the engine.
     private static func answer(of child: ForkedChild, _ report: CaseReport) throws -> [UInt64]? {
         var bytes: [UInt8] = []
         while child.receive(into: &bytes, milliseconds: 1_000) {}

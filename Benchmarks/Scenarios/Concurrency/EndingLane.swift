@@ -1,14 +1,14 @@
 import Harness
 
-/// What an actor saw, and what ended it before its time.
+/// The observations of an actor, and the error that ended it early.
 protocol EndingLane {
     var troubles: TransactionTroubles { get set }
-    /// When that is no damage: it could not open the database, or not close it.
+    /// An error other than damage: the actor could not open or could not close the database.
     var failure: EngineError? { get set }
 }
 
 extension EndingLane {
-    /// Puts an error outside of transactions where it belongs.
+    /// Records an error outside of transactions.
     ///
     /// Throws: the error, when it says nothing about the engine.
     mutating func end(by error: any Error) throws {

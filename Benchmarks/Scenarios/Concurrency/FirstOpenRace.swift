@@ -2,10 +2,10 @@ import Datasets
 import Harness
 import RunRecords
 
-/// Processes that open the same new database at once, and each insert a row.
+/// Several processes open the same new database at once, and each inserts a row.
 ///
-/// Afterwards the database holds the rows that were acknowledged, each once and with all its values, perhaps those of
-/// processes that met an error on their way, and nothing else.
+/// Afterwards the database must hold the acknowledged rows, each once and with all its values, possibly also rows of
+/// processes that met an error, and nothing else.
 struct FirstOpenRace: Scenario {
     let slug = "first-open-race"
     let family = Family.concurrency
@@ -21,7 +21,7 @@ struct FirstOpenRace: Scenario {
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
-        // Who is turned away by others at work has lost nothing, and has not got on.
+        // A process that is refused because others are at work has lost no data, but made no progress.
         case .hung, .refused: .boundedWait
         case .crashed: nil
         default: expects
@@ -63,7 +63,7 @@ struct FirstOpenRace: Scenario {
         _ context: CaseContext, _ location: DatabaseLocation, _ schema: TableSet, _ index: Int
     ) throws {
         let session = try context.open(location, as: (any TableSession).self)
-        // Somebody else may make the tables first.
+        // Another process may create the tables first.
         do throws(EngineError) { try session.create(schema) } catch {
             if error.kind != .refused { throw error }
         }
@@ -72,7 +72,7 @@ struct FirstOpenRace: Scenario {
         try session.close()
     }
 
-    /// A row of an opener that was refused may be there or not: which it is, is read first.
+    /// The row of a refused opener may or may not be there: a first read decides.
     private static func judge(
         _ context: CaseContext, _ location: DatabaseLocation, _ ends: [OpenerEnd]
     ) throws -> (Outcome, String) {
@@ -118,7 +118,7 @@ private enum OpenerEnd: Equatable {
     var signal: Int32? { if case .crashed(let signal) = self { signal } else { nil } }
 }
 
-/// A process of a race, which says at its end what the engine did not let it do.
+/// A process of a race, which reports at its end what the engine refused.
 private struct Opener {
     private let child: ForkedChild
     private let patience: Patience

@@ -2,14 +2,14 @@ import Harness
 import History
 import RunRecords
 
-/// Puts what a checker found into the report of a case.
+/// Adds the findings of a checker of histories to the report of a case.
 enum HistoryJudgement {
     /// Judges a history by the level that the engine promises.
     ///
     /// - Parameters:
-    ///   - troubles: what went wrong on the way, by actor.
-    ///   - isAll: whether the case shows nothing when the history does not.
-    /// - Returns: what was found.
+    ///   - troubles: errors during the transactions, by actor.
+    ///   - isAll: whether the case is inconclusive when the history is.
+    /// - Returns: the verdict of the checker.
     @discardableResult
     static func judge(
         _ history: History, _ troubles: [TransactionTroubles], _ context: CaseContext, isAll: Bool = true
@@ -28,8 +28,8 @@ enum HistoryJudgement {
         return verdict
     }
 
-    /// To refuse a transaction is an engine's right; to find damage where nobody did any is not, nor to give what
-    /// nobody wrote.
+    /// An engine may refuse a transaction. It must not report damage where there is none, nor return a value that no
+    /// transaction wrote.
     private static func report(_ troubles: [TransactionTroubles], to report: CaseReport) {
         let refusals = Set(troubles.flatMap(\.refusals)).sorted()
         for refusal in refusals.prefix(3) { report.note("refused: \(refusal)") }
@@ -43,10 +43,10 @@ enum HistoryJudgement {
         }
     }
 
-    /// A trial per anomaly that the level rules out, named by it; a single good one where there is none, unless the
-    /// search was cut.
+    /// Adds a trial per anomaly that the level rules out, named by it; a single good one where there is none, unless
+    /// the search was cut.
     ///
-    /// What the level does not rule out is noted, and is no one's fault.
+    /// Anomalies that the level allows are noted, without a verdict.
     private static func report(_ verdict: HistoryVerdict, to report: CaseReport) {
         let forbidden = verdict.forbidden
         for finding in forbidden {
@@ -76,7 +76,7 @@ enum HistoryJudgement {
                 + "\(verdict.foreignReads) reads saw what others wrote; judged as \(verdict.level.rawValue)")
     }
 
-    /// Why a history shows nothing; nil where it does.
+    /// Why a history is inconclusive; nil where it is not.
     private static func reasonForNothing(_ verdict: HistoryVerdict) -> String? {
         if verdict.overlapCount == 0 { return "no two transactions overlapped: nothing was concurrent" }
         if verdict.foreignReads == 0 { return "no read saw what another transaction wrote" }

@@ -3,7 +3,7 @@ import History
 import Measuring
 import RunRecords
 
-/// Threads that read one number, add 1 and write it back, each time in a transaction: none of it may be lost.
+/// Threads read one number, add 1 and write it back, each time in a transaction: no update may be lost.
 struct LostUpdate: Scenario {
     let slug = "lost-update"
     let family = Family.concurrency
@@ -68,8 +68,8 @@ struct LostUpdate: Scenario {
         report.add(.operations, Double(attempted), statistic: "count")
     }
 
-    /// A sum does not say which update was lost, nor that two mistakes made up for each other: the same by transactions
-    /// whose every read and write is known, on another row.
+    /// A sum does not show which update was lost, nor that two errors compensate each other. So the same is done on
+    /// another row by transactions whose every read and write is known.
     private func checkHistory(
         _ context: CaseContext, _ location: DatabaseLocation, cell: Int, threads: Int
     ) throws {

@@ -5,10 +5,10 @@ import RunRecords
 import Seeds
 import Synchronization
 
-/// Readers that never pause beside writers that never pause, on one database: what does either side get?
+/// Readers and writers work on one database without pause: the throughput of each side.
 ///
 /// Writers increment rows by their keys, some rows much more often than others. A reader must never see an older value
-/// than it has seen, and when the writers are done each reader reads what they left.
+/// than it has seen before, and after the writers have ended each reader must read the final values.
 struct MixedThreads: Scenario {
     let slug = "mixed-threads"
     let family = Family.concurrency
@@ -28,16 +28,16 @@ struct MixedThreads: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { .changing(test) }
 
-    /// What a thread did.
+    /// The work of a thread.
     private struct Lane: Sendable {
         var start: UInt64 = 0
         var end: UInt64 = 0
         var done = 0
         var latency = Histogram()
         var answers = CommitAnswers()
-        /// Of a writer: how often it incremented a row.
+        /// Of a writer: its increments of each row.
         var increments: [Int64: Int64] = [:]
-        /// Of a reader: what it read when the writers were done.
+        /// Of a reader: its reads after the writers ended.
         var last: [(key: Int64, answer: ReadDigest)] = []
         var complaint: String?
 
@@ -59,7 +59,7 @@ struct MixedThreads: Scenario {
         var isOver: Bool { writing.load(ordering: .acquiring) == 0 }
     }
 
-    /// How many rows a reader looks at when the writers are done.
+    /// Rows that a reader reads after the writers ended.
     private static let lastReads = 100
 
     func run(_ context: CaseContext) throws {
@@ -145,7 +145,7 @@ struct MixedThreads: Scenario {
                 return session
             }
             line.arriveAndWait()
-            // Readers end when the last writer has, whatever it met.
+            // Readers end when the last writer has ended, with or without an error.
             defer { if isWriter { board.writing.subtract(1, ordering: .releasing) } }
             let session = try opened.get()
             var random = RandomStream(seed.derived(UInt64(index)))

@@ -6,7 +6,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Holds threads back until all of them have opened their session. Every thread has to arrive, also one that failed.
+/// A barrier that holds threads until all have opened their session. Every thread must arrive, even after a failure.
 final class StartLine: Sendable {
     private let missing: Atomic<Int>
 

@@ -7,11 +7,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// A writing process is stopped at a moment chosen by the seed. Others have to be able to open and read meanwhile, and
-/// to write when it goes on.
+/// A writing process is stopped (SIGSTOP) at a moment chosen by the seed. Other processes must be able to open and read
+/// meanwhile, and to write after it continues.
 ///
-/// What is read while it stands still is exact: what it was acknowledged, or one increment more, and nothing else
-/// changed. Afterwards the same holds for what both wrote.
+/// A read while the writer is stopped is exact: its acknowledged increments, or one more, and no other change. At the
+/// end the same holds for the increments of both.
 struct StoppedWriter: Scenario {
     let slug = "stopped-writer"
     let family = Family.concurrency
@@ -22,7 +22,7 @@ struct StoppedWriter: Scenario {
     let expects: Promise.Kind? = .isolation
     let parameters = [ScenarioParameter("trials", .effort, default: 20, summary: "stops")]
 
-    /// Not to get on within the time is a question of progress: nobody saw a wrong value. Nor did who was refused.
+    /// A timeout breaks a promise of progress: no wrong value was seen. The same is true for a refusal.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
         case .hung, .refused: .boundedWait
@@ -44,7 +44,7 @@ struct StoppedWriter: Scenario {
             usleep(UInt32(random.below(3000)))
             try writer.pause()
             writer.listen()
-            // It stands still: what it says from now on was done later.
+            // The writer is stopped: increments that it reports later happened later.
             let known = writer.acknowledged
             let finding = try trial.read()
             writer.resume()
@@ -55,7 +55,7 @@ struct StoppedWriter: Scenario {
                 return Trial(address: address, outcome: outcome, detail: "while it was stopped: \(detail)")
             }
             let other = try trial.start()
-            // Twice as long as elsewhere: on a busy machine both have to be given a processor first.
+            // Twice the usual time: on a busy machine both processes must first get a processor.
             let goesOn = other.hears(3, seconds: 20) && writer.hears(3, seconds: 20)
             try trial.stop()
             writer.wait()

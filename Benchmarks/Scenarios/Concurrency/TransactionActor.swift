@@ -9,22 +9,22 @@ import RunRecords
     import Darwin
 #endif
 
-/// What a transaction is going to do.
+/// The operations of a transaction, decided in advance.
 package struct PlannedTransaction: Sendable {
     package var steps: [HistoryLog.Step]
-    /// Whether it gives up at its end.
+    /// Whether it rolls back at its end.
     package var isRolledBack: Bool
 
     package var access: TransactionAccess { steps.allSatisfy(\.kind.isRead) ? .reading : .writing }
 }
 
-/// What went wrong where nobody had done any damage. The first damage is kept however much was refused before it.
+/// Errors where nothing was damaged. The first report of damage is kept, however many refusals came before it.
 package struct TransactionTroubles: Sendable, Equatable {
-    /// What engines refused, in their words: at most some.
+    /// Refusals in the engine's words, up to a limit.
     private(set) var refusals: [String] = []
-    /// What an engine itself called damage.
+    /// The engine's first report of damage.
     private(set) var damage: String?
-    /// A text that nobody wrote, and of which the engine said nothing.
+    /// A text that no transaction wrote, returned without an error.
     private(set) var unwritten: String?
 
     private static let mostRefusals = 3
@@ -62,7 +62,7 @@ package struct TransactionTroubles: Sendable, Equatable {
 
     // MARK: Files
 
-    /// A line each, with a letter before it that says what it is.
+    /// A line each, with a letter in front for its kind.
     var text: String {
         (refusals.map { "r\($0)\n" } + [damage.map { "d\($0)\n" } ?? "", unwritten.map { "u\($0)\n" } ?? ""]).joined()
     }
@@ -79,10 +79,10 @@ package struct TransactionTroubles: Sendable, Equatable {
     }
 }
 
-/// One thread that runs transactions and records what it asked for and saw.
+/// A thread that runs transactions and records their operations and results.
 ///
-/// The intent is recorded before the first call, so that a killed process leaves transactions of an unknown fate and
-/// none that nobody knows of.
+/// The intent is recorded before the first call, so that the record of a killed process has transactions of unknown
+/// fate, but lacks none.
 package struct TransactionActor: Sendable {
     let number: Int
     package private(set) var log = HistoryLog()
@@ -94,7 +94,7 @@ package struct TransactionActor: Sendable {
         self.number = number
     }
 
-    /// - Parameter keep: gets what was recorded, where it is kept elsewhere: before the first call and after the last.
+    /// - Parameter keep: receives the record of each transaction, before its first call and after its last.
     package mutating func run(
         _ transaction: PlannedTransaction, on session: any TransactionSession, keep: (([Int64]) throws -> Void)? = nil
     ) throws {
@@ -108,7 +108,7 @@ package struct TransactionActor: Sendable {
             try session.begin(transaction.access)
             hasBegun = true
             for step in transaction.steps {
-                // Others come between as they do where a transaction takes longer than these few operations.
+                // Let other threads interleave, as they do where a transaction takes longer than these few operations.
                 sched_yield()
                 try Self.run(step, on: session, &log)
                 done += 1
@@ -116,7 +116,7 @@ package struct TransactionActor: Sendable {
             end = transaction.isRolledBack ? try Self.giveUp(session) : try Self.finish(session)
         } catch {
             try troubles.note(error)
-            // A commit that failed may be done; before that nothing is.
+            // A failed commit may have taken effect; an earlier failure has no effect.
             if hasBegun {
                 let undone = rolledBack(session)
                 if done < transaction.steps.count { end = undone }
@@ -154,7 +154,7 @@ package struct TransactionActor: Sendable {
         return .aborted
     }
 
-    /// Of a transaction that the engine did not let come to its end.
+    /// For a transaction that the engine did not let finish.
     private mutating func rolledBack(_ session: any TransactionSession) -> History.End {
         do throws(EngineError) {
             try session.rollback()

@@ -4,9 +4,9 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Threads of several processes run transactions on few cells, and what they saw is judged by a checker of histories.
+/// Threads of several processes run transactions on few cells; a checker of histories judges what they read.
 ///
-/// Inconclusive when no two transactions overlapped, or none saw what another wrote: such a history shows nothing.
+/// Inconclusive when no two transactions overlapped, or none read another's write: such a history proves nothing.
 struct TransactionHistory: Scenario {
     let slug = "history"
     let family = Family.concurrency
@@ -14,7 +14,7 @@ struct TransactionHistory: Scenario {
     let requires: Set<Capability> = [.tables, .transactions, .threads]
     let schedule = Schedule.free
     let expects: Promise.Kind? = .isolation
-    /// It judges by the level that the engine promises, whichever it is.
+    /// The lowest level: the case judges by the level that the engine promises.
     let isolation = IsolationLevel.readCommitted
     let parameters = [
         ScenarioParameter("threads", .size, default: 2, range: 1...64, summary: "of each process"),
@@ -30,7 +30,7 @@ struct TransactionHistory: Scenario {
             ? "kills must leave one of the processes" : nil
     }
 
-    /// A new one for each case: what was killed stays in it.
+    /// A new database for each case, since effects of killed processes stay in it.
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest(recipe: "cells") }
 
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws {
@@ -86,7 +86,7 @@ struct TransactionHistory: Scenario {
         report.add(.overlapping, Double(verdict.overlapCount), statistic: "count")
     }
 
-    /// For whoever wants another checker's word.
+    /// Writes the history in the form of other checkers.
     private func export(_ history: History, to directory: String, _ context: CaseContext) throws {
         try FileTree.createDirectory(directory)
         for (name, lists) in [("list-append", true), ("rw-register", false)] {

@@ -9,14 +9,14 @@ import RunRecords
     import Darwin
 #endif
 
-/// What one actor of a history did, in the words of ``HistoryLog``.
+/// The transactions of one actor of a history, in the format of ``HistoryLog``.
 struct TransactionLane: EndingLane, Sendable {
     var words: [Int64] = []
     var troubles = TransactionTroubles()
     var isCut = false
     var failure: EngineError?
 
-    /// Throws: the first failure, for whoever has reported all else.
+    /// Throws the first failure. Called after everything else is in the report.
     static func throwFailure(of lanes: [TransactionLane]) throws {
         if let failure = lanes.compactMap(\.failure).first { throw failure }
     }
@@ -66,7 +66,7 @@ struct TransactionLane: EndingLane, Sendable {
         return lane
     }
 
-    /// What is there when nobody writes any more, by a session of its own.
+    /// The final content after all writers have ended, read by a new session.
     static func read(
         _ context: CaseContext, _ location: DatabaseLocation, _ plans: [PlannedTransaction], actor: Int
     ) throws -> TransactionLane {
@@ -75,8 +75,8 @@ struct TransactionLane: EndingLane, Sendable {
 
     // MARK: Processes
 
-    /// Runs processes with as many threads each, and kills some of them at moments that the seed chooses. Inconclusive
-    /// when all had ended before their kill.
+    /// Runs processes with as many threads each, and kills some of them at moments chosen by the seed. Inconclusive
+    /// when all ended before their kill.
     static func fork(
         _ context: CaseContext, _ location: DatabaseLocation, _ mix: TransactionMix, processes: Int, threads: Int,
         kills: Int
@@ -101,7 +101,7 @@ struct TransactionLane: EndingLane, Sendable {
             case .exited(0): break
             case .exited(let status):
                 let first = process * threads
-                // What one of its threads was refused is in that thread's lane.
+                // A refusal in one of its threads is recorded in that thread's lane.
                 let isTold = (first..<(first + threads)).contains { FileTree.exists(failure(context, $0)) }
                 if isTold { continue }
                 let path = processFailure(context, first)
@@ -129,7 +129,7 @@ struct TransactionLane: EndingLane, Sendable {
         "\(context.directory)/process-\(first).error"
     }
 
-    /// Until an actor is ready or has failed, or a process has ended before its time.
+    /// Waits until an actor is ready or has failed, or a process has ended early.
     private static func waitFor(_ context: CaseContext, _ actor: Int, _ children: [ForkedChild]) throws {
         let end = MonotonicClock.now() + 60_000_000_000
         while !FileTree.exists(ready(context, actor)), !FileTree.exists(failure(context, actor)) {
@@ -137,7 +137,7 @@ struct TransactionLane: EndingLane, Sendable {
                 throw HarnessError("actor \(actor) was not ready to begin after 60 s")
             }
             usleep(500)
-            // The pipe of a process that has ended is closed at its other end.
+            // The pipe of an ended process is closed at its other end.
             var pipes = children.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }
             if poll(&pipes, nfds_t(pipes.count), 0) > 0 { return }
         }
@@ -174,7 +174,7 @@ struct TransactionLane: EndingLane, Sendable {
         }
     }
 
-    /// The kind of an engine's error stands in the first line, which is empty for another.
+    /// The first line is the kind of the engine's error, empty for any other error.
     private static func text(of error: any Error) -> String {
         guard let error = error as? EngineError else { return "\n\(error)" }
         return "\(error.kind.rawValue)\n\(error.message)"
@@ -206,11 +206,11 @@ struct TransactionLane: EndingLane, Sendable {
                 try FileTree.writeText(path + ".cut", "")
                 break
             }
-            // By a system call each: what the kernel has outlives the process.
+            // One write call each: the page cache outlives the process.
             try actor.run(plan, on: session) { words in
                 try FileTree.writeAll(descriptor, words.withUnsafeBytes { Array($0) }, path: path)
             }
-            // At once, since a process that is killed writes nothing at its end.
+            // Written at once, since a killed process writes nothing at its end.
             if actor.troubles != told {
                 told = actor.troubles
                 try FileTree.replaceText(path + ".troubles", told.text)
@@ -221,7 +221,7 @@ struct TransactionLane: EndingLane, Sendable {
 
     private static func read(_ context: CaseContext, _ actor: Int) throws -> TransactionLane {
         let path = file(context, actor)
-        // One that was killed before its first transaction has left nothing.
+        // An actor killed before its first transaction has left no file.
         let bytes = FileTree.exists(path) ? try FileTree.readBytes(path) : []
         var lane = TransactionLane()
         bytes.withUnsafeBytes { raw in

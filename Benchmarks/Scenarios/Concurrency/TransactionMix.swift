@@ -2,18 +2,18 @@ import History
 import Seeds
 
 /// Transactions of one to four operations on few cells: lists that are read and appended to, and numbers that are read
-/// and then written, so that every version says which one it was made from.
+/// and then written, so that every version tells which version it was made from.
 ///
-/// Only six cells are in use at a time, and new ones take their place as an actor goes on: conflicts are many, lists
-/// stay short. Actor, place and seed decide what a transaction does, not what others do.
+/// Only six cells are in use at a time, and each actor moves on to new ones: conflicts are many, lists stay short. The
+/// operations depend on actor, position and seed, not on other actors.
 package struct TransactionMix: Sendable {
     static let cellsInUse = 6
-    /// After so many transactions an actor goes on to new cells.
+    /// After this many transactions an actor moves on to new cells.
     static let transactionsPerGeneration = 25
     private static let mostOperations = 4
 
     let seed: Seed
-    /// Of every actor.
+    /// Per actor.
     let transactions: Int
 
     package init(seed: Seed, transactions: Int) {
@@ -25,17 +25,17 @@ package struct TransactionMix: Sendable {
         Self.cellsInUse * (transactions / Self.transactionsPerGeneration + 1)
     }
 
-    /// Each actor's values are its own: a million of them.
+    /// Values are unique: each actor has a range of a million.
     static let valuesPerActor = 1_000_000
 
-    /// The transactions of one actor, in their order.
+    /// The transactions of one actor, in order.
     package func plans(of actor: Int) -> [PlannedTransaction] {
         var random = RandomStream(seed.derived("actor \(actor)"))
         var next = Int64(actor * Self.valuesPerActor + 1)
         return (0..<transactions).map { index in
             let first = index / Self.transactionsPerGeneration * Self.cellsInUse
             var steps: [HistoryLog.Step] = []
-            // One in four only reads, as most of an application's do; such take no lock anywhere.
+            // One in four only reads, as most transactions of applications do; such transactions take no lock.
             let isReader = random.chance(1, in: 4)
             for _ in 0..<(1 + random.below(Self.mostOperations)) {
                 let slot = random.below(Self.cellsInUse)
@@ -55,7 +55,7 @@ package struct TransactionMix: Sendable {
         }
     }
 
-    /// Reads every list and number, one transaction each: what is there when nobody writes any more.
+    /// Reads every list and number, one transaction each, after all writers have ended.
     var finalReads: [PlannedTransaction] {
         (0..<cellCount).map { cell in
             let isList = cell % Self.cellsInUse % 2 == 0

@@ -9,7 +9,7 @@ enum TransactionPlace {
         try session.close()
     }
 
-    /// That of the case; an engine in memory gets it made here and now.
+    /// The case's database; for an engine in memory it is created in this call.
     static func location(_ context: CaseContext, cells: Int) throws -> DatabaseLocation {
         if let fixture = context.fixture { return fixture }
         let location = try context.emptyLocation("cells")
@@ -17,7 +17,7 @@ enum TransactionPlace {
         return location
     }
 
-    /// Runs the body in a transaction, which is rolled back when it throws: others would wait for its lock for ever.
+    /// Runs the body in a transaction, which is rolled back when it throws, so that it does not keep its lock.
     static func transaction<Output>(
         _ access: TransactionAccess, on session: any TransactionSession, _ body: () throws -> Output
     ) throws -> Output {

@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Synchronization
 
-/// How long after a commit returned another thread, which reads again and again, sees what it wrote.
+/// Measures the time from the return of a commit until a thread that polls the row sees the committed value.
 ///
-/// A violation: a commit that is not seen within the bound, one that is seen before it began, and one that is no more
-/// there after it was seen.
+/// A violation: a commit that is not seen within the bound, one that is seen before it began, and one that disappears
+/// after it was seen.
 struct VisibleLatency: Scenario {
     let slug = "visible-latency"
     let family = Family.concurrency
@@ -21,7 +21,7 @@ struct VisibleLatency: Scenario {
             "bound", .allowance, default: 10_000, summary: "milliseconds within which a commit has to be seen"),
     ]
 
-    /// An engine need not promise that what was committed is seen at all: every one has to get it right.
+    /// Visibility of commits needs no promise: every engine must provide it.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
         case .hung, .crashed: nil
@@ -31,19 +31,19 @@ struct VisibleLatency: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// What the two threads tell each other.
+    /// State shared by the two threads.
     private final class Board: Sendable {
         /// Number of the last commit that returned, and when.
         let committed = Atomic<Int64>(0)
         let returnedAt = Atomic<UInt64>(0)
-        /// The last one that the reader saw.
+        /// Number of the last commit that the reader saw.
         let seen = Atomic<Int64>(0)
         let isOver = Atomic<Bool>(false)
         /// Number of the last commit that was begun.
         let begun = Atomic<Int64>(0)
         /// Number of a commit that was not seen within the bound, or 0.
         let missed = Atomic<Int64>(0)
-        /// What the reader saw that was no state, first.
+        /// The first read that was not a committed state.
         let wrong = Mutex<String?>(nil)
         let bound: UInt64
 
@@ -84,7 +84,7 @@ struct VisibleLatency: Scenario {
         context.require(Int(latency.count), "no commit was seen")
     }
 
-    /// Commits, and waits until it was seen before the next.
+    /// Commits, and waits until the reader has seen the commit before the next one.
     private static func write(
         _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board, _ count: Int,
         _ deadline: UInt64
@@ -102,7 +102,7 @@ struct VisibleLatency: Scenario {
                     board.missed.store(number, ordering: .relaxed)
                     break
                 }
-                // The reader has met an error: it ends the case.
+                // The reader met an error and ended the case.
                 if board.isOver.load(ordering: .acquiring) { break }
             }
             if board.isOver.load(ordering: .acquiring) || board.missed.load(ordering: .relaxed) > 0 { break }
@@ -112,7 +112,7 @@ struct VisibleLatency: Scenario {
         return Histogram()
     }
 
-    /// Reads the row without pause; what it sees before the commit returned counts as 0.
+    /// Polls the row; a commit that is seen before it returned counts as 0.
     private static func watch(
         _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board,
         _ initial: Int64
@@ -132,7 +132,7 @@ struct VisibleLatency: Scenario {
             }
             if number > last {
                 let now = MonotonicClock.now()
-                // The writer may not have said so yet: then it was seen before the commit returned.
+                // Before the writer has published its number: the commit was seen before it returned.
                 let hasReturned = board.committed.load(ordering: .acquiring) >= number
                 let returned = board.returnedAt.load(ordering: .relaxed)
                 histogram.record(hasReturned && now > returned ? now - returned : 0)

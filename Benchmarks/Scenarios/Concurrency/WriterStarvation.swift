@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// One writer that commits now and then among writers that commit without pause: how long does it wait?
+/// Measures how long one writer that commits now and then waits among writers that commit without pause.
 ///
 /// A violation, where an engine promises a bounded wait: a commit that took longer than the bound, or writers that were
 /// overtaken again and again (`WriterTurns`). Afterwards the whole database is compared: what each thread was
@@ -39,11 +39,11 @@ struct WriterStarvation: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// What a thread did.
+    /// The work of a thread.
     private struct Lane: Sendable {
         var commits = 0
         var latency = Histogram()
-        /// Commits of the others between a call of the patient thread and its end.
+        /// Commits of other threads during a commit of the patient thread.
         var overtakes = Histogram()
     }
 
@@ -65,7 +65,7 @@ struct WriterStarvation: Scenario {
         let lanes = try ThreadGroup.run(greedy + 1) { index in
             let opened = Result { try CaseContext.session(engine, location, settings, as: (any UpdateSession).self) }
             line.arriveAndWait()
-            // The others end when the patient one does, whatever it met.
+            // The other threads end when the patient one ends, with or without an error.
             defer { if index == 0 { board.isOver.store(true, ordering: .releasing) } }
             let session = try opened.get()
             let lane =
@@ -94,7 +94,7 @@ struct WriterStarvation: Scenario {
             expected.increment(table: "Person", column: "age", key: Int64(key), by: Int64(lane.commits))
         }
         context.judgeContent("content", at: location, expected: expected)
-        context.require(others, "nobody committed beside the patient one")
+        context.require(others, "no other writer committed beside the patient one")
     }
 
     private static func wait(
@@ -123,6 +123,6 @@ struct WriterStarvation: Scenario {
 }
 
 extension Metric {
-    /// Commits of others that ended while one waited.
+    /// Commits of other threads that ended while this one waited.
     static let overtakes = Metric("overtakes", unit: "count", .lowerIsBetter, .measured)
 }

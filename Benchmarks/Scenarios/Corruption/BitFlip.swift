@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// One bit of a database's files flipped per trial, at any place: what does a reader get?
+/// Flips one bit anywhere in a database's files per trial, and judges what a reader gets.
 struct BitFlip: DamageScenario {
     let slug = "bit-flip"
     let question = "When one bit of the file is wrong, does a reader get wrong data?"

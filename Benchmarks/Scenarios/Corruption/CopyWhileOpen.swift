@@ -1,13 +1,13 @@
 import Harness
 import RunRecords
 
-/// The files of a database are copied one after the other while processes write to it, and the copy is opened.
+/// Copies the files of a database one by one while processes write to it, and opens the copy.
 ///
-/// A copy is a state that the database has had, as a whole, or an error.
+/// The copy must be a state that the database has had, as a whole, or give an error.
 struct CopyWhileOpen: Scenario {
     let slug = "copy-while-open"
     let family = Family.corruption
-    let question = "Is a copy of files in use a state that there was, or refused?"
+    let question = "Is a copy of files in use an earlier state of the database, or refused?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
@@ -17,7 +17,7 @@ struct CopyWhileOpen: Scenario {
         ScenarioParameter("trials", .effort, default: 40, summary: "copies, data file first and last by turns")
     ]
 
-    /// The database itself is not damaged: what is wrong with it breaks another promise than what is wrong with a copy.
+    /// The original is not damaged: a failure of it breaks another promise than a failure of the copy.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
         case .crashed: .survivesDamage
@@ -42,21 +42,21 @@ struct CopyWhileOpen: Scenario {
             let copy = DatabaseLocation(directory: context.trialDirectory + "/copy")
             try Self.copy(context.engine, trial.location, to: copy, isDataLast: (address.position ?? 0) % 2 == 1)
             for writer in writers { writer.listen() }
-            // Nobody says in which order a tool reads: any state from the first on is one that there was.
+            // The order in which a copying tool reads is arbitrary: any state since the start is right.
             let most = writers.reduce(2) { $0 + $1.acknowledged }
             let finding = try trial.read(at: copy)
             try trial.stop()
             for writer in writers { writer.wait() }
             let (outcome, detail) = trial.judge(finding, allowed: 0...most)
-            // What was copied has to be as good as ever; writers that were refused are told of there.
+            // The original must be intact; writers that were refused are reported with it.
             var original = try trial.judge(writers, address, isUndamaged: true)
             if original.outcome != .correct {
-                // Wrong values of a database that nobody damaged are no matter of finding damage.
+                // Wrong values of an undamaged database are not a matter of detecting damage.
                 if original.outcome == .silentlyWrong { original.outcome = .lostCommit }
                 original.detail = "what was copied: \(original.detail)"
                 return original
             }
-            // The control: of closed files the same copy is a whole database.
+            // The control: a copy made in the same way of closed files is an intact database.
             try Self.copy(context.engine, trial.location, to: copy, isDataLast: false)
             let control = trial.judge(try trial.read(at: copy), allowed: trial.allowed(writers))
             guard control.outcome == .correct else {
@@ -75,7 +75,7 @@ struct CopyWhileOpen: Scenario {
         guard now.contains(where: { $0.role == .data }) else { throw HarnessError("no data file can be copied") }
         for file in isDataLast ? now.reversed() : now {
             let name = file.path.dropFirst(location.directory.count)
-            // One that is gone by now is not copied.
+            // A file that is removed meanwhile is not copied.
             let bytes: [UInt8]
             do { bytes = try FileTree.readBytes(file.path) } catch {
                 if file.role == .data && FileTree.exists(file.path) { throw error }

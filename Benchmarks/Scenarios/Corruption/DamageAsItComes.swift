@@ -3,15 +3,15 @@ import Harness
 import RunRecords
 import Seeds
 
-/// What a program gets that has set nothing: one bit of each page flipped, and each page zeroed, in turn; then the
-/// questions that applications ask, one after the other, over one open database.
+/// Damage as seen by a program with default settings: flips one bit of each page, and zeroes each page, in turn; then
+/// runs the queries of applications one by one over one open database.
 ///
-/// An answer that differs from the right one must not come without a word: by the time the call returns it has thrown,
-/// or an earlier one has, or the engine has said so where it says such things by itself. The seed draws the order of
-/// the questions for each trial: what is asked first hears of the damage first.
+/// A wrong answer must not come without an error: by the time the call returns, it or an earlier call must have thrown,
+/// or the engine must have reported damage by its own means. The seed draws the order of the queries for each trial:
+/// the first one to reach the damage reports it.
 struct DamageAsItComes: DamageScenario {
     let slug = "damage-as-it-comes"
-    let question = "Does a program that sets nothing hear that its file is damaged before it gets a wrong answer?"
+    let question = "Does a program with default settings learn of damage before it gets a wrong answer?"
     let parameters = [
         ScenarioParameter(
             "shape", default: DamageShape.clean.rawValue, allowed: [DamageShape.clean.rawValue],
@@ -42,7 +42,7 @@ struct DamageAsItComes: DamageScenario {
         }
     }
 
-    /// A flipped bit, at a place that the seed chooses, and zeros, for each page.
+    /// For each page a flipped bit, at a position chosen by the seed, and zeros.
     private func damages(_ sweep: DamageSweep, _ context: CaseContext) throws -> [FileDamage] {
         var random = context.random("bits")
         var damages: [FileDamage] = []
@@ -57,14 +57,14 @@ struct DamageAsItComes: DamageScenario {
     }
 }
 
-/// What applications ask of a table, and the right answers in words, which follow from the data.
+/// The queries of applications to a table, and the right answers as text, derived from the data.
 private struct AppQuestions {
     private let schema: TableSet
     private let table: Table
     private let keys: [Int64]
     private let integer: String
     private let text: (column: String, value: String)
-    /// Columns that rows are read by their keys for: those without links.
+    /// Columns without links, which rows are read for by their keys.
     private let plain: [Column]
     private let expected: [String: String]
     private static let names = ["count", "loop", "iterate", "sum", "filter", "keys", "loop again", "count again"]
@@ -163,7 +163,7 @@ private struct AppQuestions {
     }
 }
 
-/// How many rows came, and what they hold.
+/// Count and digest of the rows.
 private final class RowDigest: RowSink {
     private(set) var count = 0
     private var digest = ReadDigest()

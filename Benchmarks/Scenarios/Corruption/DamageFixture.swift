@@ -2,15 +2,15 @@ import Datasets
 import Harness
 import RunRecords
 
-/// Makes the database that a sweep damages, and knows which states it went through.
+/// Creates the database that a sweep damages, and knows the states that it went through.
 ///
-/// With an older copy the last session is another one than without: the copy is taken before it, and what it changes
-/// makes the pages of the copy stale. Of shape `clean` it updates rows, so often that an engine which never writes over
-/// a page uses pages of the copy again.
+/// With an older copy the last session differs: the copy is made before it, and its changes make the pages of the copy
+/// stale. In shape `clean` it updates rows, so often that an engine that never overwrites pages reuses pages of the
+/// copy.
 struct DamageFixture {
     /// One-row transactions in the log of shape `log`.
     static let loggedCommits = 20
-    /// Where the older copy stands, beside the database's own files.
+    /// The directory of the older copy, beside the database's own files.
     static let older = "older"
     /// Transactions that change rows before the copy, and after it.
     private static let updates = (before: 2, after: 3)
@@ -34,7 +34,7 @@ struct DamageFixture {
     // MARK: Making it
 
     func build(at location: DatabaseLocation) throws {
-        // The case says so when it runs.
+        // The case reports it when it runs.
         if shape.reasonToDecline(context.engine) != nil { return }
         if shape == .log { return try buildLog(at: location) }
         let loading = try context.open(location, as: (any TableSession).self)
@@ -97,7 +97,7 @@ struct DamageFixture {
         try session.close()
     }
 
-    /// What update number `number` sets: every third row, to an age that nobody had before.
+    /// The values of update `number`: every third row gets an age that no row had before.
     private static func ages(_ tables: TableSet, _ number: Int) throws -> (keys: [Int64], values: [Int64]) {
         guard case .integer(let keys)? = tables.main.keyColumn?.values,
             case .integer(let ages)? = tables.main.column("age")?.values
@@ -124,7 +124,7 @@ struct DamageFixture {
 
     // MARK: What stands in it
 
-    /// The rows that shape `log` appends; nil in the other shapes.
+    /// The rows that shape `log` appends; nil in other shapes.
     func appended() throws -> Table? { shape == .log ? try loggedRows(0..<Self.loggedCommits) : nil }
 
     private func loggedRows(_ numbers: Range<Int>) throws -> Table {
@@ -136,7 +136,7 @@ struct DamageFixture {
             (count + numbers.lowerBound)..<(count + numbers.upperBound), dogCount: count)
     }
 
-    /// Every state that was acknowledged, the last one last. Not of shape `log`.
+    /// Every acknowledged state, the last one last. Not for shape `log`.
     func states() throws -> [ExactOracle] {
         let tables = try context.tables()
         var states = [ExactOracle(tables)]

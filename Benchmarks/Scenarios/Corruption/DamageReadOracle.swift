@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// Judges a full read of a damaged database: of one that went through several states, the last of which counts, or of
+/// Judges a full read of a damaged database: of one that went through several states, of which the last is right, or of
 /// one to whose main table rows were appended, one transaction each.
 struct DamageReadOracle {
-    /// Before rows were appended; the last one last.
+    /// States before rows were appended; the last one last.
     private let states: [ExactOracle]
     private let full: ExactOracle
     private let mainTable: String
@@ -64,7 +64,7 @@ struct DamageReadOracle {
         return judge(reading)
     }
 
-    /// A read that came to its end: right in all rows that it gave, and how many are missing at the end?
+    /// Judges a completed read: whether its rows are right, and how many are missing at the end.
     private func judge(_ reading: PrefixReading) -> (outcome: Outcome, detail: String) {
         if let difference = reading.comparison.difference { return (.silentlyWrong, difference) }
         let count = reading.mainRows
@@ -79,7 +79,7 @@ struct DamageReadOracle {
     }
 }
 
-/// Compares rows as they come and counts them, so that rows missing at the end can be told from others.
+/// Compares and counts rows as they arrive, so that rows missing at the end are told from other missing rows.
 private final class PrefixReading: RowSink {
     let comparison: FullReadComparison
     private(set) var rows: [String: Int] = [:]

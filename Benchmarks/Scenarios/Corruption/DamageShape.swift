@@ -1,14 +1,14 @@
 import Harness
 import RunRecords
 
-/// What a database went through before it is damaged.
+/// The history of a database before it is damaged.
 enum DamageShape: String, CaseIterable {
     /// Loaded and closed.
     case clean
     /// The same, then opened again, one-row transactions committed, and its files copied while it was open, as a kill
-    /// leaves them: the log has to be replayed.
+    /// leaves them: an open must replay the log.
     case log
-    /// Loaded and closed, then half of the rows deleted, in runs, and closed: there are free pages.
+    /// Loaded and closed, then half of the rows deleted, in contiguous runs, and closed: it has free pages.
     case deleted
     /// The same, and compacted.
     case compacted
@@ -24,7 +24,7 @@ enum DamageShape: String, CaseIterable {
         self = shape
     }
 
-    /// Why the engine cannot make it; nil where it can.
+    /// Why the engine cannot make this shape; nil where it can.
     func reasonToDecline(_ engine: any Engine) -> String? {
         let needed: Set<Capability> =
             switch self {

@@ -4,26 +4,26 @@ import RunRecords
 
 /// A database whose files are damaged in one place per trial, opened and read in full.
 ///
-/// What came is compared with the exact data, row by row. In shape `log` the rows of the last transactions may be
-/// missing without a word, because a log ends where its first broken record stands: the last transaction alone is
-/// `fell-back`, since damage in the last record of a log cannot be told from a crash before it was acknowledged; more
-/// is `lost-commit`. So is a state that is whole and older than the last one.
+/// The rows are compared with the exact data. In shape `log` rows of the last transactions may be missing without an
+/// error, because a log ends at its first broken record: a missing last transaction is `fell-back`, since damage in the
+/// last record cannot be told from a crash before its acknowledgement; more are `lost-commit`, and so is an older state
+/// that is complete.
 ///
-/// The undamaged copy is judged first, by the same way: where that is not read as it was written, no trial would mean
-/// anything. Nor do trials that nothing noticed, none of all. A trial that would change no byte is never tried.
+/// An undamaged copy is judged first, in the same way: if it is not read as written, no trial means anything. Nor does
+/// any trial if no damage was noticed in any of them. A trial that would change no byte is left out.
 struct DamageSweep {
     let context: CaseContext
     let damaged: DamagedFiles
-    /// The same files in an earlier copy, empty where they were not there; nil where none was kept.
+    /// The files of an earlier copy, empty where they did not exist; nil where no copy was kept.
     let older: DamagedFiles?
-    /// Where the copies are: in memory where the system has a place for that, since every open of a file that was not
-    /// closed syncs, and a sweep opens thousands. What a killed process leaves there, the next run removes.
+    /// The directory of the copies: in memory where the system has such a file system, since every open of files that
+    /// were not closed syncs, and a sweep opens thousands. The next run removes what a killed process leaves there.
     private let scratch: ScratchDirectory
     private let oracle: DamageReadOracle
     /// Why the engine cannot make the shape; nil where it can.
     private let objection: String?
 
-    /// Reads the fixture. Nothing is opened.
+    /// Reads the fixture's files, without opening the database.
     init(_ context: CaseContext, keepsOlder: Bool = false) throws {
         self.context = context
         let fixture = try DamageFixture(context, keepsOlder: keepsOlder)
@@ -61,15 +61,15 @@ struct DamageSweep {
 
     // MARK: What is tried
 
-    /// So many damages of that kind as `count` says, chosen by the seed; all of them where it is 0.
+    /// As many damages of that kind as `count` says, chosen by the seed; all of them where it is 0.
     func damages(_ kind: FileDamage.Kind, count: Int, random label: String) -> [FileDamage] {
         var random = context.random(label)
         return damaged.damages(
             kind, count: count == 0 ? nil : count, pageSize: Self.pageBytes, older: older, random: &random)
     }
 
-    /// The same, and beside them those of the first pages of each file with each other: headers stand there, and a
-    /// sample seldom meets them.
+    /// The same, and additionally all pairs of the first pages of each file: headers are there, and a sample seldom
+    /// hits them.
     func damagesWithHeads(_ kind: FileDamage.Kind, count: Int, random label: String) -> [FileDamage] {
         var chosen = Set(damages(kind, count: count, random: label))
         for file in files {
@@ -89,12 +89,12 @@ struct DamageSweep {
         damaged.change(damage, pageSize: Self.pageBytes, older: older)
     }
 
-    /// What the address does to which file; nil where it changes nothing, or is none of damage.
+    /// The change of a file that the address names; nil where it changes nothing, or is not an address of damage.
     func change(at address: FaultAddress) -> FileChange? {
         FileDamage(address.text).flatMap { change($0) }
     }
 
-    /// Where the address points to: file, page of 4 KiB and byte in it.
+    /// Describes the position of an address: file, page of 4 KiB, and byte in it.
     func place(of address: FaultAddress) -> String {
         guard let damage = FileDamage(address.text) else { return "\(address)" }
         let place = damaged.place(of: damage.byte, pageSize: Self.pageBytes)
@@ -121,7 +121,7 @@ struct DamageSweep {
         }
     }
 
-    /// The same with a judge of one's own, who gets the damaged copy that nobody has opened.
+    /// The same with the caller's judge, which gets the damaged copy before any open.
     func run(
         _ damages: [FileDamage], secondsPerTrial: Double = 5,
         judge: @escaping (_ address: FaultAddress, _ location: DatabaseLocation) throws -> Trial
@@ -150,7 +150,7 @@ struct DamageSweep {
         }
     }
 
-    /// An engine that refuses what is not damaged would pass every trial.
+    /// An engine that refuses undamaged files would pass every trial.
     private func judgeUndamaged() throws {
         let finding = try ForkedReader.finding {
             let trial = try judge(FaultAddress(text: "undamaged"), "", damaged: [])
@@ -172,7 +172,7 @@ struct DamageSweep {
         do { try scratch.remove() } catch { context.report.note("left behind: \(error)") }
     }
 
-    /// Writes the files with `damaged` in place of the file of that name, opens, reads and judges. Runs in a child.
+    /// Writes the files, with `damaged` as the content of the named one, opens, reads and judges. Runs in a child.
     func judge(_ address: FaultAddress, _ name: String, damaged: [UInt8]) throws -> Trial {
         let location = try write(address, name, damaged: damaged)
         let (outcome, detail) = oracle.judge(
@@ -180,7 +180,7 @@ struct DamageSweep {
         return Trial(address: address, outcome: outcome, detail: detail)
     }
 
-    /// What a full read of the database there comes to.
+    /// The outcome of a full read of the database at that location.
     func read(at location: DatabaseLocation) -> (outcome: Outcome, detail: String) {
         oracle.judge(engine: context.engine, settings: context.settings, location: location)
     }
@@ -194,7 +194,7 @@ struct DamageSweep {
         return location
     }
 
-    /// Writes the files into a directory that holds nothing else afterwards.
+    /// Writes the files into a directory, and removes everything else in it.
     func place(at location: DatabaseLocation, _ bytes: (DamagedFiles.File) -> [UInt8]) throws {
         try FileTree.remove(location.directory)
         try FileTree.createDirectory(location.directory)

@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// The files of a database are replaced by those of an earlier moment, or deleted, while a process writes to it.
+/// The files of a database are replaced by older ones, or deleted, while a process writes to it.
 ///
-/// A commit that is acknowledged afterwards has to be in the file that the next process finds, with all else as it was
-/// in the earlier moment. Else the writer has to be refused: one that waits for ever has noticed nothing.
+/// A commit that is acknowledged afterwards must be in the file that the next process finds, on top of the older state.
+/// Otherwise the writer must be refused: one that hangs has noticed nothing.
 struct FileReplaced: Scenario {
     let slug = "file-replaced"
     let family = Family.corruption
@@ -44,11 +44,11 @@ struct FileReplaced: Scenario {
             let writer = try trial.start()
             if !writer.hears(5) { return try trial.notWriting(writer, address) }
             if try Self.change(context.engine, trial.location, files, isDeleted: isDeleted) > 0 { try changes.add() }
-            // One commit may be on its way.
+            // One commit may be in progress.
             usleep(20_000)
             writer.listen()
             let before = writer.acknowledged
-            // It goes on, or it is refused; either takes a commit.
+            // The writer continues or is refused; either takes one commit.
             _ = writer.hears(3)
             try trial.stop()
             writer.wait()
@@ -62,7 +62,7 @@ struct FileReplaced: Scenario {
     }
 
     /// All files at once, as a backup tool does that knows which belong together; the data file last.
-    /// - Returns: how many of the engine's files were there.
+    /// - Returns: the number of the engine's files that existed.
     private static func change(
         _ engine: any Engine, _ location: DatabaseLocation, _ files: FixtureFiles, isDeleted: Bool
     ) throws -> Int {
@@ -81,7 +81,7 @@ struct FileReplaced: Scenario {
         _ trial: IncrementTrial, _ writer: IncrementProcess, _ address: FaultAddress, after: Int, isDeleted: Bool
     ) throws -> Trial {
         let failure = try trial.failure(of: [writer], address)
-        // Refused or not on its way any more: then nothing was acknowledged that could be missing.
+        // Refused, or not in progress any more: no acknowledged commit could be missing.
         if after == 0 {
             if let failure { return try judgeRefused(trial, failure, attempted: writer.acknowledged + 1) }
             return Trial(address: address, outcome: .hung, detail: "it was neither refused nor did it commit in 10 s")
@@ -100,9 +100,8 @@ struct FileReplaced: Scenario {
             detail: "\(after) commits were acknowledged afterwards: \(detail)")
     }
 
-    /// A writer that was refused has committed nothing. What somebody put in the place of its files is there as it was
-    /// put, with commits at most that came before the writer noticed; where they were deleted and nothing came instead
-    /// there is nothing to read.
+    /// For a writer that was refused and committed nothing. The replacing files must be unchanged, except for commits
+    /// that came before the writer noticed; where files were deleted without replacement, there is nothing to read.
     private static func judgeRefused(
         _ trial: IncrementTrial, _ failure: Trial, attempted: Int
     ) throws -> Trial {
@@ -111,7 +110,7 @@ struct FileReplaced: Scenario {
         else { return failure }
         let (outcome, detail) = trial.judge(try trial.read(), allowed: 0...attempted)
         if outcome == .correct { return failure }
-        // Nothing was acknowledged that a refusal could have cost: who finds damage there says what it found.
+        // No acknowledged commit could be lost by a refusal: a report of damage is reported as it is.
         return Trial(
             address: failure.address, outcome: outcome == .refused ? .lostCommit : outcome,
             detail: "the writer was refused, and what was put there is not: \(detail)")

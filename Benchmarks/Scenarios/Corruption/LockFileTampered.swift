@@ -7,11 +7,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// What processes share beside a database is deleted, cut or written over while they use it.
+/// The file that processes share beside a database is deleted, truncated or overwritten while they use it.
 ///
-/// A process may meet an error; none may end by a signal or wait for ever. When all have ended the database must open,
-/// what was acknowledged must be there, and nothing else may have changed: no byte of the data was touched. Where no
-/// such file was there to be changed the case says nothing.
+/// A process may meet an error; none may crash or hang. At the end the database must open, contain what was
+/// acknowledged, and have no other change: no byte of the data was touched. Without such a file the case is
+/// inconclusive.
 struct LockFileTampered: Scenario {
     let slug = "lock-file-tampered"
     let family = Family.corruption
@@ -27,8 +27,8 @@ struct LockFileTampered: Scenario {
         case deleted, emptied, halved, zeros, ones, replaced
     }
 
-    /// Of a process that meets a lock in an impossible state, and waits for it. LMDB's do, three trials of six: with
-    /// the time that others get, this case alone took as long as half of a plan.
+    /// The timeout for a process that waits for a lock in an impossible state. LMDB's do in three trials of six: with
+    /// the usual timeout this case alone took half of a plan's time.
     private static let patience = 3.0
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

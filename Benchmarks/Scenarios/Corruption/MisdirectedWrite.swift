@@ -1,9 +1,9 @@
 import Harness
 import RunRecords
 
-/// What belongs on one page of a database's file was written over another one, too: what does a reader get?
+/// Overwrites one page of a database's file with the content of another, and judges what a reader gets.
 ///
-/// The page that was hit is whole, and as its engine wrote it, for another place.
+/// The overwritten page is intact, as its engine wrote it, but for another place.
 struct MisdirectedWrite: DamageScenario {
     let slug = "misdirected-write"
     let question = "When a page was written over with another one, does a reader get wrong data, or crash?"
@@ -14,8 +14,8 @@ struct MisdirectedWrite: DamageScenario {
             summary: "pairs chosen by the seed, beside those of the first pages; 0: each page over the next one"),
     ]
 
-    /// The positions in an address are those of the first bytes of the page that was written, and of the one that it
-    /// hit, counted over all files.
+    /// The positions in an address are those of the first bytes of the source page and of the overwritten one, counted
+    /// over all files.
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
         let count = try context.integer("trials")

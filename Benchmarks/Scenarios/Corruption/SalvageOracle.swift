@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// The rows that a salvaged database gives.
+/// Collects the rows of a salvaged database.
 final class SalvagedRows: RowSink {
     private(set) var tables: [String: [Int: [Value]]] = [:]
-    /// Rows that came a second time, by table.
+    /// Rows that were returned twice, by table.
     private(set) var repeated: [String: Int] = [:]
 
     func receive(table: String, row: Int, values: [Value]) -> Bool {
@@ -13,31 +13,31 @@ final class SalvagedRows: RowSink {
     }
 }
 
-/// What a salvage got back, row by row, and what of it is not as it says.
+/// The rows that a salvage recovered, and wrong statements of its report.
 struct SalvageFinding: Equatable {
-    /// Something that is not so, from the least to the gravest.
+    /// A wrong statement, from the least to the gravest.
     enum Lie: Equatable {
-        /// More is said to be lost than is.
+        /// The report names more losses than there are.
         case overclaimed(String)
-        /// Something is missing, and that was not said.
+        /// Something is missing that the report does not name.
         case unreported(String)
-        /// A value came that the row never had, and nothing marks it.
+        /// A value that the row never had, and that the report does not mark.
         case wrongValue(String)
     }
 
-    /// Every value as it was, but for links to rows that are missing.
+    /// Rows with every value as it was, except for links to missing rows.
     var right = 0
-    /// All is right but for values that are said to be lost, and read as their defaults.
+    /// Rows that are right except for values reported as lost, which read as their defaults.
     var partial = 0
-    /// Holds a value that was never there, or is none of the database.
+    /// Rows with a value that was never there, or that are not of the database.
     var wrong = 0
     var missing = 0
     var lies: [Lie] = []
-    /// Tables or columns came back without their names, and the engine says so: what could not be found by name is no
-    /// lie.
+    /// Tables or columns were recovered without their names, and the engine reports it: values that cannot be found by
+    /// name are no wrong statement.
     var lacksNames = false
 
-    /// - Parameter wasRight: whether a read of the damaged copy gave everything.
+    /// - Parameter wasRight: whether a read of the damaged copy returned everything.
     func outcome(wasRight: Bool) -> (outcome: Outcome, detail: String) {
         for case .wrongValue(let words) in lies { return (.silentlyWrong, words) }
         for case .unreported(let words) in lies { return (.lostCommit, words) }
@@ -47,16 +47,17 @@ struct SalvageFinding: Equatable {
     }
 }
 
-/// Compares what a salvage got back with the truth, and what it says is lost with what is missing.
+/// Compares recovered rows with the original, and reported losses with missing rows.
 ///
-/// An engine that says nothing of losses is held to nothing being lost. Of one that does: every missing row is counted
-/// and lies between keys that are said to be lost; no more is counted than is missing; what differs from the truth is a
-/// default in a column that is said to be lost there, a link to a row that is missing, or one of as many rows as are
-/// said to be uncertain.
+/// An engine that reports no losses must have lost nothing. For one that does: every missing row is counted and lies in
+/// a key range reported as lost; no more rows are counted than are missing; a value that differs from the original is a
+/// default in a column reported as lost there, a link to a missing row, or in one of as many rows as are reported as
+/// uncertain.
 struct SalvageOracle {
     let truth: ExactOracle
-    /// From this row of the main table on each row is a transaction of the log: a log that lost its end looks like a
-    /// crash before it, by one transaction without a word and by all where the engine says that some are lost.
+    /// From this row of the main table on each row is a transaction of the log. A log that lost its end looks like a
+    /// crash before it: one transaction may be missing without a report, and all where the engine reports that some
+    /// are.
     var firstLogged = Int.max
 
     func compare(_ rows: SalvagedRows, claim: SalvageClaim?) -> SalvageFinding {
@@ -78,7 +79,7 @@ struct SalvageOracle {
     }
 }
 
-/// One table of a salvaged database beside the truth.
+/// One table of a salvaged database compared with the original.
 private struct SalvagedTable {
     private let model: ModelTable
     private let name: String
@@ -88,12 +89,12 @@ private struct SalvagedTable {
     private let loss: SalvageClaim.Loss?
 
     private(set) var right = 0
-    /// By row the columns that read as their default.
+    /// By row, the columns that read as their default.
     private(set) var partial: [Int: [Int]] = [:]
     private(set) var wrong = 0
     private(set) var missing: [Int] = []
     private(set) var lies: [SalvageFinding.Lie] = []
-    /// Of the missing ones those that have to be accounted for.
+    /// Missing rows that the engine must have reported.
     private var owed: [Int] = []
     private var removedLinks = 0
     private var firstWrong = ""
@@ -148,8 +149,8 @@ private struct SalvagedTable {
         if firstWrong.isEmpty { firstWrong = words }
     }
 
-    /// Whether it differs by links alone that led to rows which are missing. An engine that says nothing of losses says
-    /// nothing of these.
+    /// Whether the value differs only by links to missing rows. An engine that does not report losses does not report
+    /// these either.
     private mutating func isCut(_ expected: Value, _ got: Value, _ column: Int) -> Bool {
         guard claim != nil else { return false }
         switch (expected, got, model.content.columns[column].values) {

@@ -6,18 +6,18 @@ struct SalvageSteps {
     private let context: CaseContext
     private let sweep: DamageSweep
     private let checking: any CheckingEngine
-    /// nil for an engine that has no salvage, or where this machine lacks what it takes.
+    /// nil for an engine that cannot salvage, or where this machine lacks its tool.
     private let salvaging: (any SalvagingEngine)?
     private let oracle: SalvageOracle
     private let rowCount: Int
     private let record: String
 
-    /// For each of the three steps.
+    /// Limit of each of the three steps.
     private static let seconds = 20.0
 
     var salvages: Bool { salvaging != nil }
 
-    /// nil where the engine cannot make the shape: the sweep says so.
+    /// nil where the engine cannot make the shape: the sweep reports it.
     init?(_ context: CaseContext, _ sweep: DamageSweep) throws {
         self.context = context
         self.sweep = sweep
@@ -58,7 +58,7 @@ struct SalvageSteps {
 
     // MARK: Trials
 
-    /// A salvage that loses rows of a sound database, or refuses it, says nothing about damage.
+    /// A salvage that loses rows of an intact database, or refuses it, is wrong without any damage.
     func tryUndamaged() throws {
         let location = try context.emptyLocation("undamaged")
         try sweep.place(at: location) { $0.bytes }
@@ -79,7 +79,7 @@ struct SalvageSteps {
         return trial
     }
 
-    /// By fault, those that were tried.
+    /// Figures of the trials that ran, by fault.
     func figures(in order: [String]) throws -> [SalvageFigures] {
         var sums: [String: SalvageFigures] = [:]
         if FileTree.exists(record) {
@@ -130,8 +130,8 @@ struct SalvageSteps {
         }
     }
 
-    /// A check that found nothing where a read found something. In shape `log` the last transaction alone may be gone
-    /// without a word, and nobody can know.
+    /// Judges a check that found nothing where a read found something. In shape `log` the last transaction may be
+    /// missing without an error, which no check can know.
     private static func judge(_ check: ContentFinding, after read: ContentFinding) -> ContentFinding {
         guard check.outcome == .correct, ![.correct, .fellBack].contains(read.outcome) else {
             return check.outcome == .correct
@@ -144,7 +144,7 @@ struct SalvageSteps {
 
     // MARK: Salvage
 
-    /// Numbers: rows right, partial, wrong and missing, whether something was said of losses, and whether that is true.
+    /// Numbers: right, partial, wrong and missing rows, whether losses were reported, and whether the report is true.
     private func salvage(
         _ engine: any SalvagingEngine, _ damaged: DatabaseLocation, _ rescued: DatabaseLocation, wasRight: Bool
     ) throws -> ContentFinding {
@@ -173,7 +173,7 @@ struct SalvageSteps {
         guard let tables = session as? any TableSession else {
             throw EngineError(.unsupported, "\(context.engine.name) has no tables")
         }
-        // A table after the other: one that cannot be read leaves the others.
+        // Table by table: one that cannot be read does not stop the others.
         var failure: EngineError?
         for table in oracle.truth.schema.tables {
             do throws(EngineError) {
@@ -202,7 +202,7 @@ struct SalvageSteps {
 }
 
 extension TableSet {
-    /// The same data set with one of its tables.
+    /// The same data set with only one of its tables.
     fileprivate func only(_ table: Table) -> TableSet {
         TableSet(dataset: dataset, tables: [table], digest: digest)
     }

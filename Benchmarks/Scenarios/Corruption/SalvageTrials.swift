@@ -2,17 +2,15 @@ import FaultModel
 import Harness
 import RunRecords
 
-/// A damaged copy of a database per trial: what does a read give, what does the engine's check say, and what does its
-/// salvage get back?
+/// Each trial damages a copy of a database, and compares a read, the engine's check, and the engine's salvage.
 ///
-/// A check lies that finds nothing where a read is wrong, or says that there is damage. A salvage lies that returns a
-/// value which never was there without marking it, that lacks a row and does not say so, or that says more is lost than
-/// is (`SalvageOracle`). Each step has a copy of its own, and a process of its own: what one of them does to files, or
-/// how it ends, is no matter of the others. The outcome is the graver one of check and salvage; what reads alone give
-/// is for other scenarios to judge.
+/// A check is wrong if it finds nothing where a read is wrong or reports damage. A salvage is wrong if it returns a
+/// value that never was there without marking it, if it lacks a row without reporting it, or if it reports more losses
+/// than there are (`SalvageOracle`). Each step has a copy and a process of its own, so that none affects the others.
+/// The outcome is the graver one of check and salvage; other scenarios judge plain reads.
 struct SalvageTrials: DamageScenario {
     let slug = "salvage"
-    let question = "What does an engine get back of damaged files, and does it say truly what it does not?"
+    let question = "What can an engine salvage from damaged files, and does it report its losses correctly?"
     let requires: Set<Capability> = [.tables, .persistent, .checks]
     let parameters = [
         DamageShape.parameter,

@@ -1,11 +1,11 @@
 import Harness
 import RunRecords
 
-/// A page of a database's files is as it was in an earlier copy, as after a write that a disk acknowledged and lost:
-/// what does a reader get?
+/// Replaces a page by its content in an earlier copy, as after a write that a disk acknowledged and lost, and judges
+/// what a reader gets.
 ///
-/// The page is whole, in its place, and as its engine wrote it, for an earlier time. Header pages count too: an engine
-/// that finds there an older state, whole, has lost what was acknowledged since.
+/// The page is intact and in its place, but outdated. Header pages count too: an engine that falls back to a complete
+/// older state has lost what was acknowledged since.
 struct StalePage: DamageScenario {
     let slug = "stale-page"
     let question = "When a page is as it was before the last changes, does a reader get wrong or old data, or crash?"

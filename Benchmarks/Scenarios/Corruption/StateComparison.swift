@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// Compares a full read with the last state of a database, and with those before it: a state that is whole and older
-/// than the last one is another failure than a value that never was there.
+/// Compares a full read with the last state of a database, and with earlier ones: a complete older state is another
+/// failure than a value that was never there.
 final class StateComparison: ContentComparison {
     private let comparisons: [FullReadComparison]
     private var isOver = false
@@ -26,8 +26,8 @@ final class StateComparison: ContentComparison {
         for comparison in comparisons { comparison.finish() }
     }
 
-    /// How many transactions older than the last state the read is, where it came to its end and is whole; nil where it
-    /// is the last one, or none.
+    /// For a completed read that gives an earlier state: how many transactions it is behind the last one. nil for the
+    /// last state, or for none of them.
     var age: Int? {
         guard isOver, difference != nil, let found = comparisons.lastIndex(where: { $0.difference == nil }) else {
             return nil

@@ -1,12 +1,12 @@
 import Harness
 import RunRecords
 
-/// Two pages of a database's file stand in each other's places: what does a reader get?
+/// Swaps two pages of a database's file, and judges what a reader gets.
 ///
-/// Each is whole, and as its engine wrote it: a checksum of the page alone finds nothing wrong.
+/// Each page is intact, as its engine wrote it: a checksum of the page alone finds nothing wrong.
 struct SwappedPages: DamageScenario {
     let slug = "swapped-pages"
-    let question = "When two pages stand in each other's places, does a reader get wrong data, or crash?"
+    let question = "When two pages are swapped, does a reader get wrong data, or crash?"
     let parameters = [
         DamageShape.parameter,
         ScenarioParameter(

@@ -2,7 +2,7 @@ import FaultModel
 import Harness
 import RunRecords
 
-/// A file of the database cut short per trial: at every page boundary and at lengths chosen by the seed, or at every
+/// Truncates a file of the database per trial: at every page boundary and at lengths chosen by the seed, or at every
 /// length.
 struct Truncate: DamageScenario {
     let slug = "truncate"
@@ -14,7 +14,7 @@ struct Truncate: DamageScenario {
             summary: "random lengths beside every page boundary; 0 cuts at every length"),
     ]
 
-    /// The position in an address is that of the first byte that is gone, counted over all files in the engine's order.
+    /// The position in an address is that of the first missing byte, counted over all files in the engine's order.
     func run(_ context: CaseContext) throws {
         let sweep = try DamageSweep(context)
         var random = context.random("cuts")

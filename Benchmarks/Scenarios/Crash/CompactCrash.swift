@@ -12,8 +12,8 @@ import SimulatedDisk
     import Darwin
 #endif
 
-/// A compaction that ends in the middle: its process is killed, and where the engine runs on the simulated disk, power
-/// is cut at every operation of it.
+/// Interrupts a compaction: kills its process, and where the engine runs on the simulated disk, also cuts power at
+/// every operation of it.
 ///
 /// A violation: anything but all rows that were there before, an open that fails afterwards, or files of the
 /// compaction that are still there when the database was opened and closed again; of an encrypted database a nonce that
@@ -42,7 +42,7 @@ struct CompactCrash: Scenario {
     func run(_ context: CaseContext) throws {
         if try context.integer("kills") > 0 {
             try CompactionKills(context).run()
-            // After the kills: this process may not fork any more when an engine was opened in it.
+            // After the kills: a process in which an engine was opened must not fork any more.
             if context.report.replayed?.exists == true { return }
         }
         if let engine = context.engine as? any SimulatableEngine { try cutPower(engine, context) }
@@ -65,7 +65,7 @@ struct CompactCrash: Scenario {
         _ = try deletion.run(deleting)
         try first.close()
         let idle = disk.operations
-        // What an open and a close do without a compaction: the control.
+        // The control: an open and a close without a compaction.
         try engine.open(on: disk, Self.location, settings: context.settings).close()
         let begun = disk.operations
         disk.setOperation("compact")
@@ -79,7 +79,7 @@ struct CompactCrash: Scenario {
         var found = CrashCoverage()
         let stretches = Self.stretches(begun..<(disk.operations + 1))
         for (index, stretch) in stretches.enumerated() where !context.isOverBudget {
-            // What one stretch does not need is left to those behind it.
+            // Later stretches get what this one leaves of its share.
             let share = tried + max(1, (most - tried) / (stretches.count - index))
             found += sweep.visit(points: stretch) { state in
                 let (outcome, detail) = judge(engine, context, disk.crash(state), deletion.oracle, names)
@@ -97,8 +97,8 @@ struct CompactCrash: Scenario {
         context.report.note("power cut during a compaction of \(tables.main.rowCount) rows: \(found)")
     }
 
-    /// The crash points of a compaction in equal parts: with few states each of them has its share, where otherwise the
-    /// first operations would have them all, and the last ones, by which the old file gives way to the new, none.
+    /// The crash points of a compaction in equal parts, each with a share of the states: otherwise the first operations
+    /// would use them up, and the last ones, which replace the old file by the new one, would get none.
     static func stretches(_ points: Range<Int>) -> [Range<Int>] {
         let count = min(8, points.count)
         return (0..<count).map { part in
@@ -143,14 +143,14 @@ private struct CompactionKills {
     private let context: CaseContext
     private let files: FixtureFiles
     private let expected: ExactOracle
-    /// How long a compaction that nobody disturbs takes.
+    /// Duration of an undisturbed compaction.
     private var microseconds = 0
-    /// Bytes of the database after it.
+    /// Bytes of the compacted database.
     private var compactBytes = 0
-    /// Files of a database that is closed, before and after a compaction.
+    /// Files of the closed database, before and after a compaction.
     private var kinds: Set<String> = []
 
-    /// Deletes, and measures a compaction that comes to its end.
+    /// Deletes rows, and measures an undisturbed compaction.
     init(_ context: CaseContext) throws {
         self.context = context
         let tables = try context.tables()
@@ -195,7 +195,7 @@ private struct CompactionKills {
         try FileTree.remove(location.directory)
     }
 
-    /// Names without their numbers: an engine of many files gives new ones all the time.
+    /// File names without numbers: an engine with many files keeps creating new ones.
     private static func kinds(in location: DatabaseLocation) -> Set<String> {
         do {
             return Set(try FileTree.names(in: location.directory).map { $0.filter { !$0.isNumber } })
@@ -216,7 +216,7 @@ private struct CompactionKills {
         context.require(count, "no kill hit a compaction: all were over before")
     }
 
-    /// A child that says when its compaction begins and when it is over.
+    /// A child that reports the beginning and the end of its compaction.
     private func compaction(at location: DatabaseLocation) throws -> ForkedChild {
         try ForkedChild.start { output in
             do {
@@ -238,7 +238,7 @@ private struct CompactionKills {
         }
     }
 
-    /// Why a compaction ended by itself.
+    /// Why a compaction ended early by itself.
     private static func failure(_ words: [UInt8], _ end: ChildEnd) -> any Error {
         let text = String(decoding: words.drop { $0 != Word.failed }.dropFirst(), as: UTF8.self)
         return end == .exited(1)
@@ -270,7 +270,7 @@ private struct CompactionKills {
         return finding.outcome == .correct ? try leftovers(at: location) : finding
     }
 
-    /// What an interrupted compaction left, when the database was opened and closed again.
+    /// Files that an interrupted compaction left, after an open and a close.
     private func leftovers(at location: DatabaseLocation) throws -> ContentFinding {
         let strange = Self.kinds(in: location).subtracting(kinds).sorted()
         if !strange.isEmpty { return ContentFinding(.overSize, "left behind: \(strange.joined(separator: ", "))") }

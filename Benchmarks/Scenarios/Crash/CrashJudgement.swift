@@ -1,11 +1,11 @@
 import Harness
 import RunRecords
 
-/// A crash leaves what one of some transactions made, whole.
+/// After a crash the database must have the state after one of some transactions.
 struct CrashJudgement: HistoryTruth {
-    /// The content after each number of transactions: first that of none.
+    /// The content after each number of transactions, from none on.
     let contents: [HistoryContent]
-    /// How many transactions may be there.
+    /// The numbers of transactions that may have survived.
     let allowed: ClosedRange<Int>
 
     var mayLackTable: Bool { allowed.lowerBound == 0 }

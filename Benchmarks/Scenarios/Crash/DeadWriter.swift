@@ -7,9 +7,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// One of two writing processes is killed at a moment chosen by the seed; the other one has to go on.
+/// One of two writing processes is killed at a moment chosen by the seed; the other must continue.
 ///
-/// Afterwards the whole database is compared: what both were acknowledged, and nothing else changed.
+/// At the end the whole database is compared: acknowledged changes of both, and no others.
 struct DeadWriter: Scenario {
     let slug = "dead-writer"
     let family = Family.crash

@@ -1,12 +1,12 @@
 import Harness
 import RunRecords
 
-/// A writing process is killed, the database's data file is deleted with or without what stands beside it, and a new
-/// database is made at the same place: nothing of the old one may come back, and the new one has to work.
+/// Kills a writing process, deletes the database's data file with or without the files beside it, and creates a new
+/// database at the same path: nothing of the old one may reappear, and the new one must work.
 struct DeleteFiles: Scenario {
     let slug = "delete-files"
     let family = Family.crash
-    let question = "Is a database that is made where another one was deleted a new one?"
+    let question = "Is a database that is created in place of a deleted one really new?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
@@ -16,7 +16,7 @@ struct DeleteFiles: Scenario {
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
-        // What was acknowledged in the new database, and is not there, was lost.
+        // A row that was acknowledged in the new database and is missing was lost.
         outcome.brokenPromise(or: expects)
     }
 
@@ -47,7 +47,7 @@ struct DeleteFiles: Scenario {
         context.require(try deletions.count(), "no file was deleted: the engine named none")
     }
 
-    /// Tables without a row, looked at; then all rows of the data set, committed table by table, and read again.
+    /// Creates empty tables and checks them; then commits all rows of the data set table by table, and reads them.
     private static func makeNew(
         _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ tables: TableSet
     ) throws -> ContentFinding {

@@ -1,6 +1,6 @@
 import Seeds
 
-/// So many of a list, as many of each group as of the others, in the order of the list; all of them where `count` is 0.
+/// Chooses `count` elements of a list, equally many of each group, in the order of the list; all where `count` is 0.
 struct FairChoice {
     var count: Int
     var seed: Seed

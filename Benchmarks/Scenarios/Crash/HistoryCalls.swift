@@ -3,7 +3,7 @@ import ProgramTrials
 
 /// The file calls of a history.
 struct HistoryCalls: CallCounting {
-    /// What no fault strikes.
+    /// Kinds of calls that no fault can be injected into.
     static let unstruckKinds = ["unseen", "maps", "streams"]
 
     var counts: [String: Int] = [:]
@@ -12,7 +12,7 @@ struct HistoryCalls: CallCounting {
 
     func count(_ kind: CallKind) -> Int { counts[kind.rawValue] ?? 0 }
 
-    /// For a report: what was struck, and what could not be.
+    /// For a report: the calls with faults, and those that can have none.
     var words: String {
         let struck = CallKind.allCases.filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }
         var words = "\(count(CallKind.allCases)) file calls in a history: \(struck.joined(separator: ", "))"

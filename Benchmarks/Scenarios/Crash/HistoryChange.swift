@@ -1,13 +1,13 @@
 import CaseFiles
 import Harness
 
-/// What an operation of a history does to the rows that it finds.
+/// The change of an operation to the rows that it finds.
 enum HistoryChange: Equatable {
     case insert([Int64], HistoryRow)
     case update(Int64, number: Int64)
     case delete(Int64)
 
-    /// nil for what changes no row: another action, or one whose row is not as it needs it.
+    /// nil for an operation that changes no row: another action, or one whose row does not exist or exists already.
     init?(_ operation: HistoryOperation, before content: HistoryContent) {
         let arguments = operation.arguments
         guard let key = arguments.first.map({ Int64($0) }) else { return nil }

@@ -4,7 +4,7 @@ import RunRecords
 /// A row of the table that a storage history works on.
 struct HistoryRow: Hashable {
     var number: Int64
-    /// Letters of one kind, `length` of them: which one follows from the key.
+    /// The text is one letter, repeated `length` times; the letter is derived from the key.
     var length: Int
 
     static func text(_ key: Int64, _ length: Int) -> String {
@@ -12,11 +12,11 @@ struct HistoryRow: Hashable {
     }
 }
 
-/// All rows by key: what a transaction of a history leaves.
+/// All rows by key: the state after a transaction of a history.
 struct HistoryContent: Hashable {
     var rows: [Int64: HistoryRow] = [:]
 
-    /// The first row, by key, that is not as it should be, in a sentence; nil where all are.
+    /// The first row, by key, that differs, in a sentence; nil where none does.
     func difference(from expected: HistoryContent) -> String? {
         for key in Set(rows.keys).union(expected.rows.keys).sorted() where rows[key] != expected.rows[key] {
             let (wanted, got) = (Self.words(expected.rows[key]), Self.words(rows[key]))
@@ -48,10 +48,10 @@ struct HistoryContent: Hashable {
     }
 }
 
-/// Gathers the rows of a full read.
+/// Collects the rows of a full read.
 final class HistoryReading: RowSink {
     private(set) var content = HistoryContent()
-    /// A row that no history writes; nil while there is none.
+    /// The first row that no history writes; nil without one.
     private(set) var difference: String?
     private(set) var rowCount = 0
 

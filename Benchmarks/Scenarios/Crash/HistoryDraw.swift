@@ -3,7 +3,7 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Operations of a history as the seed draws them.
+/// Draws the operations of a history from the seed.
 enum HistoryDraw {
     /// As many as the parameter `operations` says, on keys below the parameter `keys`.
     static func operations(of test: Case) -> [HistoryOperation] {
@@ -26,7 +26,7 @@ enum HistoryDraw {
         }
     }
 
-    /// The same, a reopen in the middle and a compaction behind it.
+    /// The same, with a reopen in the middle and a compaction at the end.
     static func everyAction(of test: Case) -> [HistoryOperation] {
         var operations = self.operations(of: test)
         let count = operations.count

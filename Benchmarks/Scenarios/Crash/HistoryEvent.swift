@@ -1,21 +1,21 @@
-/// What a process that plays a history says of it, a line each.
+/// A report line of the process that plays a history.
 enum HistoryEvent: Equatable {
     /// Step N begins: 0 makes the table, N is operation N - 1, and the last closes.
     case began(Int)
-    /// It returned without an error. `isSynced`: whether what it wrote was durable by then; nil where nobody looked.
+    /// The step returned without an error. `isSynced`: whether its writes were durable by then; nil where unknown.
     case acknowledged(Int, isSynced: Bool?)
     case failed(Int, String)
-    /// The rows that the open session shows.
+    /// The rows that the open session returns.
     case saw(HistoryContent)
-    /// It could not be read: why.
+    /// The rows could not be read, for this reason.
     case sawNothing(String)
-    /// What was read was never written.
+    /// The rows that were read were never written.
     case sawWrong(String)
     /// How many calls of that kind were made.
     case counted(String, Int)
-    /// The trouble was over, and no transaction went through: why.
+    /// After the fault was lifted no transaction succeeded, for this reason.
     case stuck(String)
-    /// The harness itself went wrong.
+    /// The harness itself failed.
     case broke(String)
 
     var line: String {
@@ -33,7 +33,7 @@ enum HistoryEvent: Equatable {
         }
     }
 
-    /// nil for what is no whole line of these.
+    /// nil for an incomplete or unknown line.
     init?(_ line: some StringProtocol) {
         let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let rest = words.count > 1 ? String(words[1]) : ""
@@ -58,7 +58,7 @@ enum HistoryEvent: Equatable {
         }
     }
 
-    /// The whole lines of what a process has said: one that was cut off was never said.
+    /// The complete lines of a process's output; a truncated last line is dropped.
     static func list(_ bytes: [UInt8]) -> [HistoryEvent] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         return String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\n").compactMap { HistoryEvent($0) }
@@ -70,7 +70,7 @@ enum HistoryEvent: Equatable {
         String(text.map { $0.isNewline ? " " : $0 }.prefix(400))
     }
 
-    /// `KEY.NUMBER.LENGTH`, parted by commas.
+    /// `KEY.NUMBER.LENGTH`, separated by commas.
     private static func text(_ content: HistoryContent) -> String {
         content.rows.sorted { $0.key < $1.key }.map { "\($0.key).\($0.value.number).\($0.value.length)" }
             .joined(separator: ",")

@@ -8,8 +8,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// What a process that plays a history has at most of what can be limited, beyond what it had before it began. It looks
-/// after each step: what is there for a moment alone is not seen.
+/// The most that a process which plays a history uses of each limited resource, beyond its use before. Measured
+/// after each step: a use that ends within a step is not seen.
 struct HistoryNeeds {
     enum Kind: String, CaseIterable {
         case descriptors, threads
@@ -17,11 +17,11 @@ struct HistoryNeeds {
         case addressSpace = "address-space"
         /// Bytes of the largest file.
         case fileSize = "file-size"
-        /// Bytes that its files take on the disk.
+        /// Bytes that the files take on the disk.
         case disk
     }
 
-    /// More descriptors than any engine has here.
+    /// More descriptors than any engine uses here.
     private static let mostDescriptors: Int32 = 1_024
 
     private let directory: String
@@ -49,7 +49,7 @@ struct HistoryNeeds {
         most[kind] = max(most[kind] ?? 0, value - (start[kind] ?? 0))
     }
 
-    /// As what a process says of itself.
+    /// As report lines of the process.
     var events: [HistoryEvent] { Kind.allCases.map { .counted($0.rawValue, most[$0] ?? 0) } }
 
     private static var openDescriptors: Int { (0..<mostDescriptors).count { fcntl($0, F_GETFD) >= 0 } }
@@ -59,7 +59,7 @@ struct HistoryNeeds {
         ProcessFile.fields("/proc/self/status").first { $0.name == field }.map { Int($0.value) << 10 } ?? 0
     }
 
-    /// Bytes in each file below the directory, and those that it takes. A file that is gone meanwhile has none.
+    /// Size and disk use of each file below the directory. A file that is removed meanwhile has none.
     private static func files(in directory: String) -> [(size: Int, taken: Int)] {
         let names: [String]
         do { names = try FileTree.names(in: directory) } catch { return [] }

@@ -3,8 +3,8 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Plays a history on an engine's own files, as a program would that looks at what is there after an error and goes on:
-/// reads, opens anew where an error comes again, and gives up when it has seen too many.
+/// Plays a history on an engine's own files, as a program that handles errors would: after an error it reads the state
+/// and continues; it reopens the database where the error comes again, and gives up after too many.
 struct HistoryPlayer {
     /// Errors after which it gives up.
     static let mostFailures = 3
@@ -16,13 +16,13 @@ struct HistoryPlayer {
     private let trouble: HistoryTrouble
     private let tell: (HistoryEvent) throws -> Void
     private var session: (any Session)?
-    /// What the program takes to be there.
+    /// The rows that the program expects in the database.
     private var content = HistoryContent()
     private var failures = 0
-    /// The table was acknowledged.
+    /// Whether the creation of the table was acknowledged.
     private var isMade = false
     private var lastError = ""
-    /// Operations at the end that are kept for when the trouble is over.
+    /// Operations at the end that are kept until the fault is lifted.
     private static let spareCount = 2
 
     init(
@@ -47,7 +47,7 @@ struct HistoryPlayer {
         if try goOn() { try end() }
     }
 
-    /// Answers whether the program can go on.
+    /// Returns whether the program can continue.
     private mutating func playOperations() throws -> Bool {
         isMade = try attempt(0) { try $0.create() }
         guard isMade else { return false }
@@ -141,7 +141,7 @@ struct HistoryPlayer {
 
     // MARK: After an error
 
-    /// Answers whether the program can go on.
+    /// Returns whether the program can continue.
     private mutating func recover() throws -> Bool {
         guard failures < Self.mostFailures else {
             _ = try look()
@@ -159,8 +159,8 @@ struct HistoryPlayer {
         return try look()
     }
 
-    /// The trouble is over: a transaction has to go through, in the session that is there or in a fresh one. Answers
-    /// whether one did.
+    /// After the fault is lifted a transaction must succeed, in the same session or in a new one. Returns whether one
+    /// did.
     private mutating func goOn() throws -> Bool {
         if isMade, session != nil, try insertSpare(0) { return true }
         letGo()
@@ -170,7 +170,7 @@ struct HistoryPlayer {
             try tell(.stuck("it does not open: \(error)"))
             return false
         }
-        // Where it was not acknowledged it may be there all the same.
+        // Without an acknowledgement the table may exist all the same.
         if !isMade {
             isMade = try attempt(0) { try HistoryTables.session($0.session).load(try HistoryTables.schema()) }
         }
@@ -187,13 +187,13 @@ struct HistoryPlayer {
         return try self.change(step, change)
     }
 
-    /// Nobody asks how it ends.
+    /// Closes the session; an error of the close is ignored.
     private mutating func letGo() {
         do { try session?.close() } catch {}
         session = nil
     }
 
-    /// Reads everything, and takes that to be there; answers whether it could.
+    /// Reads everything, and expects that state from now on; returns whether the read succeeded.
     private mutating func look() throws -> Bool {
         guard session != nil else { return false }
         let reading = HistoryReading()

@@ -10,13 +10,13 @@ import RunRecords
     import Darwin
 #endif
 
-/// A history played in a process of its own, which may meet a trouble and may end in the middle.
+/// A process that plays a history, possibly under a fault, and that may end early.
 struct HistoryProcess {
     enum End: Equatable {
         case whole
         case signalled(Int32)
         case hung(seconds: Double)
-        /// It held more memory than a trial may.
+        /// It exceeded the memory limit of a trial.
         case tooLarge(bytes: UInt64)
     }
 
@@ -26,17 +26,17 @@ struct HistoryProcess {
     let end: End
     /// The last line of its standard error, where it ended by a signal.
     let lastWords: String
-    /// Calls that the trouble struck; 1 where the system ended the process for it, or the engine told of an error.
+    /// Number of calls with a fault; 1 where the kernel ended the process for it, or the engine reported an error.
     let struck: Int
 
-    /// Plays it at an empty location. Nobody but this process and its child has the trouble.
+    /// Plays the history at an empty location. Only the child has the fault.
     ///
-    /// Throws: `HarnessError` for what says nothing about the engine.
+    /// Throws: `HarnessError` for a failure that says nothing about the engine.
     init(
         _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
         _ trouble: HistoryTrouble = HistoryTrouble(), witness: IOWitness, seconds: Double = 20
     ) throws {
-        // The child counts in memory of this process, so that the count outlives it.
+        // The child counts in memory shared with this process, so that the count survives it.
         if trouble.isThere { _ = witness.setFault(nil) }
         let strikesBefore = trouble.isThere ? trouble.strikes(witness) : 0
         let errorFile = context.trialDirectory + "/history.stderr"
@@ -76,15 +76,16 @@ struct HistoryProcess {
         }
     }
 
-    /// What calls are denied that the library does not see (maps of the C library's own, stores through a map that has
-    /// no room) shows in an error or in the end. A fault of the library's own is counted.
+    /// Calls that a limit denies, but that the library does not see (mappings by the C library, stores through a
+    /// mapping without disk space), show as an error or as the end of the process. The library counts the faults that
+    /// it injects.
     private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
         guard trouble.isThere, trouble.fault == nil else { return false }
         if case .signalled(let signal) = end, signal != SIGKILL { return true }
         return events.contains { if case .failed = $0 { true } else { false } }
     }
 
-    /// An assertion that failed, an exception that nobody caught: in the program's own words, shortened.
+    /// The message of a failed assertion or an uncaught exception, shortened.
     private static func lastLine(of file: String) -> String {
         do {
             let text = try FileTree.readText(file)
@@ -96,27 +97,27 @@ struct HistoryProcess {
         }
     }
 
-    /// Calls by kind, of a history that came to its end.
+    /// Calls by kind, of a complete history.
     var calls: HistoryCalls {
         var calls = HistoryCalls()
         for case .counted(let kind, let count) in events { calls.counts[kind] = count }
         return calls
     }
 
-    /// Steps that an error ended.
+    /// Steps that ended with an error.
     var failures: Int {
         events.count { if case .failed = $0 { true } else { false } }
     }
 }
 
-/// What the child does: it plays, and tells the process that started it.
+/// The child: plays the history, and reports to its parent.
 private struct HistoryPart {
     let context: CaseContext
     let location: DatabaseLocation
     let operations: [HistoryOperation]
     let trouble: HistoryTrouble
 
-    /// Returns the status to end with: 3 after telling what broke, 2 where nothing can be told.
+    /// Returns the exit status: 3 after a report of a failure of the harness, 2 where no report was possible.
     func play(_ witness: IOWitness, tellingOn output: Int32) -> Int32 {
         var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
         func tell(_ event: HistoryEvent) throws {
@@ -125,7 +126,7 @@ private struct HistoryPart {
         }
         do {
             do {
-                // The files that engines lock and talk through can fail as well as others.
+                // Files for locks and coordination can fail as well as others.
                 _ = witness.setIgnoredNames([])
                 guard witness.setFault(trouble.fault?.words) else {
                     throw HarnessError("the preloaded library does not know \(trouble.fault?.words ?? "no fault")")

@@ -4,11 +4,11 @@ import RunRecords
 import Seeds
 import SimulatedDisk
 
-/// A storage history as it was played on a simulated disk: what each transaction left, and when.
+/// A storage history that was played on a simulated disk: the content after each transaction, and its marks.
 struct HistoryRecording {
-    /// Absolute, as an engine that takes URLs makes it anyway.
+    /// Absolute, since engines that take URLs make paths absolute.
     private static let location = DatabaseLocation(directory: "/folder")
-    /// What each action takes: `insert KEY COUNT NUMBER LENGTH`, `update KEY NUMBER`, `delete KEY`.
+    /// Number of arguments of each action: `insert KEY COUNT NUMBER LENGTH`, `update KEY NUMBER`, `delete KEY`.
     static let arguments = ["insert": 4, "update": 2, "delete": 1, "reopen": 0, "compact": 0]
     static let mostRows = 1_000
     static let mostBytes = 100_000
@@ -19,11 +19,11 @@ struct HistoryRecording {
     let disk: SimulatedDisk
     /// The first transaction creates the table; each operation that changes a row is one more.
     private(set) var marks = CrashMarks()
-    /// Operations of the disk when each operation of the history began, when it was acknowledged, and at the close.
+    /// Operation counts of the disk at the beginning and the acknowledgement of each operation, and at the close.
     private var borders = [0]
     /// The content after each number of transactions.
     private(set) var contents = [HistoryContent()]
-    /// What the session itself read at the end, before it was closed; nil where that was right.
+    /// The first difference in the session's own read at the end, before the close; nil without one.
     private(set) var wrongEnd: String?
 
     init(_ engine: any SimulatableEngine, _ context: CaseContext, _ operations: [HistoryOperation]) throws {
@@ -64,7 +64,7 @@ struct HistoryRecording {
         contents.append(content)
     }
 
-    /// One transaction; none where the row is not as the operation needs it.
+    /// Runs one transaction; none where the row is not as the operation needs it.
     private mutating func change(_ operation: HistoryOperation, _ session: any Session) throws {
         let content = contents[contents.count - 1]
         guard let change = HistoryChange(operation, before: content) else { return }
@@ -73,21 +73,21 @@ struct HistoryRecording {
         acknowledge(change.applied(to: content))
     }
 
-    /// The crash points between two of these moments: each part has a share of the disks that are opened, else those
-    /// before an acknowledgement would use up what is to show that it was kept.
+    /// The crash points between consecutive borders. Each part has a share of the opened disks; otherwise those before
+    /// an acknowledgement would use up the share of those that test whether it was kept.
     var stretches: [Range<Int>] {
         let starts = Set(borders).sorted()
         return zip(starts, starts.dropFirst() + [disk.operations + 1]).map { $0..<$1 }
     }
 
-    /// Which transactions may be there when power went before that operation of the disk.
+    /// The numbers of transactions that may have survived a power failure before that operation of the disk.
     func allowed(before operation: Int) -> ClosedRange<Int> {
         marks.allowed(before: operation, keepsAcknowledged: keepsAcknowledged)
     }
 
     // MARK: Judging
 
-    /// Opens what a crash left, reads all of it, and has the engine check it.
+    /// Opens the disk after a crash, reads all of it, and runs the engine's check.
     func judge(_ disk: SimulatedDisk, allowed: ClosedRange<Int>) -> (Outcome, String) {
         disk.setOperation("recover")
         do {

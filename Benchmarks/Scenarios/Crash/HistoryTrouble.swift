@@ -1,32 +1,32 @@
 import Measuring
 import ProgramTrials
 
-/// What befalls a process that plays a history. Nobody but that process has it: who looks afterwards has none.
+/// A fault for a process that plays a history. Only that process has it, not the one that judges the result.
 struct HistoryTrouble {
-    /// A call of it that fails, or that it is killed at.
+    /// A call that fails, or at which the process is killed.
     var fault: CallFault?
-    /// Whether it closes at its end, or leaves the database as a kill would.
+    /// Whether the process closes the database at its end, or leaves it as a kill would.
     var closes = true
-    /// Done by the process before it opens anything: a limit that it sets itself.
+    /// Called by the process before it opens anything, to set a limit for itself.
     var begin: (() throws -> Void)?
-    /// Done by the process when it has played all that it can: from then on a transaction has to go through. The last
-    /// two operations of the history are kept for that.
+    /// Called by the process after it has played all that it can. From then on a transaction must succeed; the last two
+    /// operations of the history are kept for that.
     var lift: (() throws -> Void)?
-    /// The signal by which the system itself ends who meets the trouble.
+    /// The signal with which the kernel itself ends a process that meets the fault.
     var signal: Int32?
-    /// Whether the process looks what it needs of what can be limited.
+    /// Whether the process measures its use of limited resources.
     var isMeasured = false
 
     init() {}
 
     init(_ fault: CallFault) {
         self.fault = fault
-        // Every other fault leaves the database as a kill would: what was acknowledged in memory alone is missing then.
+        // Every other fault leaves the database as a kill would, which loses what was acknowledged only in memory.
         if case .fails(_, let number, _, _) = fault { closes = number % 2 == 0 }
     }
 
     var isThere: Bool { fault != nil || begin != nil }
 
-    /// Calls that it struck, or that the kernel denied, by the counts that the process shares.
+    /// Faults that were injected, or denials by the kernel, from the counts in shared memory.
     func strikes(_ witness: IOWitness) -> Int { witness.faultCount(fault == nil ? "denied" : "struck") }
 }

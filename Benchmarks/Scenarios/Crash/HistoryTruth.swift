@@ -1,18 +1,18 @@
 import Harness
 import RunRecords
 
-/// What may be there of a history after something went wrong, and what is said of what is there.
+/// The allowed contents after a history with a fault, and the judgement of the actual content.
 protocol HistoryTruth {
-    /// Without its table the database is as it was before anything was acknowledged.
+    /// Whether the table may be missing: the database is then in its state before any acknowledgement.
     var mayLackTable: Bool { get }
 
     func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String)
 }
 
 extension HistoryTruth {
-    /// Opens what was left, reads all of it, closes it, and has the engine check it.
+    /// Opens the database, reads all of it, closes it, and runs the engine's check.
     ///
-    /// - Parameter found: gets what was read, where that was all of it.
+    /// - Parameter found: receives the rows of a complete read.
     func judge(
         open: () throws -> any Session, check: () throws -> Void, found: (HistoryContent) throws -> Void = { _ in }
     ) throws -> (Outcome, String) {
@@ -23,7 +23,7 @@ extension HistoryTruth {
                 try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: reading)
             } catch let error as EngineError {
                 if !mayLackTable || error.kind == .damaged || reading.rowCount > 0 {
-                    // Whatever else goes wrong now: this is what was found.
+                    // The finding stands, whatever fails in the close.
                     do { try session.close() } catch {}
                     throw error
                 }

@@ -1,30 +1,30 @@
 import CaseFiles
 import RunRecords
 
-/// What may be there after a history of which steps failed, by what its process said.
+/// The possible contents after a history in which steps failed, derived from the report of its process.
 ///
-/// A step that failed, or in which the process ended, was done or was not. Once a later one was acknowledged it is
-/// what the process read in between; what it read before it opened anew decides nothing, since recovery may find the
-/// step done after all. Nothing else is doubtful: steps that were acknowledged were done.
+/// A step that failed, or during which the process ended, was done or not. Once a later step is acknowledged, the read
+/// in between decides; a read before a reopen decides nothing, since recovery may complete the step. Nothing else is
+/// uncertain: acknowledged steps were done.
 struct HistoryWorlds: HistoryTruth {
-    /// The rows that may be there.
+    /// The possible contents.
     private(set) var possible: Set<HistoryContent> = [HistoryContent()]
-    /// Those that were there before something else was acknowledged.
+    /// Possible contents before a later acknowledgement excluded them.
     private(set) var older: Set<HistoryContent> = []
-    /// The table itself was never acknowledged.
+    /// Whether the creation of the table was never acknowledged.
     private(set) var mayLackTable = true
-    /// What the process itself was told wrong; nil where nothing was.
+    /// The first wrong result that the process itself received; nil without one.
     private(set) var wrong: (outcome: Outcome, detail: String)?
-    /// A step that was acknowledged without its sync, in a sentence; nil where none was.
+    /// A step that was acknowledged without its sync, in a sentence; nil without one.
     private(set) var unsynced: String?
 
     private let operations: [HistoryOperation]
     private let keepsAcknowledged: Bool
-    /// Steps whose commit was durable when no call failed.
+    /// Steps whose commit was durable in the run without a fault.
     private let synced: Set<Int>
-    /// What the process takes to be there: by that it chooses what a step does.
+    /// The rows that the process expects, by which it chooses what a step does.
     private var believed = HistoryContent()
-    /// What it read after the last step that failed.
+    /// The rows that it read after the last failed step.
     private var seen: HistoryContent?
     private var begun: Int?
 
@@ -35,11 +35,11 @@ struct HistoryWorlds: HistoryTruth {
         self.keepsAcknowledged = keepsAcknowledged
         self.synced = synced
         for event in events { note(event) }
-        // It ended in the middle of that.
+        // The process ended during this step.
         if let begun { fail(begun) }
     }
 
-    /// Steps whose commit was seen to be durable.
+    /// Steps whose commit was durable at its acknowledgement.
     static func synced(_ events: [HistoryEvent]) -> Set<Int> {
         Set(events.compactMap { if case .acknowledged(let step, true?) = $0 { step } else { nil } })
     }
@@ -100,7 +100,7 @@ struct HistoryWorlds: HistoryTruth {
         operations.indices.contains(step - 1) ? operations[step - 1].label : "step \(step)"
     }
 
-    /// What is to be said of these rows.
+    /// Judges the rows that were found.
     func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String) {
         if possible.contains(content) || (!keepsAcknowledged && older.contains(content)) { return (.correct, "") }
         if older.contains(content) { return (.lostCommit, "the rows are those from before something acknowledged") }

@@ -4,19 +4,18 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// A history on an engine's own files in which one file call fails, in every way that calls fail: each trial plays the
-/// history again in a process of its own, the fault is lifted, and another process opens what is left.
+/// Lets one file call of a history on an engine's own files fail, in each possible way: each trial plays the history
+/// again in a process of its own, lifts the fault, and opens the database in another process.
 ///
-/// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
-/// the failed process itself reads afterwards is one of these. Under `full` nothing is acknowledged whose sync failed
-/// and that no later one covers: what a commit wrote itself, and had synced without the fault, is synced with it.
-/// Afterwards the database opens, takes a transaction, and the engine's own check finds nothing.
+/// Reported errors are allowed. A failed step is done or not, an acknowledged one is done, and the reads of the failed
+/// process must agree with that. Under `full` a commit must not be acknowledged if its sync failed and no later sync
+/// covers it. Afterwards the database must open and take a transaction, and the engine's own check must find nothing.
 struct IOErrors: Scenario {
     let slug = "io-errors"
     let family = Family.crash
-    let question = "Does an engine tell that a file call failed, and keep what it acknowledged all the same?"
+    let question = "Does an engine report a failed file call, and keep what it acknowledged?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Background work of engines has threads of its own: the N-th call is not the same each time.
+    // Engines have background threads: the N-th call is not the same each time.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -28,13 +27,13 @@ struct IOErrors: Scenario {
             "trials", .effort, default: 120, range: 0...1_000_000, summary: "calls that fail; 0: every call"),
     ]
 
-    /// Who ends the process rather than go on with a file that fails has lost nothing: a promise is broken where there
-    /// is one.
+    /// An engine that ends the process instead of using a failing file loses no data: that breaks a promise only where
+    /// it is made.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         outcome == .crashed ? .survivesDamage : outcome.brokenPromise(or: expects)
     }
 
-    /// As many faults as wanted, as many of each kind and effect as of the others; all of them where `count` is 0.
+    /// `count` faults, equally many of each kind and effect; all of them where `count` is 0.
     static func faults(_ calls: some CallCounting, count: Int, seed: Seed) -> [CallFault] {
         let choice = FaultChoice(samples: nil, seed: seed)
         let all = choice.inputOutputErrors(CallKind.allCases, calls) + choice.fullDisks(.noSpace, calls)

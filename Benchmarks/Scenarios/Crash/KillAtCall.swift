@@ -4,17 +4,17 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// A history on an engine's own files in which the process is ended by SIGKILL right before or right after one of its
-/// file calls, at as many of them as wanted; then another process opens what is left.
+/// Kills the process that plays a history on an engine's own files right before or right after one of its file calls
+/// (SIGKILL), at as many calls as asked for; then opens the database in another process.
 ///
-/// `kill-mid-write` kills at moments: a call that is over in a microsecond is hardly ever met. Here each is met on
-/// purpose. The page cache survives, so that what was acknowledged is there in every class but `none`.
+/// `kill-mid-write` kills at random times, which seldom hit a call of a microsecond; here each call is hit. The page
+/// cache survives, so that acknowledged commits must be there in every class but `none`.
 struct KillAtCall: Scenario {
     let slug = "kill-at-call"
     let family = Family.crash
     let question = "Is everything acknowledged there, and nothing torn, after a death at each file call?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Background work of engines has threads of its own: the N-th call is not the same each time.
+    // Engines have background threads: the N-th call is not the same each time.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -36,7 +36,7 @@ struct KillAtCall: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("nobody is killed at a call: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("no kill at a call is possible: \(Preload.libraryName) is not there")
         }
         var playing = TroubledHistory(
             context, witness, HistoryDraw.everyAction(of: context.test),

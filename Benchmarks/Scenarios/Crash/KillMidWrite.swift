@@ -7,11 +7,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// A writer killed by SIGKILL at a moment chosen by the seed, and its database opened again.
+/// Kills a writer (SIGKILL) at a moment chosen by the seed, and opens its database again.
 ///
-/// Transaction n sets one column of 64 rows to n, and that of one row of the others as well, which takes turns: what is
-/// read afterwards says which transaction was the last, and whether any before it is missing. Allowed are the last one
-/// acknowledged and the one after it; everything else in the database is as it was loaded.
+/// Transaction n sets one column of 64 rows to n, and also that of one further row, in rotation: a read shows which
+/// transaction was the last, and whether any before it is missing. Allowed are the last acknowledged one and the one
+/// after it; everything else in the database must be as loaded.
 struct KillMidWrite: Scenario {
     let slug = "kill-mid-write"
     let family = Family.crash
@@ -50,14 +50,14 @@ struct KillMidWrite: Scenario {
         }
     }
 
-    /// What the writer does, and what it leaves when transaction n was its last.
+    /// The changes of the writer, and the content when transaction n was its last.
     struct History {
         static let rows = 64
 
         let loaded: ExactOracle
         let table: String
         let column: String
-        /// Values before the first transaction, of the rows that have turns.
+        /// Values of the rows in rotation before the first transaction.
         private let before: [Int64]
 
         init(_ context: CaseContext) throws {
@@ -81,7 +81,7 @@ struct KillMidWrite: Scenario {
             (0..<Int64(Self.rows)).map { $0 } + [Int64(Self.rows + number % before.count)]
         }
 
-        /// What the rows that have turns hold after n transactions.
+        /// Values of the rows in rotation after n transactions.
         func turns(after count: Int) -> [Int64] {
             var values = before
             for number in max(1, count - before.count + 1)..<(max(0, count) + 1) {
@@ -129,7 +129,7 @@ struct KillMidWrite: Scenario {
     }
 
     /// Starts a writer, and kills it some microseconds after an acknowledgement.
-    /// - Returns: the last transaction acknowledged; or how the writer ended before it was killed.
+    /// - Returns: the last acknowledged transaction; or how the writer ended before it was killed.
     private static func killWriter(
         _ context: CaseContext, _ location: DatabaseLocation, _ history: History, after count: Int, wait: UInt32
     ) throws -> (acknowledged: Int, failure: ContentFinding?) {

@@ -6,11 +6,11 @@ import RunRecords
 import Seeds
 import SimulatedDisk
 
-/// Power cut at every operation of a simulated disk, and every disk that may be left opened again.
+/// Cuts power at every operation of a simulated disk, and opens every possible disk afterwards.
 ///
-/// Each transaction sets one column of all rows to its number. What is read after a crash must be one transaction
-/// whole, in rows that are otherwise as they were loaded: under `full` at least the last one acknowledged, and in every
-/// class at most the last one begun. The engine's own checker must find nothing.
+/// Each transaction sets one column of all rows to its number. A read after a crash must give the state of one
+/// transaction, with all else as loaded: under `full` at least the last acknowledged one, and in every class at most
+/// the last begun one. The engine's own check must find nothing.
 struct PowerLoss: Scenario {
     let slug = "power-loss"
     let family = Family.crash
@@ -24,7 +24,7 @@ struct PowerLoss: Scenario {
         ScenarioParameter("states", .effort, default: 20_000, summary: "disks that are opened at most"),
     ]
 
-    /// Absolute, as an engine that takes URLs makes it anyway.
+    /// Absolute, since engines that take URLs make paths absolute.
     private static let location = DatabaseLocation(directory: "/folder")
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
@@ -45,7 +45,7 @@ struct PowerLoss: Scenario {
         var sweep = disk.sweep()
         var found = CrashCoverage()
         for (index, stretch) in ends.enumerated() where !context.isOverBudget {
-            // What one stretch does not need is left to those behind it.
+            // Later stretches get what this one leaves of its share.
             let share = tried + max(1, (most - tried) / (ends.count - index))
             found += sweep.visit(
                 points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
@@ -68,7 +68,7 @@ struct PowerLoss: Scenario {
         context.report.note(tried < most ? "\(found)" : "\(found); ended after \(most) states, as the parameter says")
     }
 
-    /// Transaction 0 creates the table with its rows; it and the others are marked by their place on the disk.
+    /// Transaction 0 creates the table with its rows; the marks of all are operation counts of the disk.
     private func record(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, rows: Int
     ) throws -> CrashMarks {
@@ -101,12 +101,14 @@ struct PowerLoss: Scenario {
         return set
     }
 
-    /// What transaction `number` writes: no two alike, and small and large in turn, so that columns change their width.
+    /// The value of transaction `number`: no two alike, small and large alternately, so that columns change their
+    /// width.
     private static func value(_ number: Int) -> Int64 {
         number % 3 == 0 ? Int64(number) : Int64(number) << (number % 5 * 8)
     }
 
-    /// `allowed`: how many transactions may be there, the loading one included; 0 is a database without tables.
+    /// `allowed`: the numbers of transactions that may have survived, the loading one included; 0 is a database without
+    /// tables.
     private func judge(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, allowed: ClosedRange<Int>,
         _ loaded: ExactOracle
@@ -121,7 +123,8 @@ struct PowerLoss: Scenario {
             do throws(EngineError) {
                 try tables.readAll(loaded.schema, into: comparison)
             } catch {
-                // Without its table the database is as before the first transaction; one that gave rows has its table.
+                // A database without its table is in its state before the first transaction; one that returned rows has
+                // its table.
                 let isEmpty = comparison.rowCount == 0 && comparison.difference == nil
                 if allowed.lowerBound > 0 || error.kind == .damaged || !isEmpty { throw error }
                 try session.close()
@@ -145,7 +148,7 @@ struct PowerLoss: Scenario {
         return Self.judge(cells.map { comparison.found[$0] }, allowed: allowed)
     }
 
-    /// One transaction, whole, and one that is allowed.
+    /// Whether the values are those of one transaction, and of an allowed one.
     private static func judge(_ ages: [Value?], allowed: ClosedRange<Int>) -> (Outcome, String) {
         guard case .integer(let first)?? = ages.first, ages.allSatisfy({ $0 == .integer(first) }) else {
             return (.silentlyWrong, "a transaction is there in part")

@@ -4,8 +4,8 @@ import RunRecords
 import SimulatedDisk
 
 extension CaseContext {
-    /// Compares the nonces of all that was written to a simulated disk, of an encrypted database, as one trial of the
-    /// case: those as well of what was written over since, and of files that are gone.
+    /// Checks the nonces of everything written to the simulated disk of an encrypted database, as one trial of the
+    /// case: also of overwritten data and of removed files.
     ///
     /// - Parameter secrets: texts of the database that must not be readable in any write.
     func judgeSeals(on disk: SimulatedDisk, secrets: [String]) throws {

@@ -6,18 +6,18 @@ import Measuring
 import RunRecords
 import SimulatedDisk
 
-/// Random operations on a table (rows inserted, updated, deleted, the file closed, opened again and compacted), power
-/// cut at every operation of the simulated disk below, and every disk that may be left opened again.
+/// Runs random operations on a table (inserts, updates, deletes, reopens, compactions), cuts power at every operation
+/// of the simulated disk below, and opens every possible disk afterwards.
 ///
-/// What is read after a crash must be what one transaction left, whole: under `full` at least the last one
-/// acknowledged, and in every class at most the last one begun. The engine's own checker must find nothing. The
-/// operations are the seed's, or those that a case file lists.
+/// A read after a crash must give the state after one transaction, as a whole: under `full` at least the last
+/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. The
+/// operations are drawn from the seed, or given by a case file.
 struct StorageHistory: HistoryScenario {
     let slug = "storage-history"
     let family = Family.crash
-    let question = "Is what random operations left there, whole, after power went at any moment of them?"
+    let question = "Is the result of random operations whole after a power failure at any moment?"
     let requires: Set<Capability> = [.tables, .updates, .deletions, .compaction, .simulatedDisk]
-    // Background work of the engine has a thread of its own.
+    // The engine has a background thread.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -88,8 +88,9 @@ struct StorageHistory: HistoryScenario {
 
 /// Cuts power at every operation of a recorded history.
 ///
-/// A crash is named by the operation of the disk that never happened (`crash:at=op-3/main/log/sync/0,state=0x3`), so
-/// that it is still meant when operations of the history are taken out; `end` is behind the last one.
+/// A crash is named by the first operation of the disk that did not happen
+/// (`crash:at=op-3/main/log/sync/0,state=0x3`), so that the name stays valid when operations of the history are
+/// removed; `end` is after the last one.
 private struct StorageHistorySweep {
     private let recording: HistoryRecording
     private let context: CaseContext
@@ -106,7 +107,7 @@ private struct StorageHistorySweep {
         return FaultAddress(text: "crash:at=\(place),state=\(step.state)")
     }
 
-    /// The step that an address names; nil where this history has no such operation.
+    /// The step of an address; nil where this history has no such operation.
     private func step(_ address: FaultAddress) -> CrashAddress.Step? {
         let parts = address.text.split(separator: ",")
         guard parts.count == 2, parts[0].hasPrefix("crash:at="), parts[1].hasPrefix("state="),
@@ -127,7 +128,7 @@ private struct StorageHistorySweep {
         var found = CrashCoverage()
         func isOver() -> Bool { isFound || context.isOverBudget }
         for stretch in recording.stretches where !isOver() {
-            // One failure may hide another: the operations behind it are looked at all the same.
+            // One failure may hide another: later operations are tried all the same.
             var (left, wrong) = (most, 0)
             found += sweep.visit(
                 points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }

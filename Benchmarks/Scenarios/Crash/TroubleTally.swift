@@ -1,14 +1,14 @@
 import Harness
 import RunRecords
 
-/// How many troubles of a sweep struck the process that they were for: one that did not says nothing.
+/// Counts the faults of a sweep that their processes met: a trial whose process did not meet its fault shows nothing.
 struct TroubleTally {
     private let struck: TrialTally
     private let unstruck: TrialTally
     private let told: TrialTally
-    /// A commit without its sync, which was not seen again when the same was played once more.
+    /// A commit without its sync that did not occur again when the same history was played again.
     let once: TrialTally
-    /// What a trouble is called, in the plural.
+    /// The name of the faults, in the plural.
     private let plural: String
 
     init(_ context: CaseContext, _ plural: String, group: String = "") {
@@ -24,7 +24,7 @@ struct TroubleTally {
         if history.struck > 0, history.failures > 0 { try told.add() }
     }
 
-    /// - Returns: how many struck.
+    /// - Returns: how many were met.
     @discardableResult
     func tell(_ context: CaseContext, label: String = "") throws -> (struck: Int, of: Int) {
         let (struck, unstruck, told) = (try struck.count(), try unstruck.count(), try told.count())
@@ -44,7 +44,7 @@ struct TroubleTally {
         return (struck, all)
     }
 
-    /// Tells it, and says where nothing can be concluded. `why`: how one comes not to strike.
+    /// Reports the counts, and makes the case inconclusive where faults were not met. `why`: how a fault can be missed.
     func report(_ context: CaseContext, why: String) throws {
         let (struck, all) = try tell(context)
         if struck < all { context.report.note("NOT STRUCK: \(all - struck) of \(all): \(why)") }

@@ -9,8 +9,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// A history that is played once without any trouble, and again under each of many: by a process of its own, after
-/// which another one, without the trouble, opens what is left and judges it.
+/// Plays a history once without a fault, and then under each of many faults, by a process of its own; afterwards
+/// another process, without the fault, opens the database and judges it.
 ///
 /// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
 /// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
@@ -21,9 +21,9 @@ struct TroubledHistory {
     private let witness: IOWitness
     let operations: [HistoryOperation]
     private let keepsAcknowledged: Bool
-    /// Steps whose commit was durable without any trouble.
+    /// Steps whose commit was durable in the run without a fault.
     private var synced: Set<Int> = []
-    /// Says what is wrong beside the rows, of what a process said; nil where nothing is.
+    /// A further check of a process's report, besides the rows; nil where nothing is wrong.
     var objection: ([HistoryEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
 
     init(_ context: CaseContext, _ witness: IOWitness, _ operations: [HistoryOperation], keepsAcknowledged: Bool) {
@@ -35,9 +35,9 @@ struct TroubledHistory {
 
     // MARK: Without trouble
 
-    /// Plays it without any trouble, and reports what came of it as the trial `content`.
+    /// Plays the history without a fault, and reports the result as the trial `content`.
     ///
-    /// - Returns: nil where that was not right: nothing can be said of trials then.
+    /// - Returns: nil where the result was wrong: then trials say nothing.
     mutating func playWhole(isMeasured: Bool = false) throws -> HistoryProcess? {
         var none = HistoryTrouble()
         none.isMeasured = isMeasured
@@ -82,9 +82,9 @@ struct TroubledHistory {
 
     // MARK: Under one
 
-    /// In a trial of a sweep.
+    /// Call it in a trial of a sweep.
     ///
-    /// `location`: empty, or with nothing in it that the trial needs; `clear` makes it so again.
+    /// `location`: empty, or without files that the trial needs; `clear` makes it so again.
     func attempt(
         _ trouble: HistoryTrouble, at location: DatabaseLocation, _ tally: TroubleTally,
         clear: (() throws -> Void)? = nil
@@ -110,11 +110,11 @@ struct TroubledHistory {
         if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
         takeEnd(of: history, trouble, into: &worst)
         worst.take(objection(history.events))
-        // Where not even the making of the database was acknowledged, there is none to go on with.
+        // Where not even the creation of the database was acknowledged, it need not take transactions.
         for case .stuck(let text) in history.events where !worlds.mayLackTable {
             worst.take(.refused, "no transaction went through when the trouble was over: \(text)")
         }
-        // It may have ended before it came to that.
+        // The process may have ended before it lifted the fault.
         try trouble.lift?()
         try context.keepDatabase(at: location)
         let finding = try look(location, worlds)
@@ -139,12 +139,12 @@ struct TroubledHistory {
         }
     }
 
-    /// Plays the history until the trouble struck, a few times at most.
+    /// Plays the history until the fault was met, a few times at most.
     private func play(
         _ trouble: HistoryTrouble, at location: DatabaseLocation, clear: () throws -> Void
     ) throws -> HistoryProcess {
-        // A limit that is not met the first time is not met the second: only threads of the engine's own make calls
-        // come in another order.
+        // A limit that is not met once is not met the second time either. Calls vary, since background threads of the
+        // engine make them in another order.
         let most = trouble.fault == nil ? 1 : 3
         var history: HistoryProcess
         var turns = 0
@@ -162,7 +162,7 @@ struct TroubledHistory {
 
     // MARK: Afterwards
 
-    /// Opens what is left, reads everything, and goes on with it.
+    /// Opens the database, reads everything, and makes one more transaction.
     private func read(_ location: DatabaseLocation, _ worlds: HistoryWorlds) throws -> ContentFinding {
         try ForkedReader.finding(seconds: 30) {
             let reading = HistoryReading()
@@ -191,7 +191,7 @@ struct TroubledHistory {
         }
     }
 
-    /// One more transaction; answers what is wrong after it.
+    /// Makes one more transaction; returns what is wrong after it, or nil.
     private func goOn(_ session: any TableSession, _ content: HistoryContent) throws -> String? {
         let change = HistoryChange.insert([1 << 20], HistoryRow(number: 1, length: 3))
         try change.perform(on: session)
@@ -201,7 +201,7 @@ struct TroubledHistory {
     }
 }
 
-/// The gravest of what was found in a trial.
+/// The gravest finding of a trial.
 struct TroubleFinding {
     private(set) var outcome = Outcome.correct
     var detail = ""

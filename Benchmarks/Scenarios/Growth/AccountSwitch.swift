@@ -6,12 +6,12 @@ import RunRecords
     import Glibc
 #endif
 
-/// An application with two accounts: it works on one database, closes and compacts it, opens the other, and back. On
-/// its first visit half of a database is deleted, so that there is something to compact.
+/// An application with two accounts: it works on one database, closes and compacts it, opens the other, and so on. On
+/// the first visit half of a database is deleted, so that there is something to compact.
 ///
-/// A violation: a database that grows from visit to visit, one that is not compact when it was compacted last, a switch
-/// that takes longer than the bound, a descriptor or map that is left over, or a value that is not the last one
-/// written. The two databases are judged apart: each is compared with itself.
+/// A violation: a database that grows from visit to visit, one that is not compact after its last compaction, a switch
+/// that takes longer than the bound, a leaked descriptor or mapping, or a value that is not the last one written. Each
+/// of the two databases is compared with itself.
 struct AccountSwitch: Scenario {
     let slug = "account-switch"
     let family = Family.growth
@@ -30,16 +30,16 @@ struct AccountSwitch: Scenario {
             summary: "percent of the size after its first two visits that a database may reach, and a step of growth"),
     ]
 
-    /// Visits of a database that show how large it has to be.
+    /// Visits of a database that determine its expected size.
     private static let warmUp = 2
-    /// Switches between the first and the last look at what is open, from which on a handle that is lost at every
-    /// change is told from one that is opened once, late, or shown in two parts.
+    /// Switches between the first and the last count of handles: from this distance on a handle that leaks at every
+    /// switch is told from one that is opened once, late, or shown in two parts.
     private static let leastDistance = 8
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
-        // That a change takes long, or leaves handles behind, nobody has to promise away: every engine has to get it
-        // right. The same goes for a compaction that compacts nothing.
+        // Slow switches and leaked handles need no promise: every engine must get that right. The same is true for a
+        // compaction that has no effect.
         case .hung, .crashed, .memoryLimit, .overSize: nil
         default: outcome.brokenPromise(or: expects)
         }
@@ -50,12 +50,12 @@ struct AccountSwitch: Scenario {
     /// One of the two.
     private struct Account {
         let location: DatabaseLocation
-        /// As it was loaded.
+        /// Size after loading.
         let loadedBytes: Int
         var oracle: ExactOracle
         /// Its files after each visit.
         var course = SizeCourse(step: "visits")
-        /// What of both is open when it was opened.
+        /// Open handles of both databases after each open of this one.
         var handles: [Int] = []
     }
 
@@ -133,7 +133,7 @@ struct AccountSwitch: Scenario {
         }
     }
 
-    /// `fresh`: what it was compacted to; nil where it was not.
+    /// `fresh`: the size of a compacted database; nil where it was not compacted.
     private static func judge(
         _ account: Account, _ name: String, _ context: CaseContext, _ fresh: FreshDatabase?
     ) throws {
@@ -154,8 +154,8 @@ struct AccountSwitch: Scenario {
                 detail: slowest <= Double(bound) ? "" : "\(slowest) ms, allowed \(bound)"))
     }
 
-    /// Looks at the same database open each time, from its second visit on: an engine may open what it needs once. A
-    /// map that the system shows in two parts is no loss; one that is lost at every change is.
+    /// Counts handles each time the same database is open, from its second visit on: an engine may open what it needs
+    /// once. A mapping that the system shows in two parts is no leak; one that is lost at every switch is.
     private static func judgeHandles(_ accounts: [Account], _ report: CaseReport) {
         for (place, account) in accounts.enumerated() {
             let name = "database \(place)"
@@ -173,7 +173,7 @@ struct AccountSwitch: Scenario {
         }
     }
 
-    /// Descriptors and maps of this process that lead below one of the directories; 0 where the system does not say.
+    /// Descriptors and mappings of this process for files below one of the directories; 0 where the system lacks lists.
     private static func handleCount(below directories: [String]) -> Int {
         #if canImport(Glibc)
             let absolute = directories.map { FileTree.absolute($0) ?? $0 }

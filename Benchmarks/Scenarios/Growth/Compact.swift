@@ -2,8 +2,8 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Compaction of a database of which half was deleted: it has to come close to the size of one that was loaded with the
-/// other half, and hold exactly that.
+/// Compacts a database of which half was deleted: its size must come close to that of a new one with the other half of
+/// the rows, and it must contain exactly these.
 struct Compact: Scenario {
     let slug = "compact"
     let family = Family.growth

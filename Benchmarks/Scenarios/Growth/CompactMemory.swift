@@ -9,11 +9,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// How much memory of its own a compaction takes, beside the size of the file.
+/// Measures the anonymous memory of a compaction, relative to the size of the file.
 ///
 /// A violation, where an engine promises a bounded size: more anonymous memory than the share of the file, and a
-/// constant, that the case allows. Pages of mapped files do not count: the system takes them back when it needs them.
-/// A file that is smaller than `least` says nothing: anything would stay below the constant.
+/// constant, that the case allows. Pages of mapped files do not count: the kernel reclaims them when it needs memory. A
+/// file smaller than `least` is inconclusive: any use would stay below the constant.
 struct CompactMemory: Scenario {
     let slug = "compact-memory"
     let family = Family.growth
@@ -31,10 +31,10 @@ struct CompactMemory: Scenario {
             summary: "KiB of the file below which nothing is said"),
     ]
 
-    /// What a compaction may take of any file: buffers, and what the allocator keeps.
+    /// Memory that a compaction may use for any file: buffers, and what the allocator keeps.
     private static let constantBytes = 4 << 20
 
-    /// A wrong row is no matter of size.
+    /// A wrong row breaks no promise about size.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         outcome == .memoryLimit ? expects : outcome.brokenPromise(or: .atomicity)
     }
@@ -60,7 +60,7 @@ struct CompactMemory: Scenario {
                 address: FaultAddress(text: "memory"), outcome: taken <= bound ? .correct : .memoryLimit,
                 detail: taken <= bound ? "" : "\(taken) bytes, allowed \(bound) for a file of \(before)"))
         context.judgeContent("content", at: location, expected: deletion.live)
-        // What did nothing takes no memory.
+        // A compaction that did nothing uses no memory.
         let fresh = try FreshDatabase(context, tables.keeping(deletion.liveRows))
         if !fresh.isMatched(by: after) {
             report.inconclusive("nothing was compacted: \(after) bytes of \(before), \(fresh.bytes) when loaded anew")
@@ -71,8 +71,8 @@ struct CompactMemory: Scenario {
         }
     }
 
-    /// In a worker in a process of its own: what a deletion leaves with the allocator would hide what a compaction
-    /// takes.
+    /// Deletes in a worker, a process of its own: memory that the allocator keeps after a deletion would hide that of a
+    /// compaction.
     private static func delete(_ deletion: HalfDeletion, _ context: CaseContext, _ location: DatabaseLocation) throws {
         func delete() throws -> ContentFinding {
             let session = try context.open(location, as: (any DeletionSession).self)
@@ -86,7 +86,7 @@ struct CompactMemory: Scenario {
         }
     }
 
-    /// Nanoseconds of a compaction, and the most anonymous memory beside what was there.
+    /// Nanoseconds of a compaction, and its peak of additional anonymous memory.
     private static func compact(
         _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation
     ) throws -> (nanoseconds: UInt64, taken: UInt64) {

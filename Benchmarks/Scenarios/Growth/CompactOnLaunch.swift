@@ -3,9 +3,10 @@ import Measuring
 import RunRecords
 import Synchronization
 
-/// Half of the rows deleted, then an open that asks whether to compact: asked once, with true numbers, and obeyed.
+/// Deletes half of the rows, then opens with a callback that decides on compaction: it must be called once, with true
+/// numbers, and be obeyed.
 ///
-/// For engines that ask by themselves. An adapter that asked in its engine's place would be tried, and not the engine.
+/// For engines that have such a callback. An adapter that emulated it would test itself, and not the engine.
 struct CompactOnLaunch: Scenario {
     let slug = "compact-on-launch"
     let family = Family.growth
@@ -38,7 +39,7 @@ struct CompactOnLaunch: Scenario {
             return answer
         }
         let elapsed = MonotonicClock.now() - start
-        // Somebody has it open now: nobody is asked again.
+        // The database is open already: the callback must not be called.
         let second = try engine.open(location, settings: context.settings) { total, used in
             calls.list.withLock { $0.append(Calls.Call(total: total, used: used)) }
             return answer
@@ -51,7 +52,7 @@ struct CompactOnLaunch: Scenario {
         report.check("times asked", expected: 1, got: asked.count)
         if let call = asked.first {
             report.check("total bytes", expected: before, got: call.total)
-            // What is used is what is left when the rest is gone.
+            // The used size must be that of the remaining rows.
             let isTrue = call.used <= fresh.allowedBytes && FreshDatabase(bytes: call.used).isMatched(by: fresh.bytes)
             let used = isTrue ? "" : "\(call.used), and the same rows loaded anew take \(fresh.bytes)"
             report.check("used bytes", expected: "", got: used)
@@ -65,12 +66,12 @@ struct CompactOnLaunch: Scenario {
         } else {
             report.check("left as it was", expected: true, got: after > before / 4 * 3)
         }
-        // Where the deletion already made the file that small, nobody can tell what the answer did.
+        // Where the deletion already made the file that small, the effect of the answer cannot be seen.
         fresh.requireWork(from: before, report)
         context.judgeContent("content", at: location, expected: deletion.oracle)
     }
 
-    /// What the policy was asked; open is synchronous, the lock is for the closure's sake.
+    /// The arguments of the callback. Open is synchronous; the lock is there because the closure is Sendable.
     private final class Calls: Sendable {
         struct Call: Sendable {
             var total: Int

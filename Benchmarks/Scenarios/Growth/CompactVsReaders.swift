@@ -9,11 +9,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// Somebody compacts again and again, while others open, read, write and close.
+/// One thread compacts again and again, while others open, read, write and close.
 ///
-/// A violation: a read that is no state of the database, as a whole; a lost increment; or an error that is not the
-/// compaction's own refusal. An engine that compacts only a database that nobody has open may refuse, or leave it as it
-/// is: where the file was never seen compacted, the case says nothing.
+/// A violation: a read that is not a state of the database as a whole; a lost increment; or an error other than the
+/// compaction's own refusal. An engine that compacts only a database that is not open elsewhere may refuse, or change
+/// nothing: where the file was never seen compacted, the case is inconclusive.
 struct CompactVsReaders: Scenario {
     let slug = "compact-vs-readers"
     let family = Family.growth
@@ -41,7 +41,7 @@ struct CompactVsReaders: Scenario {
 
     private enum Role { case compactor, writer, reader }
 
-    /// What a thread did.
+    /// The work of a thread.
     private struct Lane: Sendable {
         var done = 0
         var refused = 0
@@ -51,17 +51,17 @@ struct CompactVsReaders: Scenario {
         var smallest = Int.max
     }
 
-    /// What all threads work on, and tell each other.
+    /// State shared by all threads.
     private final class Board: Sendable {
         let engine: any Engine
         let settings: EngineSettings
         let location: DatabaseLocation
         let deadline: UInt64
         let expected: ExactOracle
-        /// What each writer adds to.
+        /// The cells that the writers increment.
         let cells: [CellPlace]
         let compactions: Int
-        /// Everybody else has to have been there so often, however fast an attempt is.
+        /// Visits that each other thread must have made, however fast attempts are.
         let leastVisits: Int
         let isOver = Atomic<Bool>(false)
         let visits = Atomic<Int>(0)
@@ -113,8 +113,8 @@ struct CompactVsReaders: Scenario {
             final.increment(table: cell.table, column: cell.column, key: Int64(cell.row), by: Int64(lane.done))
         }
         context.judgeContent("content", at: location, expected: final)
-        context.require(lanes[1...writers].reduce(0) { $0 + $1.done }, "nobody wrote beside a compaction")
-        context.require(lanes[(writers + 1)...].reduce(0) { $0 + $1.done }, "nobody read beside a compaction")
+        context.require(lanes[1...writers].reduce(0) { $0 + $1.done }, "no writer wrote beside a compaction")
+        context.require(lanes[(writers + 1)...].reduce(0) { $0 + $1.done }, "no reader read beside a compaction")
         let isCompacted = fresh.isMatched(by: lanes[0].smallest)
         context.require(
             isCompacted ? lanes[0].done : 0,
@@ -124,7 +124,7 @@ struct CompactVsReaders: Scenario {
     }
 
     private static func work(_ board: Board, role: Role, _ number: Int) throws -> Lane {
-        // The others end with the compactor, and everybody with one that met an error.
+        // The other threads end with the compactor; all end with a thread that met an error.
         defer { board.isOver.store(true, ordering: .releasing) }
         var lane = Lane()
         func goesOn() -> Bool {
@@ -145,7 +145,8 @@ struct CompactVsReaders: Scenario {
             lane.latency.record(elapsed)
             if role == .compactor { continue }
             board.visits.add(1, ordering: .relaxed)
-            // An engine that compacts only what nobody has open gets its chance: each is away more than it is there.
+            // Give a chance to an engine that compacts only closed databases: each thread is away longer than it is
+            // there.
             usleep(UInt32(min(20_000, elapsed / 1_000 * 3)))
         }
         return lane
@@ -158,7 +159,7 @@ struct CompactVsReaders: Scenario {
             lane.done += 1
             var size = 0
             for file in board.engine.files(at: board.location) where file.role == .data {
-                // One that is gone by now has no size.
+                // A file that is removed meanwhile has no size.
                 do { size += try FileTree.size(file.path) } catch { continue }
             }
             lane.smallest = min(lane.smallest, size)
@@ -177,7 +178,7 @@ struct CompactVsReaders: Scenario {
         try session.close()
     }
 
-    /// All of the database: what nobody changes as it is, and what the writers add to within what they began.
+    /// Reads all of the database: unchanged rows as loaded, incremented cells within the increments begun so far.
     private static func read(_ board: Board, _ lane: inout Lane) throws {
         let session = try board.open(as: (any TableSession).self)
         let comparison = FullReadComparison(board.expected, open: board.cells)
@@ -198,7 +199,7 @@ struct CompactVsReaders: Scenario {
         }
     }
 
-    /// Figures of the compactor, which is the first, of the writers behind it and of the readers.
+    /// Figures of the compactor, which is the first lane, of the writers after it, and of the readers.
     private static func report(_ lanes: [Lane], writers: Int, _ compactions: Int, _ report: CaseReport) {
         if lanes[0].done + lanes[0].refused < compactions { report.cut() }
         report.add(lanes[0].latency, name: "compaction or its refusal")

@@ -4,8 +4,8 @@ import RunRecords
 
 /// All rows deleted in one transaction and inserted again in another, round after round.
 ///
-/// A violation: a file that grows from round to round, or other rows than were inserted last. What the engine calls
-/// free after a deletion stands in the series.
+/// A violation: a file that grows from round to round, or other rows than were inserted last. The series shows the
+/// space that the engine reports as free after a deletion.
 struct DeleteRefill: Scenario {
     let slug = "delete-refill"
     let family = Family.growth
@@ -70,7 +70,7 @@ struct DeleteRefill: Scenario {
         context.judgeContent("content", at: location, expected: ExactOracle(last))
     }
 
-    /// The same rows with other integers in each round: what was there before has to be gone.
+    /// The same rows with other integers in each round: old values must not reappear.
     private static func refill(_ table: Table, round: Int) -> Table {
         var table = table
         for column in table.columns.indices where table.columns[column].name != table.key {

@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Threads that come, open the database, write and go, while what they opened is let go some rounds later.
+/// Short-lived threads open the database, write and end, while their sessions are released some rounds later.
 ///
-/// A violation: a file that grows on after the first rounds, or a row that is not as the threads left it. An instance
-/// that nobody let go holds the version that it saw last: here each is held for a number of rounds that the plan says.
+/// A violation: a file that keeps growing after the first rounds, or a row that differs from the threads' writes. An
+/// open session pins the version that it saw last: here each is kept open for a number of rounds set by the plan.
 struct ManyWriterThreads: Scenario {
     let slug = "many-writer-threads"
     let family = Family.growth
@@ -26,7 +26,7 @@ struct ManyWriterThreads: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// A session that its thread left behind.
+    /// A session that outlives its thread.
     private struct Handed: @unchecked Sendable {  // the thread that made it has ended
         let session: any UpdateSession
     }
@@ -77,7 +77,7 @@ struct ManyWriterThreads: Scenario {
         context.judgeContent("content", at: location, expected: oracle)
     }
 
-    /// Which rows a thread sets, and to what. Threads share none: whoever comes first, the end is the same.
+    /// The rows that a thread sets, and their values. Threads share no row, so that their order does not matter.
     private struct Work: Sendable {
         private let seed: Seed
         private let threads: Int

@@ -4,13 +4,13 @@ import RunRecords
 
 /// Transactions that set one integer each, again and again.
 ///
-/// A violation: a file that leaves its plateau, more bytes written to files for a commit than the bound allows, or a
-/// value that is not the last one written. Bytes are those of the case's own write calls, which the preloaded library
-/// counts: what the kernel says of the process counts whole folios of its cache.
+/// A violation: a file that leaves its plateau, more bytes written to files per commit than the bound allows, or a
+/// value that is not the last one written. The preloaded library counts the bytes of the case's own write calls: the
+/// kernel's count for the process counts whole folios of the page cache.
 struct MillionSmallCommits: Scenario {
     let slug = "million-small-commits"
     let family = Family.growth
-    let question = "What do a million commits of one field make of a file, and of the disk below it?"
+    let question = "How far does a file grow in a million commits of one field, and how much is written?"
     let requires: Set<Capability> = [.tables, .updates, .persistent]
     let defaultDataset: String? = "people"
     let parameters = [
@@ -65,18 +65,18 @@ struct MillionSmallCommits: Scenario {
         context.judgeContent("content", at: location, expected: oracle)
     }
 
-    /// - Parameter average: bytes of a commit; nil where nobody counted them.
+    /// - Parameter average: bytes per commit; nil where they were not counted.
     static func judgeWritten(_ average: Double?, limit: Int, _ context: CaseContext, _ count: Int) {
         let report = context.report
         guard let average else {
             let reason = "bytes written were not counted: libAssayPreload.so is not there"
-            // Who promises a bound is asked for it.
+            // Inconclusive only for an engine that promises a bound.
             return context.engine.promises(.boundedSize) ? report.inconclusive(reason) : report.note(reason)
         }
         report.add(.writtenBytesPerCommit, average, count: count)
         report.add(.writeAmplification, average / 8, count: count)
         guard context.engine.promises(.boundedSize) else { return }
-        // An engine that writes nothing at all was not seen: by another way than write calls, or not at all.
+        // No bytes counted: the engine writes in another way than by write calls.
         guard average > 0 else {
             report.inconclusive("no byte was written to the files that are counted")
             return

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// The sizes of a database in the course of a case, and whether they stay on a plateau.
+/// The sizes of a database during a case, to judge whether they reach a plateau.
 struct SizeCourse {
     private(set) var series: Series
 
@@ -19,29 +19,29 @@ struct SizeCourse {
     private var files: [Int] { series.points.map(\.fileBytes) }
     private var logs: [Int] { series.points.map(\.logBytes) }
 
-    /// One step of growth: engines make a small file twice as large, and a large one larger by so much.
+    /// One step of growth: engines double a small file, and extend a large one by a fixed amount.
     private static let stepBytes = 1 << 20
 
-    /// What later files may reach: the percents of what the warm-up needed, and one step of growth.
+    /// The allowed size of later files: a percentage of the largest one during the warm-up, plus one step of growth.
     static func allowedFile(from basis: Int, percent: Int) -> Int {
         basis * percent / 100 + min(stepBytes, basis)
     }
 
-    /// The same of a log, which has no relation to a small file: it is made before it is needed, up to a step at once.
+    /// The same for a log, which is not proportional to a small file: it is preallocated, up to a step at once.
     static func allowedLog(from basis: Int, percent: Int) -> Int {
         max(stepBytes, basis * percent / 100)
     }
 
-    /// Why the largest file, or the largest log, is too large; empty where both are within what is allowed.
+    /// Why the largest file, or the largest log, is too large; empty where both are within their limits.
     static func complaint(file: Int, allowed: Int, log: Int, allowedLog: Int) -> String {
         if file > allowed { return "a file of \(file) bytes, allowed \(allowed)" }
         return log > allowedLog ? "a log of \(log) bytes, allowed \(allowedLog)" : ""
     }
 
-    /// Hands series and sizes to the report, and judges them where the engine promises a bound.
+    /// Adds series and sizes to the report, and judges them where the engine promises a bound.
     /// - Parameters:
-    ///   - warmUp: points in front, whose largest size is what later ones are compared with.
-    ///   - percent: of it, and a step of growth, is the size that later points may reach.
+    ///   - warmUp: first points, whose largest size is the basis.
+    ///   - percent: the allowed size of later points in percent of the basis, besides a step of growth.
     ///   - name: of the database, where a case has several.
     func judgePlateau(_ context: CaseContext, warmUp: Int, percent: Int, name: String = "") {
         let (report, totals) = (context.report, totals)
@@ -80,10 +80,10 @@ struct SizeCourse {
 }
 
 extension Metric {
-    /// Bytes inside the file that can be used again.
+    /// Bytes inside the file that can be reused.
     static let freeBytes = Metric("free_bytes", unit: "bytes", .neutral, .measured)
-    /// Bytes written to the disk over bytes that changed.
+    /// Bytes written to the disk divided by bytes that changed.
     static let writeAmplification = Metric("write_amplification_ratio", unit: "ratio", .lowerIsBetter, .measured)
-    /// Descriptors and maps of this process.
+    /// Open descriptors and mappings of this process.
     static let handles = Metric("handles", unit: "count", .lowerIsBetter, .measured)
 }

@@ -2,14 +2,14 @@ import Datasets
 import Harness
 import RunRecords
 
-/// What reads of the loaded rows give, as numbers that a check of each answer can afford.
+/// The expected reads of the loaded rows, as sums that make each check cheap.
 struct KeyedContent: Sendable {
     static let rows = KeyedRows(table: "Person", columns: ["name", "age", "score"], changed: "age")
 
-    /// By key: the sum over the columns without the changed one, and that one.
+    /// By key: the sum over all columns but the changed one, and the changed one.
     private(set) var rests: [UInt64] = []
     private(set) var ages: [Int64] = []
-    /// Sums of both over all keys below.
+    /// Prefix sums of both over the keys.
     private(set) var sums: [UInt64] = [0]
 
     init(_ people: Table) throws {
@@ -39,7 +39,7 @@ struct KeyedContent: Sendable {
         return (digest.sum, changed)
     }
 
-    /// What a scan gives.
+    /// The expected digest of a scan.
     func digest(_ keys: Range<Int64>) -> ReadDigest {
         var digest = ReadDigest()
         digest.count = keys.count * Self.rows.columns.count
@@ -48,19 +48,19 @@ struct KeyedContent: Sendable {
     }
 }
 
-/// What one lane has done, and what it may read because of that.
+/// The work of one lane, and what its reads may return because of it.
 struct KeyedModel: Sendable {
     private let content: KeyedContent
     private let mix: KeyedMix
     private let lane: Int
     private let lanes: Int
-    /// By other lanes, which nobody asks how far they are.
+    /// Increments of other lanes, whose progress is unknown.
     private static let mostIncrements: Int64 = 1 << 40
-    /// What this lane set, and how often it incremented.
+    /// The values that this lane set, and its number of increments.
     private(set) var ages: [Int64: Int64] = [:]
     private(set) var increments: [Int64: Int64] = [:]
     private(set) var inserted: [(key: Int64, rest: UInt64, age: Int64)] = []
-    /// Of all requests so far, in their order: equal where the same was asked for.
+    /// Of all requests so far, in order: equal for equal requests.
     private(set) var digest: UInt64 = 0
 
     init(_ content: KeyedContent, _ stream: RequestStream) {
@@ -70,7 +70,7 @@ struct KeyedModel: Sendable {
         lanes = stream.lanes
     }
 
-    /// Takes a request that was answered into the model; nil where the answer is right.
+    /// Adds an answered request to the model; nil where the answer is right.
     mutating func take(_ request: KeyedRequest, _ answer: ReadDigest, row: Table?) throws -> String? {
         let part = UInt64(bitPattern: request.key &* 1_009 &+ request.value) &* 8
         digest = digest &* 0x9E37_79B9_7F4A_7C15 &+ part &+ UInt64(request.operation.rawValue)
@@ -108,7 +108,7 @@ struct KeyedModel: Sendable {
         return place < inserted.count ? (inserted[place].rest, inserted[place].age) : nil
     }
 
-    /// Ages that a read may see: one where no other lane can change the row.
+    /// Ages that a read may return: only one where no other lane can change the row.
     private func allowed(_ key: Int64, _ age: Int64) -> ClosedRange<Int64> {
         if mix.increments {
             let least = age + (increments[key] ?? 0)

@@ -3,33 +3,33 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Distances of the operations of an open loop.
+/// The rate of the operations of an open loop.
 struct KeyedPace: Sendable {
-    /// Operations a second of all lanes together.
+    /// Operations per second of all lanes together.
     var rate: Double
     var spacing: ArrivalSchedule.Spacing
     var seed: Seed
 
-    /// Each lane has a schedule of its own, so that what it does follows from the seed.
+    /// Each lane has a schedule of its own, so that its requests depend only on the seed.
     func pacer(lane: Int, of lanes: Int) -> Pacer<SystemPacerClock> {
         Pacer(ArrivalSchedule(rate: rate / Double(lanes), spacing: spacing, seed: seed.derived(UInt64(lane))))
     }
 }
 
-/// What lanes did in one stretch of a case.
+/// The measurements of all lanes in one stretch of a case.
 struct KeyedStretch: Sendable {
     var start: UInt64 = .max
     var end: UInt64 = 0
     var done = 0
-    /// By operation, from its beginning.
+    /// By operation, from its start.
     var service = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
-    /// By operation, from when it was due. Empty in a closed loop.
+    /// By operation, from its due time. Empty in a closed loop.
     var response = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
     var lateness = Histogram()
-    /// How long after it was due the last operation of the slowest lane ended.
+    /// The time from due to end of the slowest lane's last operation.
     var lastResponse: UInt64 = 0
     var answers = CommitAnswers()
-    /// Operations a second, of each lane by itself.
+    /// Operations per second of each lane.
     var rates: [Double] = []
     var complaint: String?
 
@@ -73,8 +73,8 @@ struct KeyedLane: Sendable {
         self.row = row
     }
 
-    /// Sends so many requests. They are drawn, and the rows to be inserted made, before `ready` is called, and the
-    /// answers checked at the end: neither is in the time.
+    /// Sends `count` requests. Before `ready` is called, it draws them and makes the rows to insert; it checks answers
+    /// at the end: neither is in the measured time.
     mutating func run(
         _ count: Int, on session: LaneSession, pace: KeyedPace?, deadline: UInt64, witness: IOWitness?,
         ready: () -> Void
@@ -98,8 +98,8 @@ struct KeyedLane: Sendable {
         return stretch
     }
 
-    /// A closed loop: the next request when the one before is answered. With a pacer an open one: each when it is due,
-    /// or as soon after that as the ones before let it.
+    /// A closed loop: sends the next request when the last one is answered. With a pacer an open one: sends each when
+    /// it is due, or as soon after that as earlier ones allow.
     private mutating func send(
         _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
         _ deadline: UInt64, _ witness: IOWitness?, _ pacer: inout Pacer<SystemPacerClock>?
@@ -108,7 +108,7 @@ struct KeyedLane: Sendable {
             let due = pacer?.next()
             let commit = request.operation.isChange ? witness?.beginCommit() : nil
             let begin = MonotonicClock.now()
-            // Whoever is out of time ends before it sends.
+            // Out of time: end without sending.
             if begin >= deadline { return }
             answers[place] = try Self.send(request, rows[place], on: session)
             let end = MonotonicClock.now()

@@ -3,7 +3,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Several lanes on one database, and what has to be in it afterwards.
+/// Several lanes on one database, and its expected content.
 final class KeyedLoad {
     private let context: CaseContext
     private let location: DatabaseLocation
@@ -16,7 +16,7 @@ final class KeyedLoad {
     private(set) var answers = CommitAnswers()
     private(set) var complaint: String?
     private(set) var isCut = false
-    /// Requests that were answered, in all stretches.
+    /// Answered requests of all stretches.
     private(set) var done = 0
 
     init(_ context: CaseContext, _ mix: KeyedMix, lanes count: Int) throws {
@@ -43,7 +43,7 @@ final class KeyedLoad {
 
     var laneCount: Int { lanes.count }
 
-    /// Sends so many requests, in equal parts by each lane.
+    /// Sends `count` requests, in equal parts by each lane.
     func run(_ count: Int, pace: KeyedPace? = nil) throws -> KeyedStretch {
         let each = max(1, count / lanes.count)
         let line = StartLine(count: lanes.count)
@@ -77,7 +77,7 @@ final class KeyedLoad {
         return all
     }
 
-    /// Closes the database, and compares all of it with what the lanes did.
+    /// Closes the database, and compares all of it with the lanes' changes.
     func judge() throws {
         try keeper.close()
         let report = context.report
@@ -106,6 +106,6 @@ final class KeyedLoad {
         }
     }
 
-    /// Of everything that was asked for: equal on all engines where all did the same.
+    /// A digest of all requests: equal on all engines for equal requests.
     var digest: UInt64 { lanes.reduce(0) { $0 &* 31 &+ $1.model.digest } }
 }

@@ -1,6 +1,6 @@
 import Seeds
 
-/// What a request asks for.
+/// The operation of a request.
 enum KeyedOperation: Int, Sendable, CaseIterable {
     case read, update, insert, scan, increment
 
@@ -17,11 +17,11 @@ enum KeyedOperation: Int, Sendable, CaseIterable {
     var isChange: Bool { self == .update || self == .insert || self == .increment }
 }
 
-/// One operation, before it is done.
+/// One operation, before it runs.
 struct KeyedRequest: Sendable {
     var operation: KeyedOperation
     var key: Int64
-    /// What an update sets; how many rows a scan reads.
+    /// For an update the new value; for a scan the number of rows.
     var value: Int64 = 0
 }
 
@@ -41,20 +41,19 @@ enum KeyedMix: String, Sendable {
         }
     }
 
-    /// What was inserted last is read most.
+    /// Whether the most recently inserted rows are read most.
     var readsLatest: Bool { self == .d }
     var updates: Bool { self == .a || self == .b }
     var increments: Bool { self == .f }
 }
 
-/// The requests of one lane, which follow from the seed alone.
+/// The requests of one lane, determined by the seed alone.
 ///
-/// A lane updates the rows whose key leaves its number when divided by the number of lanes, and inserts such keys, so
-/// that what stands in the database at the end does not depend on who came first. It reads, scans and increments any
-/// row.
+/// A lane updates and inserts only keys whose remainder by the number of lanes is its own number, so that the final
+/// content does not depend on the order of lanes. It reads, scans and increments any row.
 struct RequestStream: Sendable {
     let mix: KeyedMix
-    /// Rows that were loaded.
+    /// Number of loaded rows.
     let rows: Int
     let lane: Int
     let lanes: Int
@@ -87,14 +86,14 @@ struct RequestStream: Sendable {
         switch operation {
         case .read: return KeyedRequest(operation: .read, key: mix.readsLatest ? latest() : anyKey())
         case .update:
-            // Never what stands there already: an engine may leave that out, and then it syncs nothing.
+            // Never the current value: an engine may skip such an update, and then it syncs nothing.
             updated += 1
             return KeyedRequest(operation: .update, key: ownKey(), value: RandomAges.firstAge + updated)
         case .insert:
             inserted += 1
             return KeyedRequest(operation: .insert, key: insertedKey(inserted - 1))
         case .scan:
-            // So that what a scan finds is known, it ends before the rows that are being inserted.
+            // A scan ends before the rows that are being inserted, so that its result is known.
             let longest = min(Self.longestScan, max(1, rows / 2))
             let first = zipfian.scattered(&random) % (rows - longest + 1)
             return KeyedRequest(operation: .scan, key: Int64(first), value: Int64(1 + random.below(longest)))
@@ -112,7 +111,7 @@ struct RequestStream: Sendable {
 
     func insertedKey(_ place: Int) -> Int64 { Int64(rows + place * lanes + lane) }
 
-    /// The rows of this lane from the last one back, then those that were loaded.
+    /// The rows of this lane from the last one backwards, then the loaded ones.
     private mutating func latest() -> Int64 {
         let back = zipfian.rank(&random)
         return back < inserted ? insertedKey(inserted - 1 - back) : Int64(max(0, rows - 1 - (back - inserted)))

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The open loop of a case: at which rate, what it gives, and whether the machine let it hold its schedule.
+/// The open loop of a case: its rate, its figures, and whether the machine kept to the schedule.
 struct OpenLoop {
     static let parameters = [
         ScenarioParameter(
@@ -23,7 +23,7 @@ struct OpenLoop {
             "late", .allowance, default: 1, summary: "open: milliseconds that the pacer itself may be late"),
     ]
 
-    /// A window of the search is this long.
+    /// Length of a window of the search.
     private static let windowSeconds = 0.4
 
     private let context: CaseContext
@@ -38,7 +38,7 @@ struct OpenLoop {
         late = UInt64(try context.integer("late")) * 1_000_000
     }
 
-    /// Runs it. The largest rate that is possible comes back where it was found out.
+    /// Runs it. Returns the largest possible rate, where it was searched for.
     func run(_ load: KeyedLoad) throws -> (value: Double, count: Int)? {
         let report = context.report
         let given = try context.integer("rate")
@@ -57,7 +57,7 @@ struct OpenLoop {
             }
             rate = possible * Double(try context.integer("load")) / 100
         }
-        // Nothing was answered, and the case says so.
+        // No request was answered, and the case reports it.
         guard rate > 0 else { return most }
         if context.isOverBudget {
             report.cut()
@@ -104,7 +104,7 @@ struct OpenLoop {
                         + "99 of 100 within \(service) ms of when they were sent"))
     }
 
-    /// Why a stretch says nothing: the pacer was late though nobody was in its way. nil where it held its schedule.
+    /// Why a stretch is inconclusive: the pacer itself was late. nil where it kept to its schedule.
     private func reason(_ lateness: Histogram) -> String? {
         guard lateness.count >= 10, lateness.quantile(0.9) > late else { return nil }
         return "the pacer was \(Double(lateness.quantile(0.9)) / 1e6) ms late in one of ten of the arrivals that it "
@@ -113,8 +113,7 @@ struct OpenLoop {
 
     // MARK: Saturation
 
-    /// The largest rate whose p99 stays under the bound, and whose last request is not later than that; nil where none
-    /// was found.
+    /// The largest rate whose p99 stays under the bound, and whose last request does, too; nil where none was found.
     private func search(_ load: KeyedLoad, from guess: Double) throws -> Double? {
         guard guess > 0 else { return nil }
         let bound = UInt64(try context.integer("bound")) * 1_000_000
@@ -139,10 +138,10 @@ struct OpenLoop {
 }
 
 extension Metric {
-    /// The largest rate that an open loop held.
+    /// The largest rate that an open loop sustained.
     static let saturation = Metric("saturation_per_second", unit: "1/s", .higherIsBetter, .measured)
     /// The rate at which requests were due.
     static let offered = Metric("offered_per_second", unit: "1/s", .neutral, .measured)
-    /// How late requests were sent that nobody was in the way of.
+    /// Lateness of requests that did not have to wait for earlier ones.
     static let pacerLateness = Metric("pacer_late_us", unit: "us", .neutral, .measured)
 }

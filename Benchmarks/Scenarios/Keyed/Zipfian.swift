@@ -6,10 +6,10 @@ import Seeds
     import Darwin
 #endif
 
-/// Numbers of which few come often: rank r in proportion to 1 / (r + 1)^0.99, as YCSB draws its keys.
+/// Zipf-distributed numbers: rank r with a probability proportional to 1 / (r + 1)^0.99, as YCSB draws its keys.
 ///
 /// By the method of Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994), which YCSB's
-/// paper names. Ranks are spread over the keys by splitmix64's finalizer, where YCSB has another hash.
+/// paper cites. Ranks are spread over the keys by splitmix64's finalizer, where YCSB has another hash.
 struct Zipfian: Sendable {
     static let theta = 0.99
 
@@ -31,7 +31,7 @@ struct Zipfian: Sendable {
             ? 0 : (1 - pow(2 / Double(count), 1 - Self.theta)) / (1 - (1 + half) / zeta)
     }
 
-    /// 0 comes most often.
+    /// 0 is the most frequent.
     func rank(_ random: inout RandomStream) -> Int {
         let share = Double(random.next() >> 11) * 0x1p-53
         let part = share * zeta
@@ -41,7 +41,7 @@ struct Zipfian: Sendable {
         return min(max(rank, 0), count - 1)
     }
 
-    /// The same, with those that come often anywhere among the others.
+    /// The same, with the frequent numbers spread over the range.
     func scattered(_ random: inout RandomStream) -> Int {
         Int(splitMix(UInt64(rank(&random))) % UInt64(count))
     }

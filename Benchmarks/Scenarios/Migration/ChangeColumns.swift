@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A table of many rows gets other columns, as a new version of a program asks for them.
+/// A table of many rows gets other columns, as a new version of a program needs them.
 ///
-/// A violation: a row that is not as the change had to leave it, a row too few or too many, a change that is
-/// acknowledged and not done.
+/// A violation: a row that differs from what the change must leave, a missing or an extra row, a change that is
+/// acknowledged but not done.
 struct ChangeColumns: Scenario {
     let slug = "change-columns"
     let family = Family.migration
@@ -20,10 +20,10 @@ struct ChangeColumns: Scenario {
             summary: "a column more, less, or of another name; or a new one with a value from the others"),
     ]
 
-    /// Rows of one transaction.
+    /// Rows per transaction.
     private static let rowsAtOnce = 50_000
 
-    /// One in ten thousand, the eighth row the first of them, has a name that fits into no page of rows.
+    /// One row in ten thousand, first the eighth, has a name that does not fit into a page of rows.
     private static func row(_ number: Int) -> ResidentRow {
         let isLong = number % 10_007 == 7
         return ResidentRow(

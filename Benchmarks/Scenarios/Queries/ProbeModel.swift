@@ -3,7 +3,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The rows of a case of the family `queries`, and the answers to its questions, found the naive way.
+/// The rows of a case of the family `queries`, and the answers to its queries, computed naively.
 struct ProbeModel {
     private(set) var rows: [Int64: ProbeRow] = [:]
 
@@ -37,7 +37,7 @@ struct ProbeModel {
         return found.map(\.id)
     }
 
-    /// Both zeros are one value, and so are all that are not a number.
+    /// Both zeros are one value, and so are all NaNs.
     private static func canonical(_ value: Value) -> Value {
         guard case .real(let real) = value else { return value }
         if real.isNaN { return .text("not a number") }
@@ -63,7 +63,7 @@ struct ProbeModel {
         return a.id < b.id
     }
 
-    /// Null, then what is not a number, then values.
+    /// Null, then NaN, then numbers and text.
     private static func sorts(_ a: Value, _ b: Value) -> Bool {
         switch (a, b) {
         case (.null, .null): false
@@ -134,9 +134,9 @@ struct ProbeModel {
 
     // MARK: Text
 
-    /// Full case mapping between two normal forms, as the documentation of the queries says.
+    /// Full case mapping between two normalizations, as the documentation of the queries says.
     private static func folded(_ text: String) -> String {
-        // There and back: a capital sharp s has a small letter, whose capital is two letters.
+        // Down, up and down again: a capital sharp s has a small letter, whose capital is two letters.
         text.decomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
             .precomposedStringWithCanonicalMapping
     }
@@ -154,7 +154,7 @@ struct ProbeModel {
         }
     }
 
-    /// Character by character, as a reader counts them; the last star takes one more whenever the rest does not fit.
+    /// By grapheme cluster; the last star takes one more whenever the rest does not match.
     private static func isLike(_ text: [Character], _ pattern: [Character]) -> Bool {
         var (place, next) = (0, 0)
         var star: (next: Int, place: Int)?
@@ -200,7 +200,7 @@ struct ProbeModel {
 }
 
 extension ProbeCondition {
-    /// The same question of the columns with an index, or of their twins without.
+    /// The same condition for the indexed columns, or for their twins without an index.
     func on(indexed: Bool) -> ProbeCondition {
         func twin(_ column: ProbeColumn) -> ProbeColumn {
             switch column {

@@ -2,14 +2,14 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Asks an engine every question of a case, compares the answers with the model's, and measures the questions by kind.
+/// Runs every query of a case, compares the answers with the model's, and measures the queries by kind.
 struct ProbeTrials {
     let context: CaseContext
     let session: any ProbeSession
     private(set) var model: ProbeModel
     private var number = 0
     private var declined: [String: Int] = [:]
-    /// Questions that were asked, and those to which the right answer is not that there is nothing.
+    /// Number of queries, and of those whose right answer is not empty.
     private var (asked, answered) = (0, 0)
 
     static let parameters = [
@@ -24,7 +24,7 @@ struct ProbeTrials {
         try self.init(context, in: name) { _ in rows }
     }
 
-    /// - Parameter rows: makes the rows for the session that is to store them.
+    /// - Parameter rows: makes the rows for the session that will store them.
     init(
         _ context: CaseContext, in name: String = "probes", rows: (any ProbeSession) throws -> [ProbeRow]
     ) throws {
@@ -87,7 +87,7 @@ struct ProbeTrials {
                 detail: isSame ? "" : Self.short("\(column) where \(condition): expected \(expected), got \(got)")))
     }
 
-    /// Every row as it stands.
+    /// Compares every stored row.
     mutating func compareRows(_ what: String) throws {
         number += 1
         let address = "query:\(number)"
@@ -117,13 +117,13 @@ struct ProbeTrials {
 
     private static func short(_ text: String) -> String { String(text.prefix(600)) }
 
-    /// Both zeros are one extreme, and so are all that are not a number. Texts by their bytes.
+    /// Both zeros are one extreme, and so are all NaNs. Texts are compared by their bytes.
     private static func isSame(_ a: Value, _ b: Value) -> Bool {
         if case .real(let a) = a, case .real(let b) = b { return a == b || a.isNaN && b.isNaN }
         return FullReadComparison.isSame(a, b)
     }
 
-    /// Rows as they were stored, value by value: to Swift's `String` two spellings of a letter are one.
+    /// Rows as stored, value by value: Swift's `String` treats two spellings of a letter as equal.
     private static func isSame(_ a: ProbeRow, _ b: ProbeRow) -> Bool {
         func isSame(_ a: String?, _ b: String?) -> Bool {
             guard let a, let b else { return a == nil && b == nil }
@@ -131,20 +131,20 @@ struct ProbeTrials {
         }
         func isSame(_ a: Double?, _ b: Double?) -> Bool {
             guard let a, let b else { return a == nil && b == nil }
-            // An engine may store a whole number as one, without the sign of a zero.
+            // An engine may store a real without a fraction as an integer, without the sign of a zero.
             return a == b || a.isNaN && b.isNaN
         }
         return a.id == b.id && a.number == b.number && isSame(a.real, b.real) && isSame(a.text, b.text)
             && a.friend == b.friend && a.friends == b.friends
     }
 
-    /// Engines add up in different orders.
+    /// Engines add in different orders.
     private static func isClose(_ a: Value, _ b: Value) -> Bool {
         guard case .real(let a) = a, case .real(let b) = b else { return a == b }
         return a == b || a.isNaN && b.isNaN || abs(a - b) <= 1e-9 * max(abs(a), abs(b))
     }
 
-    /// Asks the questions again without comparing, kind by kind, and closes.
+    /// Runs the queries again without comparing, kind by kind, and closes.
     func measure(_ queries: [ProbeQuery]) throws {
         let report = context.report
         report.add(.trials, Double(number), statistic: "count")
@@ -175,6 +175,6 @@ struct ProbeTrials {
 }
 
 extension Metric {
-    /// Rows that a question of that kind finds.
+    /// Rows that a query of that kind finds.
     static let rowsFound = Metric("rows_found", unit: "count", .neutral, .measured)
 }

@@ -2,18 +2,18 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Values at which comparisons go wrong first: the ends of integers, both zeros, what is no number, and texts of as
-/// many bytes as a word or a block has, which differ in their last one alone.
+/// Values at which comparisons fail first: the limits of integers, both zeros, NaN, and texts as long as a word or a
+/// block, which differ only in their last byte.
 enum ProbeValues {
     static let integers: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 
-    /// - Parameter session: where it stores null for NaN, another value stands in its place in rows: the other rows
-    ///   are the same for every engine.
+    /// - Parameter session: where it stores null for NaN, rows have another value instead: all other rows are the same
+    ///   for every engine.
     static func reals(for session: any ProbeSession) -> [Double] {
         [session.storesNaN ? .nan : 2.5, -0.0, 0, 1.5, -1.5]
     }
 
-    /// What a column of reals is compared with, in rows or not.
+    /// Constants that columns of reals are compared with, whether or not rows contain them.
     static let realConstants: [Double] = [.nan, -0.0, 0, 1.5, -1.5, 1, .infinity, -.infinity]
 
     /// Bytes of the texts below.
@@ -24,7 +24,7 @@ enum ProbeValues {
         ["a", "b"].map { String(repeating: "x", count: size - 1) + $0 }
     }
 
-    /// Every comparison of both columns of reals with the constants.
+    /// Every comparison of both real columns with the constants.
     static var realQuestions: [ProbeQuery] {
         ProbeComparison.allCases.flatMap { comparison in
             realConstants.flatMap { constant in
@@ -33,7 +33,7 @@ enum ProbeValues {
         }
     }
 
-    /// Every comparison of both columns of integers with the ends and what is beside them.
+    /// Every comparison of both integer columns with the limits and their neighbours.
     static var integerQuestions: [ProbeQuery] {
         ProbeComparison.allCases.flatMap { comparison in
             integers.flatMap { constant in
@@ -42,7 +42,7 @@ enum ProbeValues {
         }
     }
 
-    /// Each text, by both ways to say that it is equal, in both columns of texts.
+    /// Each text, by both forms of equality, in both text columns.
     static var textQuestions: [ProbeQuery] {
         texts.flatMap { text in
             twins("text of a boundary", .text(.text, .equal, text, isFolded: false))
@@ -50,7 +50,7 @@ enum ProbeValues {
         }
     }
 
-    /// The same question of the column with an index and of its twin.
+    /// The same query for the indexed column and for its twin.
     static func twins(_ kind: String, _ condition: ProbeCondition) -> [ProbeQuery] {
         [false, true].map { ProbeQuery(kind, condition.on(indexed: $0)) }
     }

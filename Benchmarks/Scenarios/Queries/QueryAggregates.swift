@@ -2,15 +2,15 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Sums, extremes and means over nulls, over values that are not a number, over nothing, and past the ends of integers;
-/// again and again while rows come between the others, a few at a time, change and go.
+/// Sums, extremes and means over nulls, NaNs, no rows, and beyond the limits of integers; repeated while a few rows at
+/// a time are inserted between others, changed and deleted.
 ///
-/// A violation: a figure that is not the naive one. SQLite has no value that is not a number, and stops where a sum
-/// does not fit: it is asked without them.
+/// A violation: a result that differs from the naive one. SQLite has no NaN, and fails where a sum overflows: it gets
+/// neither.
 struct QueryAggregates: Scenario {
     let slug = "query-aggregates"
     let family = Family.queries
-    let question = "Are sums and extremes right over nulls, over what is not a number, and over too much?"
+    let question = "Are sums and extremes right with nulls, with NaN, and when a sum overflows?"
     let requires: Set<Capability> = [.probes]
     let parameters =
         ProbeTrials.parameters + [
@@ -35,7 +35,7 @@ struct QueryAggregates: Scenario {
                 id: id, number: numbers[random.below(numbers.count)], real: reals[random.below(reals.count)],
                 text: "\(random.below(20))")
         }
-        // With room between them.
+        // With gaps between them.
         var trials = try ProbeTrials(context, (0..<count).map { row($0 * Self.gap) })
         var choice = context.random("questions")
         let columns: [ProbeColumn] = [.number, .indexedNumber, .real, .indexedReal]
@@ -53,10 +53,10 @@ struct QueryAggregates: Scenario {
         try trials.measure(queries)
     }
 
-    /// Ids of the first rows stand so far apart.
+    /// The distance of the first rows' ids.
     private static let gap: Int64 = 4
 
-    /// Some rows come between the others, and of those that are there some change and one goes: by a transaction.
+    /// One transaction that inserts rows between others, changes some, and deletes one.
     private static func change(
         _ trials: inout ProbeTrials, _ all: Int, _ random: inout RandomStream, _ row: (Int64) -> ProbeRow
     ) throws {
@@ -68,7 +68,7 @@ struct QueryAggregates: Scenario {
     private static func condition(_ random: inout RandomStream, rows: Int) -> ProbeCondition {
         let low = Int64(random.below(rows))
         switch random.below(6) {
-        // All, none, one, a range, a few by text, those that have no number.
+        // All, none, one, a range, a few by text, those without a number.
         case 0: return .and([])
         case 1: return .compare(.id, .less, .integer(0))
         case 2: return .compare(.id, .equal, .integer(low))

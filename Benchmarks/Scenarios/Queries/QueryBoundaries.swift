@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Tables of as many rows as a node holds, one less and one more; values that become null and back; ranges that go, so
-/// that nodes merge; rows that come between others.
+/// Tables of as many rows as a node holds, one less and one more; values that become null and back; deleted ranges, so
+/// that nodes merge; rows inserted between others.
 ///
-/// A violation: a row that is not as it was written, a question whose rows are not those of the naive answer, or
-/// another sum.
+/// A violation: a row that differs from what was written, a query whose rows differ from the naive answer, or a wrong
+/// sum.
 struct QueryBoundaries: Scenario {
     let slug = "query-boundaries"
     let family = Family.queries
@@ -28,7 +28,7 @@ struct QueryBoundaries: Scenario {
             if trials == nil {
                 trials = try ProbeTrials(context, rows)
             } else {
-                // One database for all of them: what was there goes in the same transaction.
+                // One database for all sizes: the same transaction deletes the rows of the last one.
                 let gone = trials?.model.rows.keys.filter { $0 >= Int64(size) } ?? []
                 try trials?.store(rows, deleting: gone)
             }
@@ -62,7 +62,7 @@ struct QueryBoundaries: Scenario {
         _ queries: inout [ProbeQuery]
     ) throws {
         try compare(&trials, "\(size) rows", count, &random, &queries)
-        // The ends of nodes become null, and have values again.
+        // The values at the ends of nodes become null, and get values again.
         let ends = [0, 63, 64, 127, 128, 255, 256, 511, 512, 1_023, 1_024, size - 1].filter { $0 < size }
         try trials.store(Set(ends).sorted().map { ProbeRow(id: Int64($0)) }, deleting: [])
         try compare(&trials, "\(size) rows, ends null", count, &random, &queries)
@@ -70,7 +70,7 @@ struct QueryBoundaries: Scenario {
             Set(ends).sorted().map { ProbeRow(id: Int64($0), number: Int64($0), real: 0.5, text: "end") }, deleting: [])
         try trials.compareRows("\(size) rows, ends with values again")
         try insertBetween(&trials, size, &random)
-        // Ranges go until little is left, and come again.
+        // Ranges are deleted until few rows are left, and then inserted again.
         while trials.model.rows.count > size / 8 + 1 {
             let first = Int64(random.below(size))
             let gone = (first..<(first + Int64(size / 3 + 1))).filter { trials.model.rows[$0] != nil }
@@ -83,8 +83,8 @@ struct QueryBoundaries: Scenario {
         try compare(&trials, "\(size) rows again", count, &random, &queries)
     }
 
-    /// A few rows go, one here and one there, and come again as others: so few that they may stand beside a node and
-    /// not in it. Sums are asked before and after.
+    /// A few rows are deleted at distant places, and inserted again with other values: so few that an engine may keep
+    /// them outside the node. Sums are compared before and after.
     private static func insertBetween(
         _ trials: inout ProbeTrials, _ size: Int, _ random: inout RandomStream
     ) throws {

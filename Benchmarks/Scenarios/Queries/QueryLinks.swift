@@ -2,9 +2,9 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Questions through links: one link, lists of links, rows that thousands link to, and rows that nobody does.
+/// Queries through links: single links, lists of links, rows with thousands of backlinks, and rows with none.
 ///
-/// A violation: a question whose rows are not those of the naive answer.
+/// A violation: a query whose rows differ from the naive answer.
 struct QueryLinks: Scenario {
     let slug = "query-links"
     let family = Family.queries
@@ -16,7 +16,7 @@ struct QueryLinks: Scenario {
         var random = context.random("rows")
         let count = Int64(try context.integer("rows"))
         let rows = (0..<count).map { id in
-            // Two thirds link to row 0, which has more than a thousand links then; the others anywhere.
+            // Two thirds link to row 0, which then has more than a thousand backlinks; the others to random rows.
             let friend = random.below(3) > 0 ? 0 : Int64(random.below(Int(count)))
             return ProbeRow(
                 id: id, number: random.below(6) == 0 ? nil : Int64(random.below(40)),
@@ -29,7 +29,7 @@ struct QueryLinks: Scenario {
         var queries: [ProbeQuery] = []
         for _ in 0..<(try context.integer("queries")) { queries.append(Self.query(&choice)) }
         for query in queries.prefix(queries.count / 2) { try trials.ask(query) }
-        // The row that most link to goes, and links are looked for where it was.
+        // The row with the most backlinks is deleted, and queries follow links to its place.
         let changed = (2..<min(count, 200)).map { id in
             ProbeRow(id: id, number: 3, text: "changed", friend: 1, friends: [1, 1, id])
         }

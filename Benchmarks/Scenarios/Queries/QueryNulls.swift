@@ -2,10 +2,10 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Null beside 0 and "", in columns with and without an index: comparisons, lists of values, ALL and NONE, long chains.
-/// The ends of integers, both zeros and what is no number are among the values and the constants.
+/// Null, 0 and "" in columns with and without an index: comparisons, lists of values, ALL and NONE, long chains. Values
+/// and constants include the limits of integers, both zeros and NaN.
 ///
-/// A violation: a question whose rows are not those of the naive answer; the twin columns must answer alike.
+/// A violation: a query whose rows differ from the naive answer, or twin columns that answer differently.
 struct QueryNulls: Scenario {
     let slug = "query-nulls"
     let family = Family.queries
@@ -51,11 +51,11 @@ struct QueryNulls: Scenario {
 
     private static func condition(_ random: inout RandomStream, depth: Int) -> (String, ProbeCondition) {
         let column = [ProbeColumn.number, .text, .real][random.below(3)]
-        // Text has no order in questions.
+        // Queries have no order of texts.
         let count = column == .text ? 2 : ProbeComparison.allCases.count
         let comparison = ProbeComparison.allCases[random.below(count)]
         let other = value(column, &random)
-        // Null is in no order: asking whether something is less than null is refused.
+        // Null has no order: a query for less than null is refused.
         let isOrdered = other != .null || comparison == .equal || comparison == .notEqual
         switch random.below(depth > 1 ? 4 : 7) {
         case 0, 1: return ("compare", .compare(column, isOrdered ? comparison : .equal, other))

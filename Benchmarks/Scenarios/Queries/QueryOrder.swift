@@ -2,20 +2,20 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Sorts by one and more columns of many equal values, one row per value, and the first few of them.
+/// Sorts by one or more columns with many equal values, distinct values, and limits.
 ///
-/// A violation: another order than the naive one; rows that are equal stay in the order of their ids.
+/// A violation: an order that differs from the naive one; equal rows must stay in the order of their ids.
 struct QueryOrder: Scenario {
     let slug = "query-order"
     let family = Family.queries
-    let question = "Do sort, distinct and limit give the rows that their order says?"
+    let question = "Do sort, distinct and limit give the right rows in the right order?"
     let requires: Set<Capability> = [.probes]
     let parameters = ProbeTrials.parameters
 
     func run(_ context: CaseContext) throws {
         var random = context.random("rows")
         let count = Int64(try context.integer("rows"))
-        // Among them two whose first 63 and two whose first 64 bytes are the same.
+        // Two of them have the same first 63 bytes, and two the same first 64.
         let long = [63, 64].flatMap { size in ["b", "a"].map { String(repeating: "x", count: size) + $0 } }
         let texts: [String?] = [nil, "", "Z", "a", "ä", "\u{1F600}", "z", "aa"] + long.map { Optional($0) }
         let rows = (0..<count).map { id in

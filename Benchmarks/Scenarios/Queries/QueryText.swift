@@ -2,14 +2,14 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Texts of all planes of Unicode, with case folded or not, patterns, and texts that differ behind a long prefix only,
-/// in their last byte some of them.
+/// Texts of all planes of Unicode, with and without case folding, patterns, and texts that differ only after a long
+/// prefix, some only in their last byte.
 ///
-/// A violation: a question whose rows are not those of the naive answer.
+/// A violation: a query whose rows differ from the naive answer.
 struct QueryText: Scenario {
     let slug = "query-text"
     let family = Family.queries
-    let question = "Is text found by its parts, whatever its script, its case and its length?"
+    let question = "Is text found by its parts, in any script, case and length?"
     let requires: Set<Capability> = [.probes]
     let parameters =
         ProbeTrials.parameters + [
@@ -18,9 +18,9 @@ struct QueryText: Scenario {
                 summary: "none: no letter with a mark behind it, so that patterns by scalar and by character agree")
         ]
 
-    /// One character to a reader, and two scalars.
+    /// One grapheme cluster of two scalars.
     private static let marked = "e\u{301}"
-    /// Pairs of cases, characters of four bytes, characters that fold to two, and one in two normal forms.
+    /// Letters in both cases, characters of four bytes, characters that fold to two, and one in two normal forms.
     private static let letters = [
         "a", "A", "z", "0", " ", "*", "?", "[", "]", "'", "\"", "\\", "%", "_", "ä", "Ä", "ß", "ẞ", "S", "ς", "σ", "Σ",
         "я", "Я", "é", marked, "\u{1F600}", "\u{10428}", "\u{10400}", "中", "İ", "i", "ﬁ",
@@ -32,7 +32,7 @@ struct QueryText: Scenario {
         let count = Int64(try context.integer("rows"))
         let letters = try context.text("marks") == "some" ? Self.letters : Self.letters.filter { $0 != Self.marked }
         let rows = (0..<count).map { id in
-            // The first of them: every table has both of each pair.
+            // The first rows have these: every table contains both texts of each pair.
             let edge = id < ProbeValues.texts.count ? ProbeValues.texts[Int(id)] : nil
             return ProbeRow(id: id, text: edge ?? (random.below(12) == 0 ? nil : Self.text(&random, 0...8, letters)))
         }
@@ -62,7 +62,7 @@ struct QueryText: Scenario {
     ) -> (String, ProbeCondition) {
         let test = ProbeTextTest.allCases[random.below(ProbeTextTest.allCases.count)]
         let kind = "\(test)\(folded ? ", folded" : "")"
-        // A text that is there, a part of it, or one that nobody has written.
+        // A stored text, a part of one, or a text of no row.
         let scalars = Array((rows[random.below(rows.count)].text ?? "x").unicodeScalars)
         let whole = String(String.UnicodeScalarView(scalars))
         func part(_ range: Range<Int>) -> String { String(String.UnicodeScalarView(scalars[range])) }
@@ -83,21 +83,21 @@ struct QueryText: Scenario {
         return (kind, .text(.text, test, text, isFolded: folded))
     }
 
-    /// The text with some characters replaced. Folded patterns match whole characters: none is cut in two here.
+    /// The text with some characters replaced. Folded patterns match whole characters, so none is split here.
     private static func pattern(_ random: inout RandomStream, _ scalars: [Unicode.Scalar]) -> String {
         var pattern = String.UnicodeScalarView()
         var (place, stars) = (0, 0)
         while place < scalars.count {
             switch random.below(6) {
             case 0: pattern.append("?")
-            // Few: matching may take time that is exponential in them.
+            // Few stars: matching may take exponential time in their number.
             case 1 where stars < 2:
                 pattern.append("*")
                 stars += 1
                 place += random.below(8)
-                // An accent behind a star would make another character of it.
+                // An accent after a star would change the character that it belongs to.
                 while place + 1 < scalars.count, scalars[place + 1].value == 0x301 { place += 1 }
-            // What is a sign in a pattern would stand for itself here.
+            // A wildcard in the text would need an escape.
             default: pattern.append(scalars[place] == "\\" ? "?" : scalars[place])
             }
             place += 1

@@ -1,29 +1,29 @@
-// What Swift's runtime knows of an object and its class, and the language does not tell.
+// Facts about an object and its class that Swift's runtime knows and the language does not expose.
 #pragma once
 #include <stdint.h>
 
-/* The counts of references to a Swift object as one word, read behind everything that other threads did before they let
- * go of it. Each strong and each unowned reference changes it; so does the first weak one, for good, by which a table
- * takes the place of the counts. What the word means is not told: it can be compared with that of another object. */
+/* The reference counts of a Swift object as one word, read with acquire semantics: after everything that other threads
+ * did before they released it. Each strong and each unowned reference changes it; the first weak one replaces them by a
+ * side table for good. The word can only be compared with that of another object. */
 static inline uint64_t strata_reference_counts(const void *object) {
     return __atomic_load_n((const uint64_t *)object + 1, __ATOMIC_ACQUIRE);
 }
 
-/* What the counts of `object` are with the one reference that the caller has to it; to be asked of one that nobody else
- * knows. 0, which no living object has, where the word does not change with every kind of reference. */
+/* The counts of `object` with the caller's reference only; call it for an object without other references. 0, which no
+ * living object has, where the word does not change with every kind of reference. */
 uint64_t strata_counts_alone(void *object);
 
-// Counts a Swift object up that nobody but the caller refers to, on any thread.
+// Retains a Swift object to which only the caller has a reference, without atomics.
 void strata_retain_alone(void *object);
 
-// What the running thread keeps while an object takes values from others: NULL when none does.
+// Storage of the running thread while an object takes values from others: NULL otherwise.
 void *strata_assignments(void);
 void strata_keep_assignments(void *run);
 
-// Called by the end of every object, behind whatever the program's classes do at theirs.
+// Called at the end of every object, after the deinits of the program's classes.
 void strata_object_ends(void);
 
-/* Whether the end of the objects of a class gets to strata_object_ends without doing anything before: without a deinit
- * of the program's. The argument is the class. It reads the code of its destructor, follows jumps and calls, and says 0
- * where there is anything that it does not know, or that is no move between registers and the stack. */
+/* Whether the destructor of a class calls strata_object_ends before anything else: there is no deinit of the program's.
+ * The argument is the class. It decodes the destructor's code, follows jumps and calls, and returns 0 for an unknown
+ * instruction, or one that does more than move data between registers and the stack. */
 int strata_ends_plainly(const void *metadata);

@@ -1,4 +1,4 @@
-// What Swift cannot call: variadic functions, and functions that need _GNU_SOURCE.
+// Functions that Swift cannot call: variadic ones, and ones that need _GNU_SOURCE.
 #pragma once
 #include "CStrataFork.h"
 #include "CStrataKernels.h"
@@ -17,9 +17,8 @@ int strata_open(const char *path, int flags, unsigned mode);
  * it. A descriptor, or a negative error number. Where the other file is not there it is the caller's alone. */
 int strata_open_beside(const char *path, const char *original);
 
-// Lets an empty file be written over where it stands on a file system (btrfs) that writes everything to a new place
-// otherwise: what is written over needs space there, and a full disk takes not even a delete. Harmless elsewhere, and
-// where it is refused.
+// Makes a file system (btrfs) that otherwise writes copies overwrite an empty file in place: a copy needs space, and
+// on a full disk not even a delete would succeed. Harmless elsewhere, and where it is refused.
 void strata_keep_places(int fd);
 
 struct strata_status {
@@ -29,72 +28,71 @@ struct strata_status {
     int is_regular;
 };
 
-// What a descriptor, or when `path` is not NULL a path, leads to. Returns 0 or -errno.
-// Asks for no times: a file system that hands them out gives the next write a time of its own, which dirties the
-// inode and costs a commit a third of its time.
+// The status of a descriptor, or with `path` not NULL of a path. Returns 0 or -errno.
+// Does not ask for times: a file system that has reported a time gives the next write a new one, which dirties the
+// inode and costs a third of a commit's time.
 int strata_get_status(int fd, const char *path, struct strata_status *status);
 
-// What a symbolic link says, without a zero at the end. Returns its length, or -errno.
+// The target of a symbolic link, without a terminating zero. Returns its length, or -errno.
 long strata_read_link(const char *path, uint8_t *target, size_t size);
 
-// What serves the file system of a path where that is another machine, or a program; NULL for the others.
+// The kind of the file system of a path where another machine or a program serves it; NULL for others.
 const char *strata_served_kind(const char *path);
 
 // Makes everything durable that was written to the file system of an open file. Returns 0 or -errno.
 int strata_sync_file_system(int fd);
 
-// Renames to a name that nothing has yet. Returns 0 or -errno.
+// Renames to a name that does not exist. Returns 0 or -errno.
 int strata_rename_new(const char *path, const char *destination);
 
 // Starts write-back of a range and waits for it; makes nothing durable. Returns 0 or -errno.
 int strata_write_back(int fd, int64_t offset, int64_t count);
 
-// A lock on one byte that belongs to the open file description. Returns 0, 1 when somebody has it, or -errno.
+// A lock on one byte that belongs to the open file description. Returns 0, 1 when it is held elsewhere, or -errno.
 int strata_try_lock(int fd, int64_t byte, int exclusive);
 int strata_unlock(int fd, int64_t byte);
 int strata_unlock_all(int fd);
 
-// The first byte from `offset` on that is in no hole; -1 where nothing but holes follows; `offset` where it cannot be told.
+// The first byte from `offset` on outside of holes; -1 where only holes follow; `offset` where it is unknown.
 int64_t strata_next_data(int fd, int64_t offset);
-// The first hole from `offset` on, or the end of the file; the largest number where that cannot be told.
+// The first hole from `offset` on, or the end of the file; the largest number where it is unknown.
 int64_t strata_next_hole(int fd, int64_t offset);
 
-// Nanoseconds of a clock that only goes forward.
+// Nanoseconds of a monotonic clock.
 uint64_t strata_monotonic_time(void);
 
-// A condition whose timed waits go by that clock.
+// A condition whose timed waits use that clock.
 int strata_condition_init(pthread_cond_t *condition);
 // Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
 int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
 
-// XXH3 (64 bits) by 256-bit vectors. Only where the processor and this build have them, as the second function says.
+// XXH3 (64 bits) with 256-bit vectors. Only where the processor and this build have them, see the second function.
 uint64_t strata_hash_wide(const void *bytes, size_t count);
 int strata_can_hash_wide(void);
 
-// What happened to a mapped file that was cut or cannot be read.
+// Damage of a mapped file that was truncated or cannot be read.
 typedef struct {
     uint32_t happened;  // 0 or 1
     uint64_t offset;    // of the last access that failed
 } strata_damage;
 
 // From now on an access to `length` bytes at `base` that ends in SIGBUS reads zeros and marks the damage, on any
-// thread. Other SIGBUS go to the handler that was there before. Returns NULL without memory. The mark stands until
-// strata_unwatch, which comes before the range is unmapped.
+// thread. Other SIGBUS go to the previous handler. Returns NULL without memory. The mark stays until strata_unwatch,
+// which must be called before the range is unmapped.
 strata_damage *strata_watch(const void *base, size_t length);
 void strata_unwatch(strata_damage *damage);
-// The watched range is so long now.
+// Sets the length of the watched range.
 void strata_extend_watch(strata_damage *damage, size_t length);
 
-// Makes a map longer where it is. Returns 0 or -errno; then the map is as it was.
+// Extends a map in place. Returns 0 or -errno; after an error the map is unchanged.
 int strata_extend_map(void *base, size_t length, size_t new_length);
-// Puts zeroed memory of one's own where nothing is mapped. Returns 0 or -errno; then nothing has changed.
+// Maps zeroed private memory where nothing is mapped. Returns 0 or -errno; after an error nothing has changed.
 int strata_map_behind(void *end, size_t bytes);
 
-// A number of the calling thread that no other thread of this process ever has, unlike the system's, which are used
-// again.
+// A number of the calling thread that is unique in this process; the system reuses its own.
 uint64_t strata_thread_number(void);
 
-// The same without a call, or 0 in a thread that never asked. Not for writing.
+// The same without a call, or 0 in a thread that never asked. Read-only.
 extern __thread uint64_t strata_own_thread;
 static inline uint64_t strata_known_thread(void) { return strata_own_thread; }
 
@@ -102,8 +100,8 @@ static inline uint64_t strata_known_thread(void) { return strata_own_thread; }
 // program without Swift's concurrency.
 int strata_is_on_executor(uintptr_t identity, uintptr_t implementation);
 
-// Counts a Swift object up, unless its deinit has begun: whether it did. The memory must still be the object's.
+// Retains a Swift object unless its deinit has begun; returns whether it did. The memory must still be the object's.
 int strata_retain_living(void *object);
 
-// Whether the calling thread is the one that the program started on.
+// Whether the calling thread is the program's first one.
 int strata_is_first_thread(void);

@@ -2,18 +2,18 @@ import Measuring
 import RunRecords
 
 extension CaseContext {
-    /// Runs a step of the scenario in a small process of its own that has opened no engine and holds no data: what a
-    /// program meets that has just been started.
+    /// Runs a step of the scenario in a fresh, small process that has opened no engine and holds no data: it measures
+    /// what a program finds just after its start.
     ///
-    /// The names of its libraries are bound before it begins: a call that is made for the first time would else look
-    /// its function up within the time that a step measures.
+    /// The dynamic linker binds all symbols at start (not lazily), so that no lookup of a function falls into the time
+    /// that a step measures.
     ///
     /// - Parameters:
-    ///   - arguments: what `Scenario.runStep` gets.
+    ///   - arguments: arguments of `Scenario.runStep`.
     ///   - location: becomes the step's fixture.
-    /// - Returns: what the step reported.
-    /// - Throws: `HarnessError` where the process ended without a report, or the step failed; `EngineError` where it
-    ///   crashed, which stands in the report by then.
+    /// - Returns: the report of the step.
+    /// - Throws: `HarnessError` where the process ended without a report, or the step failed; `EngineError` where the
+    ///   process crashed, which the report then contains.
     package func runStep(_ arguments: [String], at location: DatabaseLocation, seconds: Double = 60) throws
         -> WorkerReport
     {

@@ -2,27 +2,27 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// What a scenario works with while its case runs: one per worker process.
+/// What a scenario has at hand while its case runs: one per worker process.
 ///
-/// Not Sendable: threads that a scenario starts get values taken out of it (engine, settings, location, seed).
+/// Not Sendable: threads that a scenario starts get copies of its values (engine, settings, location, seed).
 package final class CaseContext {
     package let test: Case
     package let engine: any Engine
     package let settings: EngineSettings
     package let source: (any DatasetSource)?
-    /// Empty, private to this case, removed afterwards.
+    /// Empty at the start, private to this case, removed afterwards.
     package let directory: String
     /// The case's copy of its fixture; nil when it has none.
     package let fixture: DatabaseLocation?
-    /// On the monotonic clock: when the case's share of the budget is used up.
+    /// On the monotonic clock: the end of the case's share of the budget.
     package let deadline: UInt64
     /// Everything that the case found. Written by the scenario.
     package let report: CaseReport
     /// When set, only this fault of the sweep is tried: `assay replay RUN CASE TRIAL`.
     package let onlyTrial: FaultAddress?
-    /// Inside a trial of a sweep: a directory of the process that runs it. Files in it stay from trial to trial.
+    /// Inside a trial of a sweep: a directory of the process that runs it. Later trials of that process find its files.
     package internal(set) var trialDirectory: String
-    /// Where a replay wants the damaged database of its trial; nil otherwise.
+    /// Where a replay keeps the damaged database of its trial; nil otherwise.
     package var keepDirectory: String?
     /// The program whose workers run steps; nil where the case does not run in a worker.
     package var executable: String?
@@ -56,7 +56,7 @@ package final class CaseContext {
         MonotonicClock.now() >= deadline
     }
 
-    /// The case's data, generated on first use. Its time is the caller's: call it before measuring.
+    /// The case's data, generated on first use. Call it before a measurement, so that none includes the generation.
     package func tables() throws -> TableSet {
         if let loaded { return loaded }
         guard let source else { throw HarnessError("scenario \(test.scenario) has no data set") }
@@ -65,7 +65,7 @@ package final class CaseContext {
         return tables
     }
 
-    /// The case's data set, where it has so many rows that it is made in pieces.
+    /// The case's data set, where it is so large that it is generated in pieces.
     package var sourceInPieces: (any RangedDatasetSource)? { source?.inPieces(size: test.size) }
 
     /// An empty location of that name inside the case's directory.
@@ -75,7 +75,7 @@ package final class CaseContext {
         return DatabaseLocation(directory: path)
     }
 
-    /// The location that holds the case's prepared data. An engine in memory gets it loaded here and now.
+    /// The location of the case's prepared data. An engine in memory loads it in this call.
     package func fixtureLocation() throws -> DatabaseLocation {
         if let fixture { return fixture }
         guard !engine.capabilities.contains(.persistent) else {
@@ -91,9 +91,8 @@ package final class CaseContext {
         return location
     }
 
-    /// Leaves the database to whoever asked for it by `assay replay --keep`, and does nothing otherwise. To be called
-    /// in a trial when the fault is done and nobody has opened the database since: an open may mend it, or make it
-    /// worse.
+    /// Keeps the database where `assay replay --keep` asked for it; does nothing otherwise. A trial calls it after the
+    /// fault and before the next open, which may repair the database or damage it further.
     package func keepDatabase(at location: DatabaseLocation) throws {
         guard let keepDirectory else { return }
         let target = KeptDatabase(directory: keepDirectory).location.directory

@@ -8,17 +8,17 @@ package final class CaseReport {
     package private(set) var histograms: [NamedHistogram] = []
     package private(set) var outcomes: [Outcome: Int] = [:]
     package private(set) var trials: [Trial] = []
-    /// Of all trials that are not `correct`; which of them are wrong is for the scenario to say.
+    /// Causes of all trials that are not `correct`; the scenario decides which of them are wrong.
     package private(set) var causes = FailureCauses()
     package private(set) var trialCodes: [UInt8] = []
-    /// Trials in front of the next one that a replay has not run, and that stand in the trial file of the case.
+    /// Trials before the next one that a replay skipped, but that the case's trial file counts.
     private var leftOutCount = 0
-    /// Of a sweep over closed files: where its trials strike.
+    /// Of a sweep over closed files: the positions that its trials damage.
     package private(set) var sweptPositions: (fault: FaultKind, positions: [Int], others: [Int])?
     package private(set) var sweptFiles: [SweepMap.File] = []
     package private(set) var messages: [String] = []
     package private(set) var brokenTrials: [String] = []
-    /// In a replay of one trial: what came of it. nil otherwise.
+    /// In a replay of one trial: its result. nil otherwise.
     package internal(set) var replayed: ReplayedTrial?
     package private(set) var isCut = false
     package private(set) var isInconclusive = false
@@ -26,7 +26,7 @@ package final class CaseReport {
     /// How many trials of every outcome that is not honest are kept in full.
     package static let keptTrials = 20
 
-    /// `replaying`: the one trial that is asked for.
+    /// `replaying`: the address of the only trial to run.
     package init(replaying wanted: FaultAddress? = nil) {
         replayed = wanted.map { ReplayedTrial($0) }
     }
@@ -41,12 +41,12 @@ package final class CaseReport {
         samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
     }
 
-    /// Fills a place in a table that the report draws from several cases.
+    /// Fills a cell of a table that the report builds from several cases.
     package func addGridCell(_ cell: GridCell, isGood: Bool) {
         add(.gridCell, isGood ? 1 : 0, label: cell.label)
     }
 
-    /// Fills a place in a table of engines that the report draws from several cases.
+    /// Fills a cell of a table of engines that the report builds from several cases.
     package func addGridFigure(_ place: GridFigure, perSecond value: Double, count: Int) {
         add(.gridFigure, value, count: count, label: place.label)
     }
@@ -55,8 +55,8 @@ package final class CaseReport {
         self.series.append(series)
     }
 
-    /// Keeps the distribution, and adds its max and mean as samples, and of p50, p90, p99, p99.9 and p99.99 those
-    /// that it carries: at least ten values lie beyond each.
+    /// Keeps the distribution. Adds as samples its maximum, its mean, and each of p50, p90, p99, p99.9 and p99.99 that
+    /// has at least ten values beyond it.
     package func add(_ histogram: Histogram, name: String = "", metric: Metric = .latencyNanoseconds) {
         guard !histogram.isEmpty else { return }
         histograms.append(NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
@@ -84,10 +84,10 @@ package final class CaseReport {
     /// The place of the next trial in the trial file of the case, also where a replay runs only some of them.
     var nextPlace: Int { trialCodes.count + leftOutCount }
 
-    /// A replay runs so many trials fewer than the case at this place.
+    /// Skips as many places of the trial file: a replay leaves these trials out.
     package func leaveOut(_ count: Int) { leftOutCount += count }
 
-    /// The files that a sweep damages, in the order in which its addresses count through them.
+    /// Describes the files that a sweep damages, in the order in which its addresses count through them.
     package func describe(_ files: [SweepMap.File]) {
         sweptFiles = files
     }
@@ -99,7 +99,7 @@ package final class CaseReport {
         sweptPositions = (fault, places.map { $0[0] }, fault.hasTwoPlaces ? places.map { $0[1] } : [])
     }
 
-    /// nil for what is no sweep over files, or did not describe them.
+    /// nil for a case that does not sweep over files, or did not describe them.
     var map: SweepMap? {
         guard let sweptPositions, !sweptFiles.isEmpty, sweptPositions.positions.count == trialCodes.count else {
             return nil
@@ -109,15 +109,15 @@ package final class CaseReport {
             files: sweptFiles)
     }
 
-    /// A trial that broke the harness: stands in the trial file as 0, and makes the case's verdict `harness-error`.
+    /// Adds a trial in which the harness failed: 0 in the trial file; the case's verdict becomes `harness-error`.
     package func addBroken(_ address: FaultAddress, _ reason: String) {
         replayed?.noteBroken(address, index: nextPlace)
         trialCodes.append(0)
         brokenTrials.append("\(address): \(reason)")
     }
 
-    /// A trial that the budget left out: stands in the trial file as 255, so that positions stay those of the
-    /// addresses.
+    /// Adds a trial that the budget left out: 255 in the trial file, so that the position of a trial stays that of
+    /// its address.
     package func addUntried() {
         trialCodes.append(.max)
         isCut = true
@@ -133,17 +133,17 @@ package final class CaseReport {
                 detail: isEqual ? "" : "expected \(expected), got \(got)"))
     }
 
-    /// A sentence for the report: what was not done, or what a figure means.
+    /// Adds a sentence to the report: what was not done, or what a figure means.
     package func note(_ message: String) {
         messages.append(message)
     }
 
-    /// The budget ended before the plan's work did. Figures stand for what was done.
+    /// The budget ended before the work of the plan was done. Figures describe what was done.
     package func cut() {
         isCut = true
     }
 
-    /// The case can make no statement about the engine: says why.
+    /// The case allows no statement about the engine, for this reason.
     package func inconclusive(_ reason: String) {
         isInconclusive = true
         messages.append(reason)

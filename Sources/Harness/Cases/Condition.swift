@@ -1,22 +1,23 @@
 import RunRecords
 
-/// What the machine is like under a case, or the engine's files: a parameter of every scenario that it makes sense for.
+/// A state of the machine, or of the engine's files, during a case: a parameter of every scenario for which it makes
+/// sense.
 ///
-/// It stands in a case only where it differs from the ordinary: a case without conditions is the same case, with the
-/// same id, as before there were any.
+/// A case lists only conditions that differ from the default, so that a case without conditions keeps the id that it
+/// had before conditions existed.
 package enum Condition: String, Sendable, CaseIterable {
-    /// Whatever waits for the disk takes so much longer at least.
+    /// Least additional time of each call that waits for the disk (syncs).
     case syncDelay = "sync_delay_us"
-    /// The same for writes that do not wait.
+    /// Least additional time of each write that does not wait for the disk.
     case writeDelay = "write_delay_us"
-    /// Whether the pages of the database's files are in memory when a figure's clock starts.
+    /// Whether the pages of the database's files are in the page cache when the clock of a figure starts.
     case cache
-    /// What worker, page cache included, and the processes that it starts may have of memory.
+    /// Limit of memory for the worker and the processes that it starts, page cache included.
     case memoryLimit = "memory_limit_megabytes"
-    /// Whether the engine encrypts its files, where it can.
+    /// Whether the engine encrypts its files, if it can.
     case encrypted
 
-    /// Its default is the ordinary.
+    /// The default value means no condition.
     package var parameter: ScenarioParameter {
         switch self {
         case .syncDelay:
@@ -42,7 +43,7 @@ package enum Condition: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a scenario has unless it says otherwise. A cold cache is the scenario's own work.
+    /// The conditions of a scenario that names no others. A cold cache is the scenario's own work.
     package static let ofTheMachine: Set<Condition> = [.syncDelay, .writeDelay, .memoryLimit]
 }
 
@@ -51,7 +52,8 @@ extension Scenario {
         isOfFiles ? Condition.ofTheMachine.union([.encrypted]) : Condition.ofTheMachine
     }
 
-    /// Whether it is about what an engine's files hold, and opens them by the engine alone: with its key.
+    /// Whether the condition concerns the content of the engine's files. Such files are opened by the engine alone,
+    /// with its key.
     private var isOfFiles: Bool {
         [.growth, .corruption, .crash].contains(family)
             && requires.isDisjoint(with: [.objects, .migrations])

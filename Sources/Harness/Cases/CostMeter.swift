@@ -5,11 +5,11 @@ import RunRecords
     import Glibc
 #endif
 
-/// What a stretch of a case costs, told in the same way for every engine: what its processes asked of the kernel and
-/// what they used. Made before the stretch; `samples` ends it.
+/// Measures what a part of a case costs, in the same way for every engine: system calls and resources of its
+/// processes. Create it before that part; `samples` ends the measurement.
 ///
-/// Files are counted by the preloaded library, below the case's own directories only. What cannot be told is absent and
-/// not zero: counts of files where the library is not there, bytes at the device where the file system is shared.
+/// The preloaded library counts calls on files below the case's own directories. A figure that cannot be measured
+/// is absent and not zero: file calls without the library, device bytes where other programs use the file system.
 package struct CostMeter {
     private let usage: ResourceUsage
     private let counts: IOCounts?
@@ -18,7 +18,7 @@ package struct CostMeter {
 
     package init(_ context: CaseContext) {
         device = DeviceCounter(directory: context.directory)
-        // What was dirty before is not this stretch's.
+        // Flush pages that were dirty before, so that they do not count here.
         if device != nil { Self.writeBack() }
         deviceBytes = device?.writtenBytes()
         counts = IOWitness.shared?.counts()
@@ -31,14 +31,13 @@ package struct CostMeter {
         #endif
     }
 
-    /// Bytes that went to files through write calls, as the library counted them, else as the kernel did for the whole
-    /// process.
+    /// Bytes written to files by write calls: as counted by the library, else by the kernel for the whole process.
     package func writtenBytes() -> UInt64 {
         if let counts, let now = IOWitness.shared?.counts() { return (now - counts).writtenBytes }
         return ResourceUsage.now().since(usage).writtenBytes
     }
 
-    /// The same as the library alone counted them; nil where it is not there.
+    /// The count of the library alone; nil without the library.
     package func witnessedBytes() -> UInt64? {
         counts.flatMap { start in IOWitness.shared.map { ($0.counts() - start).writtenBytes } }
     }
@@ -48,7 +47,7 @@ package struct CostMeter {
         let used = ResourceUsage.now().since(usage)
         let seen = counts.flatMap { start in IOWitness.shared.map { $0.counts() - start } }
         var figures: [(name: String, unit: String, value: UInt64)] = [("cpu_ns", "ns", used.processorNanoseconds)]
-        // What is stored through a map is no call: a count of calls and their bytes would flatter.
+        // Stores through a mapping are not calls: a count of calls and their bytes would be too low.
         if IOWitness.shared?.counts().sharedWritableMaps ?? 0 == 0 {
             figures.append(("written_bytes", "bytes", seen?.writtenBytes ?? used.writtenBytes))
             if let seen { figures.append(("write_calls", "count", seen.writeCalls)) }
@@ -70,11 +69,11 @@ extension CaseReport {
         for sample in samples { add(sample) }
     }
 
-    /// What was seen of the syncs behind the commits that an engine acknowledged.
+    /// Checks the syncs behind the commits that an engine acknowledged.
     ///
-    /// In the class `full` none may have come without one that began after its last write to a log was done: figures of
-    /// such commits would stand in a class that they do not belong to, and the case says nothing. Of an engine that
-    /// stores through a shared map it is known alone how many syncs it made: at least one for each commit.
+    /// In the class `full` each commit needs a sync that began after its last write to a log had ended. Where one lacks
+    /// it, the figures would belong to another class, and the case is inconclusive. For an engine that stores through a
+    /// shared mapping only the number of syncs is known: it must make at least one for each commit.
     package func judge(_ answers: CommitAnswers, in durability: DurabilityClass) {
         guard answers.total > 0 else { return }
         if answers.unsynced == 0, let counts = IOWitness.shared?.counts(), counts.sharedWritableMaps > 0,
@@ -95,7 +94,7 @@ extension CaseReport {
 }
 
 extension CaseContext {
-    /// Times operations that are acknowledged as durable commits, and looks for their syncs where that can be done.
+    /// Times operations that end in a durable commit, and checks their syncs where the library can see them.
     package func commitRecorder() -> LatencyRecorder {
         LatencyRecorder(witness: engine.capabilities.contains(.persistent) ? IOWitness.shared : nil)
     }

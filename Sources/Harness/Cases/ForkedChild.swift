@@ -8,11 +8,11 @@ import RunRecords
 #endif
 
 // Invariants:
-// 1. A process forks only while it has one thread: a child forked after a Task had run once ended with status 0
-//    without doing anything. Checked before every fork.
+// 1. A process forks only while it has one thread, and checks that before every fork: a child forked after a Task had
+//    run once ended with status 0 without doing anything.
 // 2. A child never returns into the caller's code: it ends by _exit, whatever the body does.
-// 3. A child dies with its parent, and does not take part in the parent's process group's end: the group is killed as
-//    a whole.
+// 3. A child dies with its parent, and leads no process group of its own: the runner kills the worker's group as a
+//    whole.
 
 /// How a child process ended.
 package enum ChildEnd: Hashable, Sendable {
@@ -82,7 +82,7 @@ package final class ForkedChild {
             KernelCalls.dieWithParent()
             if getppid() != parent { _exit(1) }
         #endif
-        // The runtime's crash handler starts a debugger that takes half a second: too long for a trial.
+        // The crash handler of Swift's runtime starts a debugger, which takes half a second: too long for a trial.
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
         guard let errorFile else { return }
         let descriptor = open(errorFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -104,7 +104,7 @@ package final class ForkedChild {
         #endif
     }
 
-    /// Waits until the child has ended. Called again, it answers the same.
+    /// Waits until the child has ended. A second call returns the same result.
     @discardableResult
     package func wait() -> ChildEnd {
         if let end { return end }
@@ -115,9 +115,9 @@ package final class ForkedChild {
         return result
     }
 
-    /// A thread that was joined stays in the kernel's count for a moment, which is waited for.
+    /// The kernel counts a joined thread for a moment longer; this waits until it is gone.
     private static func isAlone() -> Bool {
-        // The thread sanitizer has a thread of its own, which is made to survive a fork.
+        // The thread sanitizer runs a thread of its own, which survives a fork.
         let most = KernelCalls.hasThreadSanitizer ? 2 : 1
         for _ in 0..<1_000 {
             if threadCount() <= most { return true }
@@ -126,7 +126,7 @@ package final class ForkedChild {
         return false
     }
 
-    /// Threads of this process, by the kernel's count; 1 where it cannot be told.
+    /// Threads of this process, by the kernel's count; 1 where the count cannot be read.
     package static func threadCount() -> Int {
         #if canImport(Glibc)
             return ProcessFile.fields("/proc/self/status").first { $0.name == "Threads" }.map { Int($0.value) } ?? 1
@@ -136,16 +136,16 @@ package final class ForkedChild {
     }
 }
 
-/// What a crashed process left on its standard error.
+/// The reason in the standard error of a crashed process.
 package enum CrashText {
-    /// In front of the line of an assertion that failed: the code gave up by itself, by a check that most builds have
-    /// not, where another crash is an accident.
+    /// Prefix of the message of a failed assertion: the code stopped itself by a check that most builds lack; any other
+    /// crash is an accident.
     static let assertion = "aborted by an assertion: "
-    /// In front of what an engine printed before it called `exit`.
+    /// Prefix of what an engine printed before it called `exit`.
     static let exit = "exit inside a call: "
 
-    /// The runtime's own line about the failure, shortened; empty where there is none. Other lines hold addresses,
-    /// which differ from run to run. Of an engine that called `exit` what it printed last.
+    /// The runtime's own line about the failure, shortened; empty where there is none. Other lines contain addresses,
+    /// which differ from run to run. For an engine that called `exit`: the last line that it printed.
     package static func reason(_ standardError: String) -> String {
         if let words = ExitInsideCall.lastWords(standardError) {
             return String((exit + (words.isEmpty ? "it printed nothing" : words)).prefix(300))

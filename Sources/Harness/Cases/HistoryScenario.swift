@@ -1,26 +1,24 @@
 import RunRecords
 
-/// A scenario whose operations can be given one by one, by its parameter `history`: a failing one becomes a case file
-/// that lists them, and is made smaller by taking some out.
+/// A scenario whose parameter `history` takes its operations one by one. A failing case becomes a case file that lists
+/// them, and is minimized by removing some.
 ///
-/// Whatever subset of a history is given is a history, too: what an operation needs and does not find makes it do
-/// nothing.
+/// Every subset of a history is a valid history: an operation that does not find what it needs does nothing.
 package protocol HistoryScenario: Scenario {
-    /// The operations of a case, as the text that its parameter `history` takes: those that it gives, else those that
-    /// the seed draws.
+    /// The operations of a case, as text for its parameter `history`: the given ones, else those drawn from the seed.
     func history(of test: Case) throws -> String
 
-    /// The same case as a search for a smaller one runs it: what is wrong is looked at a few times, not always.
+    /// The same case for a search that minimizes it: it checks the result a few times instead of after every step.
     func briefly(_ test: Case) -> Case
 
-    /// What an operation does, for somebody who reads a case file: `op-3:rename:5:17`, as `history` has it. Nil where
-    /// its action and numbers say it.
+    /// Describes an operation for a reader of a case file: `op-3:rename:5:17`, as `history` has it. Nil where its
+    /// action and numbers suffice.
     func words(of operation: String) -> String?
 }
 
 extension HistoryScenario {
     package func briefly(_ test: Case) -> Case { test }
-    /// Why its operations are none.
+    /// Why the text of its operations is invalid.
     package func objection(to test: Case) -> String? {
         do {
             _ = try history(of: test)
@@ -30,7 +28,7 @@ extension HistoryScenario {
 
     package func words(of operation: String) -> String? { nil }
 
-    /// The parameter itself. Empty: the seed draws the operations.
+    /// The parameter itself. An empty value means operations drawn from the seed.
     package static var historyParameter: ScenarioParameter {
         ScenarioParameter("history", default: "", summary: "operations one by one, as case files have them")
     }

@@ -1,9 +1,9 @@
 import RunRecords
 
-/// The damaged database of one trial, left in a directory of its own for somebody to look at: `assay replay --keep`.
+/// The damaged database of one trial, kept in a directory of its own for inspection: `assay replay --keep`.
 ///
-/// Layout: `database/`, the files as they were after the fault and before anybody opened them; `assay-kept.txt`, which
-/// says of what run, case and trial they are, and how they are opened. Nothing that was there before is touched.
+/// Layout: `database/`, the files after the fault and before any open; `assay-kept.txt`, which names the run, the case
+/// and the trial, and the commands that open them. Existing files are not touched.
 package struct KeptDatabase: Sendable {
     package static let note = "assay-kept.txt"
 
@@ -15,9 +15,9 @@ package struct KeptDatabase: Sendable {
 
     package var location: DatabaseLocation { DatabaseLocation(directory: directory + "/database") }
 
-    /// Makes the directory, unless it is there and holds nothing.
+    /// Makes the directory, unless it exists and is empty.
     ///
-    /// Throws: `HarnessError` where it holds something, or is none.
+    /// Throws: `HarnessError` where it is not empty, or not a directory.
     package func prepare() throws {
         if FileTree.exists(directory) {
             guard FileTree.isDirectory(directory), try FileTree.names(in: directory).isEmpty else {
@@ -27,14 +27,14 @@ package struct KeptDatabase: Sendable {
         try FileTree.createDirectory(directory)
     }
 
-    /// Whether a trial has left its database there.
+    /// Whether a trial has put its database there.
     package var isThere: Bool { FileTree.isDirectory(location.directory) }
 
-    /// Says what it is, in a file beside it.
+    /// Writes a description into a file beside the database.
     ///
     /// - Parameters:
-    ///   - command: by which it was made.
-    ///   - detail: what the trial said.
+    ///   - command: the command that made it.
+    ///   - detail: the message of the trial.
     /// - Returns: the commands that open it.
     package func describe(
         _ result: CaseResult, trial: FaultAddress, detail: String, command: String, engine: any Engine

@@ -6,12 +6,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// The pages of files that are in memory, looked at and dropped file by file: what else the machine has in memory
-/// stays.
+/// Inspects and drops the cached pages of single files; the rest of the page cache stays.
 package enum PageCache {
     /// How much of the files is in memory, from 0 to 1; 0 for empty files.
     ///
-    /// The kernel says so of a map of the file, which brings nothing into memory by itself.
+    /// Read through a mapping of the file, which loads no page by itself.
     package static func residentShare(_ paths: [String]) throws -> Double {
         var (resident, pages) = (0, 0)
         for path in paths {
@@ -52,8 +51,8 @@ package enum PageCache {
         return try residentShare([path]) == 0
     }
 
-    /// Brings what is waiting to the disk, and drops the files' pages. Pages that somebody has mapped stay, and those
-    /// of a file system in memory: `residentShare` tells.
+    /// Syncs the files and drops their pages. Pages that a process has mapped stay, and so do those of a file system in
+    /// memory: check with `residentShare`.
     package static func drop(_ paths: [String]) throws {
         #if canImport(Glibc)
             for path in paths {
@@ -69,9 +68,9 @@ package enum PageCache {
     }
 }
 
-/// Files that are to be cold when a clock starts, and whether they were.
+/// Files that must not be cached when a clock starts, and a record of whether they were.
 package struct ColdFiles {
-    /// A page or two at the edge of what is dropped may stay; a hundredth of a file is no cache.
+    /// A page or two at the edges of the dropped range may stay; a hundredth of a file does not make the cache warm.
     package static let mostResident = 0.01
 
     private let context: CaseContext
@@ -84,15 +83,15 @@ package struct ColdFiles {
         self.location = location
     }
 
-    /// To be called before each clock starts, while no process has the files open.
+    /// Call it before each clock starts, while no process has the files open.
     package mutating func drop() throws {
-        // Listed anew: an engine that was opened since, as RocksDB, has written others and removed some.
+        // Listed anew: an open since then may have written and removed files, as RocksDB does.
         let paths = context.engine.files(at: location).map(\.path)
         if !ConditionMistake.cacheKept.isPlanted { try SlowDisk.ownWork { try PageCache.drop(paths) } }
         shares.append(try PageCache.residentShare(paths))
     }
 
-    /// Tells the largest share that was in memory; where that is too much, the figures are those of a warm cache.
+    /// Reports the largest cached share. Where it is too large, the figures are those of a warm cache.
     package func report() {
         let most = shares.max() ?? 1
         context.report.add(.residentShare, most, statistic: "max", count: shares.count)

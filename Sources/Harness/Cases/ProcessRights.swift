@@ -6,9 +6,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// Rights that a process gives up, or a world of its own that it goes into: for trials under a limit that root is
-/// exempt from, and for file systems that nobody else sees. Nothing of it can be taken back, so that it is for
-/// children.
+/// Gives up rights of a process, or moves it into namespaces of its own: for trials under a limit that does not apply
+/// to root, and for mounts that no other process sees. None of it can be undone, so it is for child processes.
 package enum ProcessRights {
     package static var isRoot: Bool { geteuid() == 0 }
 
@@ -25,23 +24,24 @@ package enum ProcessRights {
         }
     #endif
 
-    /// Counts from now on as a user of its own, which has no other process, and is bound by a limit of processes as
-    /// users are. Files are reached as before: the effective user stays.
+    /// Switches to a real user of its own that owns no other process, so that the limit on processes applies. The
+    /// effective user, and with it the access to files, stays.
     package static func becomeLonelyUser() throws(HarnessError) {
         #if canImport(Glibc)
-            // Far from the users that a machine has, and another one for each process.
+            // Above the ids that a machine uses, and different in each process.
             let user = 1_000_000_000 + UInt32(bitPattern: getpid())
             guard let setUsers = find("setresuid", as: SetUsers.self), setUsers(user, .max, .max) == 0 else {
                 throw HarnessError("this process may not become another user: \(systemMessage())")
             }
-            // Who may set limits aside is bound by none of them.
+            // Processes with these capabilities are exempt from limits.
             try drop([.administration, .resources])
         #else
             throw HarnessError("users are not changed on this system")
         #endif
     }
 
-    /// Mounts of this process and its children are seen by nobody else from now on, and are gone with the last of them.
+    /// Moves into a mount namespace: other processes do not see mounts made from now on, which vanish with the last
+    /// process of the namespace.
     package static func takeOwnMounts() throws(HarnessError) {
         #if canImport(Glibc)
             let (newMounts, newUsers): (Int32, Int32) = (0x0002_0000, 0x1000_0000)
@@ -62,7 +62,7 @@ package enum ProcessRights {
     }
 
     #if canImport(Glibc)
-        /// Who made users of its own is one of them, and may mount what needs no device.
+        /// Enters a user namespace as its root, which may mount file systems that need no device.
         private static func becomeRootAmongOwnUsers(_ user: UInt32, _ group: UInt32) throws(HarnessError) {
             do {
                 try FileTree.writeText("/proc/self/setgroups", "deny")
@@ -84,7 +84,7 @@ package enum ProcessRights {
             else {
                 throw HarnessError("the C library cannot give up rights")
             }
-            // The version of the call, and this process; then effective, permitted and inheritable, the low halves
+            // The version of the call, and this process; then effective, permitted and inheritable sets, the low halves
             // first.
             var header: [UInt32] = [0x2008_0522, 0]
             var sets = [UInt32](repeating: 0, count: 6)

@@ -1,10 +1,10 @@
 import JSONText
 import RunRecords
 
-/// What came of the one trial that `assay replay RUN CASE TRIAL` asks for.
+/// The result of the one trial that `assay replay RUN CASE TRIAL` asks for.
 ///
-/// A sweep runs nothing else, and says whether the case can have such a trial. A case without a sweep runs whole, and
-/// has it when one of its checks has that name.
+/// A sweep runs only that trial, and reports whether the case can have it. A case without a sweep runs whole; the trial
+/// exists where one of its checks has that name.
 package struct ReplayedTrial: Sendable, Equatable {
     package let address: FaultAddress
     /// Whether the case can have such a trial.
@@ -13,7 +13,7 @@ package struct ReplayedTrial: Sendable, Equatable {
     package private(set) var index: Int?
     /// The gravest of its outcomes; nil when it broke the harness.
     package private(set) var outcome: Outcome?
-    /// What that one said: where it was damaged, and what was wrong.
+    /// The message of that outcome: the place of the damage, and the failure.
     package private(set) var detail = ""
     /// Names of trials that the case has.
     package private(set) var examples: [FaultAddress] = []
@@ -25,14 +25,14 @@ package struct ReplayedTrial: Sendable, Equatable {
 
     private static let exampleCount = 3
 
-    /// A sweep has such a trial, at that place where it stands in its plan.
+    /// The sweep has this trial, at `index` where its plan lists it.
     mutating func accept(index: Int?) {
         exists = true
         isOfSweep = true
         self.index = index
     }
 
-    /// A sweep has no such trial, but these.
+    /// The sweep has no such trial; `addresses` are examples of those that it has.
     mutating func decline(_ addresses: some Sequence<FaultAddress>) {
         for address in addresses { offer(address) }
     }
@@ -60,7 +60,7 @@ package struct ReplayedTrial: Sendable, Equatable {
         examples.append(address)
     }
 
-    /// Why the case can have no such trial, with names of those that it has; nil when it has it.
+    /// Why the case cannot have such a trial, with examples of those that it has; nil when it has it.
     package var refusal: String? {
         if exists { return nil }
         let known = examples.map { "\($0)" }.joined(separator: ", ")

@@ -1,10 +1,10 @@
 import RunRecords
 import Seeds
 
-/// Whether two runs with one seed do the same in the same order.
+/// Whether two runs with the same seed do the same steps in the same order.
 package enum Schedule: String, Sendable {
     case deterministic
-    /// Threads run freely: each does the same, their order differs.
+    /// Threads run freely: each does the same steps, but their interleaving differs.
     case free
 }
 
@@ -15,15 +15,14 @@ extension Case {
     }
 }
 
-/// What has to be on disk before a case starts. Built once per run in a process of its own, and copied for each case.
+/// What must be on disk before a case starts. A process of its own builds it once per run; each case gets a copy.
 package struct FixtureRequest: Hashable, Sendable {
-    /// Names how it is made: part of its key. `load` is the data set in one transaction.
+    /// Names the way it is built: part of its key. `load` is the data set in one transaction.
     package var recipe: String
-    /// The case only reads, and the database is so large that a copy for each measurement would take longer than the
-    /// measurement: it works on the fixture itself. The run checks that it left no file changed.
+    /// The case only reads, and copying the database would take longer than the measurement: the case works on the
+    /// fixture itself. The run checks that no file was changed.
     package var isReadInPlace: Bool
-    /// Files that the engine never changes once they are written (`Engine.constantPatterns`) are linked into the copy
-    /// and not copied.
+    /// Files that the engine never changes once written (`Engine.constantPatterns`) are hard-linked into the copy.
     package var linksConstantFiles: Bool
 
     package init(recipe: String = "load", isReadInPlace: Bool = false, linksConstantFiles: Bool = false) {
@@ -32,7 +31,7 @@ package struct FixtureRequest: Hashable, Sendable {
         self.linksConstantFiles = linksConstantFiles
     }
 
-    /// From so many rows on a copy takes longer than most measurements.
+    /// From this many rows on a copy takes longer than most measurements.
     private static let largeRows = 2_000_000
 
     /// The data set, for a case that only reads.
@@ -54,7 +53,7 @@ package enum Layer: String, Sendable, CaseIterable {
     /// Objects, their links and the program's way through them.
     case objects
 
-    /// What an engine or a scenario has that is more than storage.
+    /// Capabilities of engines and scenarios that go beyond storage.
     package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
 }
 
@@ -66,31 +65,31 @@ package protocol Scenario: Sendable {
     /// The question that it answers, as `assay list` and the report put it.
     var question: String { get }
     var parameters: [ScenarioParameter] { get }
-    /// What its cases may ask of the machine; by default what the harness can do under any of them.
+    /// The conditions that its cases may have; by default all that the harness can create for any case.
     var conditions: Set<Condition> { get }
     var schedule: Schedule { get }
     var requires: Set<Capability> { get }
-    /// By default that of what it requires. Reads that objects and bare tables both offer are about both.
+    /// By default derived from its requirements. Reads that objects and bare tables both offer belong to both layers.
     var layers: Set<Layer> { get }
     /// The only durability class that it makes sense in; nil: the plan's.
     var durability: DurabilityClass? { get }
     /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
     var defaultDataset: String? { get }
-    /// The outcomes that count as right. Others are a violation where `expects` is promised.
+    /// Outcomes that are right. Any other is a violation where the engine promises what `expects` names.
     var accepts: Set<Outcome> { get }
-    /// The promise that a wrong outcome breaks; nil: every engine has to get this right.
+    /// The promise that a wrong outcome breaks; nil: wrong for every engine.
     var expects: Promise.Kind? { get }
-    /// The promise that this outcome breaks: `expects`, unless the scenario tries several. Safety and progress are
-    /// different promises: who waits for ever has lost nothing.
+    /// The promise that this outcome breaks: `expects`, unless the scenario tests several. Safety and progress are
+    /// separate promises: an engine that hangs has lost no data.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
-    /// Whether a promise of an engine is made for what this case does: some are not kept at a loss of power.
+    /// Whether a promise of an engine covers this case: some promises exclude a power failure.
     func isMeant(_ promise: Promise, for test: Case) -> Bool
-    /// Whether it judges what is left after a loss of power on files of this machine. Where the machine's syncs are not
-    /// honest it says nothing then (``SyncHonesty``). What a killed process leaves hangs on no sync, and the simulated
-    /// disk is honest everywhere.
+    /// Whether it judges the state after a power failure on files of this machine. Where the machine's syncs are not
+    /// honest, such a case is inconclusive (``SyncHonesty``). The files of a killed process do not depend on syncs, and
+    /// the simulated disk always honours them.
     var restsOnSyncs: Bool { get }
-    /// The weakest level of isolation under which a wrong outcome breaks the promise of isolation: an engine that
-    /// promises less has promised nothing here.
+    /// The weakest isolation level at which a wrong outcome breaks the promise of isolation: an engine that promises a
+    /// weaker level has not promised this.
     var isolation: IsolationLevel { get }
 
     /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
@@ -102,20 +101,20 @@ package protocol Scenario: Sendable {
     /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
 
-    /// Runs what `CaseContext.runStep` asks for, in a process that has done nothing before. The default has no steps.
+    /// Runs a step that `CaseContext.runStep` asks for, in a fresh process. The default has no steps.
     func runStep(_ arguments: [String], _ context: CaseContext) throws
 
-    /// Runs the case, and hands what it finds to `context.report`. What was handed over before an error is kept.
-    /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for what
-    /// is no statement about the engine.
+    /// Runs the case and adds its findings to `context.report`; findings before an error are kept.
+    /// Throws: `EngineError` for what the engine refused (the outcome becomes `refused`), `HarnessError` for a failure
+    /// that says nothing about the engine.
     func run(_ context: CaseContext) throws
 }
 
 extension Scenario {
     package var parameters: [ScenarioParameter] { [] }
 
-    /// The parameters of a case that are sizes, with the value that they have there and the least that they can have:
-    /// what may be made smaller without changing what is promised.
+    /// The parameters of a case that are sizes, with their values and minima: they may be reduced without changing what
+    /// is promised.
     package func sizes(of test: Case) -> [(name: String, value: Int, least: Int)] {
         parameters.compactMap { parameter in
             guard case .integer(let range) = parameter.kind, parameter.role == .size,
@@ -159,8 +158,8 @@ extension Scenario {
         try tables.close()
     }
 
-    /// Rows in transactions of `RangedDatasetSource.rowsOfAPiece` each: all in one would ask each engine for as much
-    /// memory.
+    /// Loads rows in transactions of `RangedDatasetSource.rowsOfAPiece` each: one transaction for all would need memory
+    /// in proportion to the database.
     private static func load(
         _ source: any RangedDatasetSource, _ size: Int, into session: any TableSession
     ) throws {
@@ -172,7 +171,7 @@ extension Scenario {
     }
 }
 
-/// Something that went wrong in the harness, and says nothing about the engine.
+/// A failure of the harness, which says nothing about the engine.
 package struct HarnessError: Error, CustomStringConvertible {
     package var message: String
 

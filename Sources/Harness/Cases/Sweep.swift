@@ -9,9 +9,9 @@ extension CaseContext {
     /// `detected-at-read` (damage) or `refused`; other errors break the trial, and the case's verdict becomes
     /// `harness-error`. At the deadline the sweep stops and the case is marked as cut.
     ///
-    /// A replay of one trial runs that one only, where `accepts` says that it can be: by default one of `addresses`.
-    /// `directories`: where trials keep files beside their own directory, looked at when one ends badly. `place`: what
-    /// the address means, for the people who read of a trial that was not `correct`, however it ended.
+    /// A replay runs only the one trial it asks for, if `accepts` admits its address: by default one of `addresses`.
+    /// `directories`: where trials keep files outside their own directory, inspected when a trial fails. `place`: what
+    /// the address means, for readers of a trial that was not `correct`.
     ///
     /// Returns: trials that were run; fewer than `addresses` where the case was cut.
     @discardableResult package func sweep(
@@ -27,7 +27,7 @@ extension CaseContext {
                 report.leaveOut(addresses.count)
                 return 0
             }
-            // Other trials may stand in front of the sweep: that of the undamaged copy, those of another sweep.
+            // Other trials may precede the sweep in the trial file: that of the undamaged copy, those of another sweep.
             report.replayed?.accept(index: index.map { report.nextPlace + $0 })
             chosen = [onlyTrial]
         }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Runs one body on several threads at the same time, and waits for all of them.
 package enum ThreadGroup {
-    /// The results stand in the order of the indexes. All threads begin the body together: each waits until the last
-    /// one has started.
+    /// The results are in the order of the indexes. All threads enter the body together: each waits until the last one
+    /// has started.
     ///
     /// Throws: the error of the lowest index that threw, after all threads have ended.
     package static func run<Output: Sendable>(
@@ -27,7 +27,7 @@ package enum ThreadGroup {
             do {
                 threads.append(try start.spawn())
             } catch {
-                // Those that wait for the missing threads are let go, and run to their end.
+                // Release the threads that wait for the missing ones, and let them run to their end.
                 board.arrived.add(count - index, ordering: .sequentiallyConsistent)
                 for thread in threads { pthread_join(thread, nil) }
                 throw error
@@ -61,7 +61,7 @@ package enum ThreadGroup {
     }
 }
 
-/// Hands a closure to a new thread.
+/// Passes a closure to a new thread.
 package final class ThreadStart: Sendable {
     private let body: @Sendable () -> Void
 

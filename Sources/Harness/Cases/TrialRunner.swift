@@ -7,23 +7,23 @@ import RunRecords
     import Darwin
 #endif
 
-/// What came of one trial of a sweep.
+/// The result of one trial of a sweep.
 package enum TrialEnd: Sendable, Equatable {
     case tried(Trial)
     /// The trial says nothing about the engine: its process ended without a report, or the harness failed.
     case broken(String)
 }
 
-/// Runs trials in forked children, many per child, so that a trial that ends its process costs that trial alone.
+/// Runs trials in forked children, many per child, so that a crash costs only the trial that it happened in.
 ///
-/// A child reports the number of each trial before it begins, and its outcome after. When a child dies by a signal, is
-/// silent for longer than a trial may take, or holds more memory than it may, the trial it was in is classed, and a
-/// new child goes on with the next one. An engine that calls `exit` has crashed it (`ExitInsideCall`). An end by
-/// `_exit` without a report is no outcome of the engine's: the trial is broken.
+/// A child reports the number of each trial before it begins, and its outcome after. When a child dies by a signal,
+/// reports nothing for longer than a trial may take, or exceeds its memory limit, the current trial gets that outcome,
+/// and a new child continues with the next one. An `exit` by the engine counts as a crash (`ExitInsideCall`). An end by
+/// `_exit` without a report is not an outcome of the engine: the trial is broken.
 package struct TrialRunner {
     package var secondsPerTrial: Double
     package var memoryLimitBytes: UInt64
-    /// Trials per child: bounds what a leak in the engine adds up to.
+    /// Trials per child: bounds how much memory a leak in the engine adds up to.
     package var trialsPerChild = 256
     package var childCount = standardChildCount
     package static let standardChildCount = 2
@@ -31,7 +31,7 @@ package struct TrialRunner {
     package var deadline: UInt64
     /// Each child's private directory is made below it.
     package var scratchDirectory: String
-    /// Where trials keep files beside that.
+    /// Further directories in which trials keep files.
     package var watchedDirectories: [String] = []
 
     package init(secondsPerTrial: Double, memoryLimitBytes: UInt64, deadline: UInt64, scratchDirectory: String) {
@@ -121,8 +121,8 @@ package struct TrialRunner {
         }
     }
 
-    /// What the machine did to a trial that ended badly; nil when it says something about the engine. A limit of the
-    /// trial's own does.
+    /// The fault of the machine behind a trial that ended badly; nil where the end is the engine's. A limit that the
+    /// trial set itself is not a fault.
     private func fault(_ trial: Trial, _ directory: String) -> String? {
         switch trial.outcome {
         case .correct, .repaired, .hung, .memoryLimit, .overSize: return nil
@@ -130,7 +130,7 @@ package struct TrialRunner {
         }
         if let signal = trial.signal, let reason = HarnessFault.reason(signal: signal) { return reason }
         for place in [directory] + watchedDirectories where FileTree.isDirectory(place) {
-            // Damage that was detected is what thousands of trials end with: a look is enough there.
+            // Detected damage is the end of thousands of trials: check without a test write there.
             if let reason = HarnessFault.reason(in: place, probing: !trial.outcome.isHonest) { return reason }
         }
         return HarnessFault.reason(texts: [trial.detail], directory: directory)
@@ -141,7 +141,7 @@ package struct TrialRunner {
         poll(&polls, nfds_t(polls.count), 10)
     }
 
-    /// Takes what the lane's child has said, and ends the child where it is over.
+    /// Reads the messages of the lane's child, and ends the child where it exceeded a limit.
     private func advance(_ lane: inout TrialLane, _ addresses: [FaultAddress]) throws -> [(Int, TrialEnd)] {
         guard let child = lane.child else { return [] }
         var ends: [(Int, TrialEnd)] = []
@@ -188,9 +188,9 @@ private struct TrialLane {
     var finished = false
     var buffer: [UInt8] = []
     private var lastMessage: UInt64 = 0
-    /// How long the child had waited for a processor by then.
+    /// How long the child had waited for a processor up to then.
     private var waitedBefore: UInt64 = 0
-    /// A child that never gets a processor is ended after so many times its limit all the same.
+    /// A child that gets no processor is ended after this many times its limit.
     private static let patience = 20.0
 
     init(pending: Range<Int>, directory: String) {
@@ -205,8 +205,8 @@ private struct TrialLane {
         waitedBefore = child.map { ProcessFile.processorWait(processID: $0.processID) } ?? 0
     }
 
-    /// Whether nothing was heard for so long. What the child spent waiting for a processor is the machine's, not its
-    /// own: on a busy one that made hangs of trials that were only slow.
+    /// Whether the child sent no message for too long. Time that it waited for a processor does not count: on a busy
+    /// machine slow trials would otherwise be reported as hangs.
     func isSilent(for seconds: Double) -> Bool {
         let elapsed = Double(MonotonicClock.now() &- lastMessage) / 1e9
         if elapsed <= seconds { return false }
@@ -253,7 +253,7 @@ private struct TrialLane {
         current = nil
     }
 
-    /// The child has closed its pipe: classes the trial that it was in.
+    /// The child has closed its pipe: decides the outcome of its current trial.
     mutating func reap(_ addresses: [FaultAddress]) -> (Int, TrialEnd)? {
         guard let child else { return nil }
         let end = child.wait()
@@ -268,7 +268,8 @@ private struct TrialLane {
                 result = (index, .broken("its process exited with status \(status) without a report"))
             }
         } else if !finished, let index = pending.first {
-            // It died between two trials: the next one is the one that it never began, so that the sweep ends.
+            // It died between two trials: count that against the next one, which it never began, so that the sweep
+            // ends.
             result = (index, .broken("its process ended (\(end)) before the trial began"))
             current = index
         } else if finished, case .signalled(let signal) = end, let index = pending.first {
@@ -279,7 +280,7 @@ private struct TrialLane {
         return result
     }
 
-    /// Leaves the trial in progress behind.
+    /// Stops the child without an outcome for its current trial.
     mutating func stopChild() {
         child = nil
         if let index = current { advance(past: index) }
@@ -291,7 +292,7 @@ private struct TrialLane {
     }
 }
 
-/// What a child says: a length of 4 bytes, a tag, a trial's number of 4 bytes, and for an end its trial.
+/// A message of a child: a length of 4 bytes, a tag, the trial's number in 4 bytes, and at an end the trial.
 private enum TrialMessage {
     case begin(Int)
     case end(Int, Trial)
@@ -322,7 +323,7 @@ private enum TrialMessage {
         }
         var message: [UInt8] = []
         Self.append(body.count, to: &message)
-        // The parent is gone when this fails, and this process with it.
+        // This write fails only when the parent has died, and this process is about to.
         do {
             try FileTree.writeAll(output, message + body, path: "the report pipe")
         } catch {

@@ -4,7 +4,7 @@ import RunRecords
 
 /// A figure that a program without the harness measures as well.
 package struct ControlledFigure: Sendable {
-    /// A sample of the scenario, and the member of the control's line that says the same.
+    /// A sample of the scenario, and the member of the control's output line with the same meaning.
     package struct Value: Sendable {
         package var metric: String
         package var label: String
@@ -12,26 +12,26 @@ package struct ControlledFigure: Sendable {
     }
 
     package var name: String
-    /// The control's word for it, and the scenario's slug.
+    /// The control's name of the scenario, and the scenario's slug.
     package var workload: String
     package var parameters: [CaseParameter]
     package var controlArguments: [String]
-    /// nil: all that have a control.
+    /// nil: all engines that have a control.
     package var engines: [String]?
-    /// Runs of the control behind one figure.
+    /// Runs of the control for one figure.
     package var repeats: Int
-    /// The control has to make its database in a run of its own.
+    /// The control makes its database in a separate run before the measured one.
     package var isPrepared: Bool
     package var values: [Value]
 }
 
-/// The control programs and what they control: `figures.json5` of Benchmarks/Controls.
+/// The control programs and the figures they check: `figures.json5` of Benchmarks/Controls.
 package struct ControlList: Sendable {
-    /// By engine: the program and the options that make it this engine.
+    /// By engine: the program, and the options that select this engine.
     package var programs: [(engine: String, words: [String])] = []
     package var figures: [ControlledFigure] = []
 
-    /// Throws: `PlanError` with the place of what is wrong.
+    /// Throws: `PlanError` with the place of the mistake.
     package static func read(_ text: String, file: String) throws(PlanError) -> ControlList {
         let root = try JSONNode.read(text, file: file)
         let reader = PlanObject(

@@ -9,14 +9,14 @@ import Seeds
     import Darwin
 #endif
 
-/// A program that was asked what it is.
+/// A program with its answer to `worker --describe`.
 package struct DescribedProgram: Sendable {
     package var path: String
     package var description: WorkerDescription
-    /// What it was built from; nil for one that was named by its path.
+    /// The revision that it was built from; nil for a program named by its path.
     package var revision: Revision?
 
-    /// The preloaded library that counts its file calls; nil where none was built with it.
+    /// The preloaded library that counts its file calls; nil where its build has none.
     package var library: String? { Preload.library(besides: description.program) }
 
     private static let secondsToAnswer: UInt64 = 60
@@ -25,9 +25,9 @@ package struct DescribedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - scratch: a directory for its answer.
-    ///   - engineLibraries: files of shared libraries that it takes engines from.
-    /// Throws: `HarnessError` for what is no assay, for one that is too old to describe its build, and for one that
-    /// speaks another protocol than this program.
+    ///   - engineLibraries: shared libraries from which it loads engines.
+    /// Throws: `HarnessError` for a program that is not assay, that is too old to describe its build, or whose protocol
+    /// differs from this program's.
     package init(path: String, scratch: String, engineLibraries: [String] = []) throws {
         self.path = path.contains("/") ? path : "./" + path
         guard access(self.path, X_OK) == 0, !FileTree.isDirectory(self.path) else {

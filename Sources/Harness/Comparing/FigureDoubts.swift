@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Finds the figures of a run that `assay verify-figures` found to be others without the harness.
+/// Finds the figures of a run for which `assay verify-figures` found another value without the harness.
 package struct FigureDoubts {
     private let verdicts: [FigureVerdict]
     private let scenarios: ScenarioRegistry
@@ -11,7 +11,7 @@ package struct FigureDoubts {
         self.scenarios = scenarios
     }
 
-    /// Of each case that was measured as its control was, whatever its sizes are.
+    /// Doubtful figures of each case that was measured as its control was; sizes may differ.
     package func figures(of cases: [PlannedCase]) -> [DoubtfulFigure] {
         cases.flatMap { planned in
             verdicts.filter { isAbout(planned.test, $0) }.map {
@@ -28,7 +28,7 @@ package struct FigureDoubts {
         return verdict.parameters.allSatisfy { sizes.contains($0.name) || test.parameter($0.name) == $0.value }
     }
 
-    /// For the head of the run; nil where there is none.
+    /// For the head of the run; nil without doubtful figures.
     package static func warning(_ figures: [DoubtfulFigure], of cases: [PlannedCase]) -> String? {
         if figures.isEmpty { return nil }
         var names: [String] = []

@@ -10,8 +10,8 @@ import Statistics
 
 /// A program that is run to its end, its output in files.
 package enum ProgramRun {
-    /// What it wrote to its standard output. Throws: `HarnessError` with the end of its standard error when its status
-    /// is not 0.
+    /// The standard output of a program that ended. Throws: `HarnessError` with the end of its standard error when its
+    /// status is not 0.
     package static func output(of words: [String], directory: String) throws -> [UInt8] {
         let (output, errors) = ("\(directory)/program.output", "\(directory)/program.errors")
         #if canImport(Glibc)
@@ -45,7 +45,7 @@ package enum ProgramRun {
 /// The control programs, as a side of a verification.
 package struct ControlSide {
     let list: ControlList
-    /// Holds the programs.
+    /// The directory of the programs.
     let programs: String
     let directory: String
     let rows: Int
@@ -54,7 +54,7 @@ package struct ControlSide {
         (self.list, self.programs, self.directory, self.rows) = (list, programs, directory, rows)
     }
 
-    /// The program of an engine, whether it is built or not; nil where the list has none.
+    /// The program of an engine, built or not; nil where the list has none.
     package func program(_ engine: String) -> String? {
         list.programs.first { $0.engine == engine }.map { "\(programs)/\($0.words[0])" }
     }

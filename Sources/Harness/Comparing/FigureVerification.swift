@@ -2,7 +2,7 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// What the harness and a control say of one figure.
+/// The comparison of one figure: the harness's value against a control's.
 package struct FigureComparison: Sendable {
     package enum Standing: String, Sendable {
         /// The ratio and most of its interval lie within the bounds.
@@ -21,8 +21,8 @@ package struct FigureComparison: Sendable {
     package var label = ""
     package var assayMedian: Double
     package var controlMedian: Double
-    /// How many times as good the harness's figure is: the median of the pairs, and an interval of that median; below
-    /// six pairs the least and the most of them.
+    /// The harness's figure as a multiple of the control's, above 1 where it is better: the median of the pairs with
+    /// its interval; with fewer than six pairs their minimum and maximum.
     package var ratio: Double
     package var low: Double
     package var high: Double
@@ -33,14 +33,15 @@ package struct FigureComparison: Sendable {
         return high < Self.bounds.lowerBound || low > Self.bounds.upperBound ? .off : .undecided
     }
 
-    /// What is kept of it.
+    /// The part of it that is stored.
     package func verdict(_ figure: ControlledFigure) -> FigureVerdict {
         FigureVerdict(
             name: figure.name, workload: figure.workload, engine: engine, parameters: figure.parameters,
             metric: metric, label: label, ratio: ratio)
     }
 
-    /// Pairs are measured one right after the other: what the machine does meanwhile meets both. nil without a pair.
+    /// The two figures of a pair are measured one directly after the other, so that the machine's state affects both.
+    /// nil without a pair.
     package init?(name: String, engine: String, metric: String, pairs: [(own: Double, other: Double)]) {
         guard let paired = PairedRatio(pairs, higherIsBetter: metric.hasSuffix("_per_second")) else { return nil }
         self.name = name
@@ -55,7 +56,7 @@ package struct FigureComparison: Sendable {
     }
 }
 
-/// Measures a figure by turns on both sides, in an order that the seed throws for every round.
+/// Measures a figure on both sides alternately; the seed decides the order in each round.
 package struct FigureVerification {
     /// One figure per value of the list's entry, in its order.
     package typealias Side = (_ figure: ControlledFigure, _ engine: String, _ round: Int) throws -> [Double]
@@ -68,11 +69,11 @@ package struct FigureVerification {
         self.control = control
     }
 
-    /// How many times as many pairs there are of a figure that `rounds` leave undecided.
+    /// Factor by which the pairs of a figure increase that is undecided after `rounds`.
     private static let repetition = 3
 
-    /// Where a value of the figure is undecided after `rounds` pairs, there are three times as many; then it stands as
-    /// it is. A figure that holds or is off after the first ones is measured no further.
+    /// Where a value is undecided after `rounds` pairs, measures until there are three times as many, and keeps that
+    /// result. A figure that holds or is off after the first ones is not measured further.
     package func compare(
         _ figure: ControlledFigure, engine: String, rounds: Int, seed: Seed
     ) throws -> [FigureComparison] {

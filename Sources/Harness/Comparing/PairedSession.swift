@@ -2,13 +2,13 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// One process of a round: whose program it is, and in which directory it works.
+/// One process of a round: the side whose program runs, and the directory it works in.
 package struct SideTurn: Hashable, Sendable {
     package var side: BuildSide
     package var place: String
 }
 
-/// Hears of the progress of a comparison of builds.
+/// Gets the progress of a comparison of builds.
 package protocol SessionObserver {
     func batchBegins(_ batch: Int, cases: [Case], rounds: Int)
     func roundEnds(_ batch: Int, round: Int, rounds: Int, secondsLeft: Double?)
@@ -18,27 +18,26 @@ package protocol SessionObserver {
 /// Measures cases of two builds in rounds: A, B and A once more, each a fresh process.
 ///
 /// Invariants:
-/// 1. The three of a round stand beside each other in time and follow the same draw: what disturbs the machine for
-///    longer than they take disturbs them alike.
-/// 2. Of six rounds in a row each side works twice in each directory, and twice comes first, second and last; which
-///    follows which is drawn from the seed. A directory that is slow slows all sides alike.
+/// 1. The three measurements of a round follow each other directly, on the same draw: a disturbance of the machine that
+///    lasts longer than the round affects them alike.
+/// 2. In six consecutive rounds each side works twice in each directory, and twice comes first, second and last; the
+///    seed decides the order of these. A slow directory slows all sides alike.
 /// 3. No two processes run at the same time: they would share the disk.
-/// 4. Measurement by measurement is handed to `record` before the next begins.
-/// 5. The batch that confirms stands on fixtures of its own: how the first ones happened to lie is no property of a
-///    build.
+/// 4. Each measurement is passed to `record` before the next begins.
+/// 5. The confirming batch works on new fixtures: the layout of the first ones on disk is no property of a build.
 package struct PairedSession {
     package var cases: [Case]
     package var pairs: Int
     package var threshold: Double
     package var seed: Seed
     package var budgetSeconds: Double?
-    /// Whether what is flagged is measured once more.
+    /// Whether flagged cases are measured in a second batch.
     package var confirms: Bool
 
-    /// An interval needs so many.
+    /// The fewest pairs that give an interval.
     package static let fewestPairs = ComparedCase.fewestPairs
 
-    /// Names of equal length, so that no side has the longer path.
+    /// Names of equal length, so that paths of all sides are equally long.
     package static let places = ["place-1", "place-2", "place-3"]
 
     package init(
@@ -56,7 +55,7 @@ package struct PairedSession {
     /// Every order of three.
     private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
-    /// Who runs when and where in one round of a case.
+    /// The order and the directories of the sides in one round of a case.
     package static func turns(seed: Seed, test: Case, batch: Int, round: Int) -> [SideTurn] {
         let (block, index) = round.quotientAndRemainder(dividingBy: orders.count)
         var random = RandomStream(seed.derived("rounds/\(test.id)/\(batch)/\(block)"))
@@ -69,23 +68,23 @@ package struct PairedSession {
     /// Runs a case once by the program of a side, in a directory of that name.
     package typealias Measure = (_ side: BuildSide, _ test: Case, _ place: String) throws -> CaseResult
 
-    /// Takes away what was prepared for a case: its next measurement prepares it anew.
+    /// Discards the fixture of a case, so that its next measurement builds it anew.
     package typealias Renew = (_ test: Case) throws -> Void
 
-    /// What came of it: the cases that could be compared, and those that have no figure to compare.
+    /// The result: compared cases, and cases without a figure to compare.
     package struct Compared {
         package var cases: [ComparedCase] = []
         package var refused: [BuildComparison.Refused] = []
     }
 
-    /// - Parameter record: gets every measurement but those of the trial round.
+    /// - Parameter record: receives every measurement except those of the trial round.
     package func run(
         measure: Measure, record: (SideMeasurement) throws -> Void, renew: Renew = { _ in },
         observer: some SessionObserver
     ) throws -> Compared {
         var work = SessionCourse(session: self, start: MonotonicClock.now())
         try work.trialRound([.a, .b], measure: measure, observer: observer)
-        // What flags in the first batch needs as long again.
+        // A case flagged in the first batch needs as much time again.
         try work.batch(0, until: confirms ? 0.6 : 1, measure: measure, record: record, observer: observer)
         guard confirms else { return work.compared }
         try work.keepFlagged(renew)
@@ -95,7 +94,7 @@ package struct PairedSession {
     }
 }
 
-/// The state of a session on its way.
+/// The state of a session while it runs.
 private struct SessionCourse {
     private let session: PairedSession
     private let start: UInt64
@@ -111,8 +110,8 @@ private struct SessionCourse {
         running = session.cases
     }
 
-    /// Each case once by each program, unrecorded: fixtures are built, files are in memory, and what has no figure is
-    /// known before much time has gone into it.
+    /// Each case once by each program, unrecorded: it builds fixtures, fills the page cache, and finds cases without
+    /// figures before they cost much time.
     mutating func trialRound(
         _ sides: [BuildSide], measure: PairedSession.Measure, observer: some SessionObserver
     ) throws {
@@ -136,14 +135,14 @@ private struct SessionCourse {
         running.removeAll { gone.contains($0.id) }
     }
 
-    /// Leaves the cases that a second batch has to confirm, with nothing of what the first one worked on.
+    /// Keeps only the cases that a second batch has to confirm, and discards the fixtures of the first one.
     mutating func keepFlagged(_ renew: PairedSession.Renew) throws {
         let isOver = secondsLeft(1).map { $0 <= 0 } ?? false
         running = isOver ? [] : running.filter(needsConfirmation)
         for test in running { try renew(test) }
     }
 
-    /// Rounds of the cases that are left, until the share of the budget is used up.
+    /// Rounds of the remaining cases, until the share of the budget is used up.
     mutating func batch(
         _ batch: Int, until share: Double, measure: PairedSession.Measure,
         record: (SideMeasurement) throws -> Void, observer: some SessionObserver
@@ -187,7 +186,7 @@ private struct SessionCourse {
         return measurements
     }
 
-    /// A case that is right in an unpromised or a known way is measured like any other; one that was cut did less work.
+    /// A case with an unpromised or known violation is measured like any other; one that was cut did less work.
     private static func isComparable(_ result: CaseResult) -> Bool {
         [.pass, .known, .unpromised].contains(result.verdict) && !result.isCut
     }
@@ -197,7 +196,7 @@ private struct SessionCourse {
         observer.caseFails(test, measurement)
     }
 
-    /// Anything that is flagged, be it the control.
+    /// Whether any comparison is flagged, that of the control included.
     private func needsConfirmation(_ test: Case) -> Bool {
         guard failures[test.id] == nil, let first = batches[test.id]?.first else { return false }
         return [first.judged.measured, first.judged.control].contains { $0?.isFlagged == true }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A row of the table that columns are changed of.
+/// A row of the table whose columns are changed.
 package struct ResidentRow: Hashable, Sendable {
     /// The key.
     package var number: Int64
@@ -18,13 +18,13 @@ package struct ResidentRow: Hashable, Sendable {
 
 /// What a new version of a program does to that table.
 package enum ColumnChange: String, Sendable, CaseIterable {
-    /// There is a new integer column `visits`, 0 in every row.
+    /// Adds an integer column `visits`, 0 in every row.
     case add
-    /// `born` goes.
+    /// Removes `born`.
     case remove
-    /// `last` is called `surname`.
+    /// Renames `last` to `surname`.
     case rename
-    /// There is a new text column `name`: in each row `first`, a space and `last`.
+    /// Adds a text column `name`: in each row `first`, a space and `last`.
     case rewrite
 
     /// The names of the columns afterwards, in the order in which a row is read.
@@ -37,7 +37,7 @@ package enum ColumnChange: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a row has to be afterwards.
+    /// The values that a row must have afterwards.
     package func values(of row: ResidentRow) -> [Value] {
         let start: [Value] = [.integer(row.number), .text(row.first), .text(row.last)]
         return switch self {
@@ -49,9 +49,9 @@ package enum ColumnChange: String, Sendable, CaseIterable {
     }
 }
 
-/// An engine whose tables can get other columns. Capability `columnChanges`.
+/// An engine that can change the columns of a table. Capability `columnChanges`.
 package protocol ColumnChangingEngine: Engine {
-    /// Adds the rows in one transaction, and closes; makes the database where there is none.
+    /// Adds the rows in one transaction, and closes. Creates the database if there is none.
     func addResidents(
         _ rows: [ResidentRow], _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError)
@@ -62,8 +62,8 @@ package protocol ColumnChangingEngine: Engine {
         _ change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings, changed: () -> Void
     ) throws(EngineError)
 
-    /// Reads every row as the new version sees it, in the order of the numbers, until the body answers false.
-    /// Throws: of kind `refused` where the columns are not those that the change has to leave.
+    /// Reads every row as the new version sees it, in the order of the numbers, until the body returns false.
+    /// Throws: of kind `refused` where the columns are not those that the change must leave.
     func readResidents(
         after change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings,
         _ body: ([Value]) -> Bool

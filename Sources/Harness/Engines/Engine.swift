@@ -50,9 +50,9 @@ package enum Capability: String, Sendable, CaseIterable {
     case simulatedDisk = "simulated-disk"
 }
 
-/// What an engine says about itself, with the sentence of its documentation that says so.
+/// A promise of an engine, with the sentence of its documentation that makes it.
 ///
-/// What is not listed is not promised: no outcome is a violation of it, and no report says that it was kept.
+/// Anything not listed is not promised: no outcome violates it, and no report claims that it was kept.
 package struct Promise: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         /// A commit that returned under `full` survives a power cut.
@@ -69,14 +69,14 @@ package struct Promise: Sendable {
         case survivesLimits = "survives-limits"
         /// The file stays under a stated bound.
         case boundedSize = "bounded-size"
-        /// A writer waits for those before it, and for no others.
+        /// A writer waits only for writers before it.
         case boundedWait = "bounded-wait"
         /// A deleted object is reported as such.
         case safeDeletedAccess = "safe-deleted-access"
         /// A migration happens whole or not at all.
         case atomicMigration = "atomic-migration"
 
-        /// Whether breaking it loses something, or only time and room.
+        /// Whether breaking it costs data or a process, or only time and space.
         package var concern: Concern {
             switch self {
             case .boundedSize, .boundedWait: .progress
@@ -89,11 +89,11 @@ package struct Promise: Sendable {
 
     package var kind: Kind
     package var sentence: String
-    /// Where the sentence stands.
+    /// The place of the sentence.
     package var source: String
     /// Of a promise of isolation; nil for the others.
     package var level: IsolationLevel?
-    /// The durability classes in which it is kept when power goes, too; nil: in all of them.
+    /// Durability classes in which it also covers a power failure; nil: in all of them.
     private var classesAtPowerLoss: Set<DurabilityClass>?
 
     package init(_ kind: Kind, sentence: String, source: String) {
@@ -102,7 +102,7 @@ package struct Promise: Sendable {
         self.source = source
     }
 
-    /// The same promise, which a loss of power may break in other classes than these.
+    /// The same promise, limited at a power failure to these classes.
     package func atPowerLoss(in classes: Set<DurabilityClass>) -> Promise {
         var promise = self
         promise.classesAtPowerLoss = classes
@@ -120,16 +120,16 @@ package struct Promise: Sendable {
     }
 }
 
-/// Why an engine could not do what it was asked. Adapters map the engine's own codes to these.
+/// Why an engine could not do what it was asked to. Adapters map the engine's own codes to these.
 @usableFromInline
 package struct EngineError: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
-        /// The engine says that the database is damaged, or not a database.
+        /// The engine reports that the database is damaged, or not a database.
         case damaged
-        /// What the engine gave, and called right, is not what it was given: bytes that are no row, or nothing where
-        /// the tables are described. The adapter noticed, as an application would; the engine said nothing.
+        /// The engine reported no error, but returned something that it was never given: bytes that are not a row, or
+        /// no description of the tables. The adapter noticed, as an application would.
         case untold
-        /// A typed error of another sort.
+        /// A typed error of another kind.
         case refused
         case outOfSpace = "out-of-space"
         /// The adapter cannot do this.
@@ -148,10 +148,10 @@ package struct EngineError: Error, CustomStringConvertible {
     @usableFromInline
     package var description: String { "\(kind.rawValue): \(message)" }
 
-    /// What came of an open that ended with it.
+    /// The outcome of an open that ended with it.
     package var outcomeOfOpen: Outcome { kind == .damaged ? .detectedAtOpen : outcomeOfRead }
 
-    /// What came of a read that ended with it, where all was right that came before.
+    /// The outcome of a read that ended with it, where all rows before it were right.
     package var outcomeOfRead: Outcome {
         switch kind {
         case .damaged: .detectedAtRead
@@ -169,7 +169,7 @@ package struct DatabaseLocation: Hashable, Sendable {
         self.directory = directory
     }
 
-    /// Where the main file stands, for engines whose database is a file.
+    /// The path of the main file, for engines whose database is a file.
     package var mainFile: String { directory + "/data" }
 }
 
@@ -188,21 +188,21 @@ package struct DatabaseFile: Hashable, Sendable {
     }
 }
 
-/// How the writers of one process take turns, where the engine leaves that to its users.
+/// How the writers of one process take turns, where the engine leaves that to the application.
 package enum WriterOrder: String, Sendable, CaseIterable {
-    /// Under one lock per database: a writer asks the engine when no other of its process does.
+    /// Under one lock per database: a writer calls the engine when no other writer of its process does.
     case serialized
     /// By the engine's own waiting.
     case busy
 }
 
-/// How an engine is opened. `settings(for:)` of the engine makes it; the report shows `list`.
+/// How an engine is opened, made by the engine's `settings(for:)`; the report shows `list`.
 package struct EngineSettings: Hashable, Sendable {
     package var durability: DurabilityClass
     package var list: [EngineSetting]
-    /// Engines that order their writers themselves pass it over.
+    /// Ignored by engines that order writers themselves.
     package var writers = WriterOrder.serialized
-    /// Of an engine that encrypts (`EncryptingEngine`); nil where it does not.
+    /// For an engine that encrypts (`EncryptingEngine`); nil otherwise.
     package var encryptionKey: [UInt8]?
 
     package init(durability: DurabilityClass, list: [EngineSetting]) {
@@ -211,81 +211,80 @@ package struct EngineSettings: Hashable, Sendable {
     }
 }
 
-/// An adapter to a storage engine. A value without state: what is open lives in its sessions.
+/// An adapter to a storage engine. A value without state: open databases are in its sessions.
 package protocol Engine: Sendable {
     var name: String { get }
-    /// What stands behind several engines that differ in their tuning or their interface alone: by default the name.
-    /// Where only engines of one library go wrong, the library is at fault and not the harness.
+    /// The library behind engines that differ only in tuning or interface; by default the engine's name. Where only
+    /// engines of one library fail, the library is at fault and not the harness.
     var library: String { get }
-    /// Of the engine, not of the adapter: `3.40.1`.
+    /// Version of the engine, not of the adapter: `3.40.1`.
     var version: String { get }
-    /// Where its code comes from, if it is no part of this program.
+    /// The file that its code is loaded from, if it is not part of this program.
     var file: EngineFile? { get }
-    /// The file of its library that was chosen while the program runs; nil where it is the one that was linked.
+    /// The library file that was chosen at run time; nil where the linked one is used.
     var peerLibrary: EngineFile? { get }
-    /// A function of its library, by which that is found in the process; nil where it has none of its own.
+    /// A function of its library, by which the harness finds the library in the process; nil where it has none of its
+    /// own.
     var libraryFunction: String? { get }
-    /// File names of its libraries that have assertions compiled in.
+    /// File names of its libraries that are built with assertions.
     var assertions: [String] { get }
-    /// Why its library cannot be used in this process; nil where it can. Asked by a worker before anything is opened.
+    /// Why its library cannot be used in this process; nil where it can. A worker asks before it opens anything.
     var libraryObjection: String? { get }
-    /// What its library was compiled with, where that matters to figures: it differs from build to build.
+    /// Compile-time settings of its library that affect figures; they differ from build to build.
     var compiledSettings: [EngineSetting] { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
-    /// Branches of it that are seldom taken, where this build notes each in a file (``BranchCoverage``).
+    /// Its rarely taken branches, where this build logs each in a file (``BranchCoverage``).
     var rareBranches: [String] { get }
     func settings(for durability: DurabilityClass) -> EngineSettings
 
-    /// Opens the database, creates it if there is none. Called once per thread that works on it; a session is used by
-    /// the thread that opened it only. The engine's caches are its own affair, and stand in the settings.
+    /// Opens the database, or creates it. Called once per thread that works on it; only that thread uses the session.
+    /// The engine manages its own caches; their sizes are in the settings.
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
 
-    /// Why the engine has nothing to show in that durability class; nil where it has, as most have all.
+    /// Why the engine cannot give figures in that durability class; nil where it can.
     func reasonToDecline(_ durability: DurabilityClass) -> String?
 
-    /// Why the engine cannot hold that data set; nil where it can, as most can hold any.
+    /// Why the engine cannot hold that data set; nil where it can.
     func reasonToDecline(_ dataset: any DatasetSource) -> String?
 
-    /// The files of a closed database that exist now, data first. Empty for an engine in memory.
+    /// The existing files of a closed database, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
 
-    /// Patterns of `*` and `?` for the base names of the files that a commit is durable in once they are synced: the
-    /// log, or the database itself where there is none.
+    /// Patterns of `*` and `?` for the base names of the files whose sync makes a commit durable: the log, or the
+    /// database itself where there is no log.
     var logPatterns: [String] { get }
 
-    /// The same for files that its processes only lock or talk through.
+    /// The same for files that its processes use only for locks or for communication.
     var coordinationPatterns: [String] { get }
 
-    /// The same for files that are never changed once they are written, only deleted: copies of a database may share
-    /// them.
+    /// The same for files that are never changed once written, only deleted: copies of a database may share them.
     var constantPatterns: [String] { get }
 
-    /// Whether an open and a close write files anew though nothing was changed: every reader then gets a copy of its
-    /// own.
+    /// Whether an open and a close rewrite files though no data was changed: then every reader gets a copy of its own.
     var changesFilesAtOpen: Bool { get }
 
-    /// What stays the same until the engine has brought changes back from its log, or from memory, to where they stay:
-    /// asked before and after, while the database is open. By default the sizes and change times of its data files; an
-    /// engine whose commits touch those before anything is brought back has a mark of its own.
+    /// Values that change only when the engine has moved changes from its log, or from memory, to their final place
+    /// (checkpoint, flush). Compared while the database is open. By default sizes and modification times of its data
+    /// files; an engine whose commits touch those files needs another value.
     func writeBackMarks(at location: DatabaseLocation) -> [String]
 
-    /// What a program knows of its tables when it is compiled: an adapter that would read it out of the database needs
-    /// not do so afterwards in this process. Called before the clock starts, by what measures an open.
+    /// Tells the adapter the tables, as a program knows its own at compile time: an adapter that would read them from
+    /// the database need not do so in this process. Called before the clock starts, by measurements of an open.
     ///
-    /// An adapter to a library in another language also has the runtime of Swift make the metadata of the generic types
-    /// that its sessions use. That happens once per process, can take as long as the open of a database, and no user of
-    /// the library has it. The library itself is not touched: its first steps are part of the open.
+    /// An adapter to a library in another language also makes Swift's runtime create the metadata of the generic types
+    /// that its sessions use. That happens once per process, can take as long as an open of a database, and users of
+    /// the library do not pay it. The library itself is not called: its first steps belong to the open.
     func learn(_ tables: TableSet)
 
-    /// What its sessions do for a batch; nil where they cannot do it.
+    /// What its sessions do for a batch; nil where they do not support it.
     func workNote(_ work: Work) -> WorkNote?
 
-    /// By file name which pages of 4 KiB of a closed database belong to what (a table, an index), as far as the engine
-    /// can say; ascending.
+    /// By file name: the owners (a table, an index) of pages of 4 KiB of a closed database, as far as the engine knows
+    /// them; ascending.
     func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]]
 
-    /// Commands of the engine's own tools that open the database there, for somebody who wants to look at it.
+    /// Commands of the engine's own tools that open the database there, for inspection.
     func inspectionCommands(at location: DatabaseLocation) -> [String]
 }
 
@@ -297,7 +296,7 @@ extension Engine {
     package var coordinationPatterns: [String] { [] }
     package var constantPatterns: [String] { [] }
     package var changesFilesAtOpen: Bool { false }
-    /// A file that goes while it is looked at has changed.
+    /// A file that is removed meanwhile counts as changed.
     package func writeBackMarks(at location: DatabaseLocation) -> [String] {
         files(at: location).filter { $0.role == .data }.map { file in
             do {
@@ -324,22 +323,22 @@ extension Engine {
         promises.contains { $0.kind == kind }
     }
 
-    /// How much its transactions may see of each other, by its own documentation; nil where that promises nothing.
+    /// The isolation level that its documentation promises; nil without such a promise.
     package var isolation: IsolationLevel? {
         promises.compactMap(\.level).max()
     }
 }
 
-/// An engine that verifies a closed database by means of its own. Capability `checks`.
+/// An engine that can verify a closed database. Capability `checks`.
 package protocol CheckingEngine: Engine {
     /// Returns where the engine finds nothing wrong. Opens and closes the database itself.
-    /// Throws: of kind `damaged` what the engine found; of another kind why it could not look.
+    /// Throws: of kind `damaged` for what the engine found; of another kind where it could not check.
     func check(_ location: DatabaseLocation) throws(EngineError)
 }
 
 /// An engine that asks at open whether to compact.
 package protocol CompactOnLaunchEngine: Engine {
-    /// `decide` gets the file's size and the bytes used in it, and answers whether to compact.
+    /// `decide` gets the file's size and the bytes used in it, and returns whether to compact.
     func open(
         _ location: DatabaseLocation, settings: EngineSettings,
         compactOnLaunch decide: @escaping (_ totalBytes: Int, _ usedBytes: Int) -> Bool

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Which scenarios drive which engines, as the registries say: a scenario drives an engine that has all it requires.
+/// Which scenarios run on which engines, by the registries: a scenario runs on an engine that has all it requires.
 package struct EngineCoverage: Sendable {
-    /// A column: engines that differ in their tuning alone share one, under the first one's name.
+    /// A column: engines that differ only in tuning share one, under the first one's name.
     package struct Column: Sendable, Equatable {
         package var name: String
         /// Further engines of the same library with the same capabilities.
@@ -30,12 +30,12 @@ package struct EngineCoverage: Sendable {
         self.columns = columns
     }
 
-    /// How many scenarios of the family drive the engine; of all families where it is nil.
+    /// The number of scenarios of the family that run on the engine; of all families where it is nil.
     package func count(_ family: Family?, _ column: Column) -> Int {
         scenarios.count { (family == nil || $0.family == family) && drives($0, column) }
     }
 
-    /// How many scenarios the family has, or all have.
+    /// The number of scenarios of the family; of all families where it is nil.
     package func count(_ family: Family?) -> Int {
         scenarios.count { family == nil || $0.family == family }
     }
@@ -57,7 +57,7 @@ package struct EngineCoverage: Sendable {
 
     private func row(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
 
-    /// A line per scenario, a column per engine: `x` where it drives the engine.
+    /// A line per scenario, a column per engine: `x` where it runs on the engine.
     package var scenarioTable: [String] {
         let slugs = scenarios.map { $0.slug.count + 4 }
         let width = (slugs + Family.allCases.map { $0.rawValue.count + 2 }).max() ?? 0

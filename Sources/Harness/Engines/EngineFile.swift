@@ -1,8 +1,8 @@
 import RunRecords
 
-/// A file that an engine's code is loaded from while the program runs.
+/// A file from which an engine's code is loaded at run time.
 package struct EngineFile: Sendable, Hashable {
-    /// From the root.
+    /// Absolute.
     package var path: String
     /// Of its content: twelve hexadecimal digits.
     package var digest: String
@@ -19,11 +19,11 @@ package struct EngineFile: Sendable, Hashable {
     }
 }
 
-/// What a worker has to run an engine with, as its runner knew it when it began.
+/// The files that a worker must run an engine with, as they were when the run began.
 package struct EngineFiles: Sendable, Hashable {
-    /// What the engine is loaded from, where it is no part of the program.
+    /// The file of the engine, where it is not part of the program.
     package var own: EngineFile?
-    /// What its library is loaded from, where that was chosen while the program runs.
+    /// The file of its library, where it was chosen at run time.
     package var library: EngineFile?
 
     package init(own: EngineFile? = nil, library: EngineFile? = nil) {

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The batches that sessions do, as what they cost is compared between engines.
+/// The kinds of batches that sessions run, whose cost is compared between engines.
 package enum Work: String, Sendable, CaseIterable {
     case open = "open and read a value"
     case load = "all rows in one transaction"
@@ -18,16 +18,16 @@ package enum Work: String, Sendable, CaseIterable {
     case check = "verify a whole database"
 }
 
-/// What an adapter does for a batch: declared beside the code that does it, a cell of docs/equal-work.md each.
+/// What an adapter does for a batch, declared beside its code; each is a cell of docs/equal-work.md.
 package struct WorkNote: Sendable, Equatable {
     package var transaction: String
-    /// Which version reads see, and how often it is looked for.
+    /// The version that reads see, and how often it is renewed.
     package var snapshot: String
     /// Statements or calls for each row.
     package var perRow: String
-    /// What stays in memory from one batch to the next.
+    /// What stays in memory between batches.
     package var cache: String
-    /// When changes go from the log, or from memory, to where they stay: inside the measured time or after it.
+    /// When changes move from the log, or from memory, to their final place: inside the measured time or after it.
     package var writeBack: String
 
     package init(transaction: String, snapshot: String, perRow: String, cache: String, writeBack: String = "nothing") {
@@ -39,20 +39,20 @@ package struct WorkNote: Sendable, Equatable {
     }
 }
 
-/// Needs no capability: found by `as?`. A session that tells which statements the engine ran.
+/// Needs no capability: found by `as?`. A session that lists the statements that the engine ran.
 package protocol TracingSession: Session {
-    /// From now on statements are counted.
+    /// Starts counting statements.
     func startTrace() throws(EngineError)
-    /// The texts without their values, with how often each ran, in the order of the first time; ends the counting.
+    /// Ends counting. Texts of statements without values, with their counts, in the order of first use.
     func endTrace() throws(EngineError) -> [(statement: String, count: Int)]
 }
 
-/// The document that says for every engine what stands behind its figures.
+/// The document that lists, for every engine, the work behind its figures.
 package enum EqualWork {
-    /// Everything up to here follows from the sources alone.
+    /// Everything before this line is derived from the sources alone.
     package static let endOfDeclared = "<!-- What follows was observed by a run. -->"
 
-    /// Statements of one engine for one sort of work, in the order of the first time.
+    /// Statements of one engine for one kind of work, in the order of first use.
     package struct Statements: Sendable {
         package var engine: String
         package var work: Work
@@ -65,8 +65,8 @@ package enum EqualWork {
         }
     }
 
-    /// The statements that ran, as rows of Markdown under a sentence. A tuned engine has rows of its own where it ran
-    /// others than the plain one, and the sentence says which.
+    /// Observed statements, as rows of Markdown under a sentence. A tuned engine has rows of its own only where its
+    /// statements differ from the plain engine's; the sentence names such engines.
     package static func statementLines(_ observed: [Statements]) -> [String] {
         func isTuned(_ engine: String) -> Bool { engine.hasSuffix("-tuned") }
         let plain = observed.filter { !isTuned($0.engine) && !$0.statements.isEmpty }

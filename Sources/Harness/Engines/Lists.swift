@@ -1,21 +1,21 @@
 import RunRecords
 
-// Lists of integers, each with an owner: what the scenarios about lists ask of an engine. They are told apart from
-// tables because an element is named by its place, and places move.
+// Lists of integers, each with an owner, for the scenarios about lists. They are separate from tables because an
+// element is addressed by its position, and positions move.
 
-/// How lists are kept by an engine that has none of its own.
+/// How lists are stored by an engine that has none of its own.
 package enum ListKeeping: String, Sendable, CaseIterable {
-    /// A row for each element, keyed by owner and place: 0, 1, 2. An element is found by its key; an insert moves the
-    /// keys of all that stand behind it.
+    /// A row for each element, keyed by owner and position: 0, 1, 2. An element is found by its key; an insert changes
+    /// the keys of all later elements.
     case dense
-    /// A row for each element, keyed by owner and a number that grows with the place, with gaps. An insert takes a
-    /// number between its neighbours'; an element is found by counting from the first.
+    /// A row for each element, keyed by owner and a number that grows with the position, with gaps. An insert takes a
+    /// number between those of its neighbours; an element is found by counting from the first.
     case gapped
-    /// All elements as one value in the row of the owner: read whole and written whole.
+    /// All elements as one value in the row of the owner: read and written as a whole.
     case packed
 }
 
-/// Lists with owners in a row, equally long.
+/// Equally long lists of consecutive owners.
 package struct ListBatch: Sendable {
     package var firstOwner: Int64
     package var length: Int
@@ -38,16 +38,16 @@ package struct ListBatch: Sendable {
     }
 }
 
-/// Steps on one list, done one after the other.
+/// Steps on one list, one after the other.
 package enum ListChange: Sendable {
     /// Each value by a call of its own.
     case append([Int64])
     /// All values at once, where the engine has a call for that.
     case appendAll([Int64])
-    /// Value by value; each place is that before which the value goes at that moment.
+    /// Value by value; each position is that before which the value goes at that moment.
     case insert([Int64], at: [Int])
     case remove(at: [Int])
-    /// Asked of engines with lists of their own. Each element stands at its new place when its step is done.
+    /// For engines with lists of their own. Each element is at its new position when its step is done.
     case move(from: [Int], to: [Int])
 
     package var count: Int {
@@ -58,8 +58,7 @@ package enum ListChange: Sendable {
     }
 }
 
-/// Sums up elements with their order: two that change places give another sum. Cheap enough to stand inside a measured
-/// loop.
+/// A digest of elements that depends on their order. Cheap enough for a measured loop.
 @usableFromInline
 package struct ListDigest: Hashable, Sendable {
     @usableFromInline
@@ -76,31 +75,31 @@ package struct ListDigest: Hashable, Sendable {
         sum = (sum &+ UInt64(bitPattern: value) &+ 1) &* 0x9E37_79B9_7F4A_7C15
     }
 
-    /// To be called behind each of several lists: an element that went to the neighbour's list shows.
+    /// Call it after each of several lists: the digest then shows an element that moved to a neighbouring list.
     @inlinable
     package mutating func endList() { sum = sum &* 31 &+ 0x5851_F42D_4C95_7F2D }
 }
 
-/// Lists of one database, used by one thread. Invariants of sessions hold: a call does a whole batch.
+/// Lists of one database, used by one thread. Invariants of sessions hold: one call does a whole batch.
 package protocol ListSession: Session {
     /// Adds owners with their lists, in one transaction.
     func addLists(_ lists: ListBatch) throws(EngineError)
     /// Changes the list in one transaction. `beforeCommit` is called between the last step and the commit.
     func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError)
-    /// Reads the elements at the places, one by one, in this order.
+    /// Reads the elements at the positions, one by one, in this order.
     func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest
-    /// Walks the lists of the owners, list after list, with `endList` behind each.
+    /// Iterates over the lists of the owners, list after list, with `endList` after each.
     func walkLists(owners: [Int64]) throws(EngineError) -> ListDigest
-    /// The whole list, by a walk.
+    /// The whole list, by iteration.
     func readList(owner: Int64) throws(EngineError) -> [Int64]
 }
 
 /// Capability `lists`.
 package protocol ListEngine: Engine {
-    /// An engine with lists of its own tells `dense` and `gapped` apart in nothing.
+    /// Whether the engine has lists of its own; it then treats `dense` and `gapped` alike.
     var hasOwnLists: Bool { get }
 
-    /// Opens a database that holds lists and nothing else; makes it where there is none.
+    /// Opens a database that contains only lists; makes it where there is none.
     func openLists(
         _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
     ) throws(EngineError) -> any ListSession

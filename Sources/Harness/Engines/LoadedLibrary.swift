@@ -8,11 +8,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// A shared library that stands in this process, found by a function that comes from it.
+/// A shared library that is loaded in this process, found by a function that it exports.
 package struct LoadedLibrary: Sendable, Equatable {
-    /// From the root, links resolved.
+    /// Absolute, links resolved.
     package var path: String
-    /// What its file says; nil where it is no ELF file, as on other systems.
+    /// The content of its file; nil where it is not an ELF file, as on other systems.
     package var object: SharedObject?
 
     /// The last part of its path: `librocksdb.so.7.8.3`.
@@ -22,7 +22,7 @@ package struct LoadedLibrary: Sendable, Equatable {
 
     private static let known = Mutex<[String: LoadedLibrary?]>([:])
 
-    /// The library that the process takes the function from; nil where there is none. Looked for once.
+    /// The library that exports the function in this process; nil where none does. Looked up once.
     package static func of(function: String) -> LoadedLibrary? {
         known.withLock { known in
             if let library = known[function] { return library }
@@ -33,10 +33,10 @@ package struct LoadedLibrary: Sendable, Equatable {
     }
 
     private static func find(_ function: String) -> LoadedLibrary? {
-        // The one that the loader bound the program's own calls to.
+        // The address that the loader bound the program's own calls to.
         let address = dlsym(everything, function)
         guard let address, let symbol = dlsym(everything, "dladdr") else { return nil }
-        // Not in the module of the C library: it fills in four pointers, the name of the file first.
+        // Not imported by the module of the C library. It fills in four pointers, the name of the file first.
         typealias Look = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> Int32
         var information = [UnsafePointer<CChar>?](repeating: nil, count: 4)
         guard unsafeBitCast(symbol, to: Look.self)(address, &information) != 0, let name = information[0] else {
@@ -45,7 +45,7 @@ package struct LoadedLibrary: Sendable, Equatable {
         return LoadedLibrary(file: String(cString: name))
     }
 
-    /// All that the loader bound for the program.
+    /// A handle for all symbols that the loader bound for the program.
     private static var everything: UnsafeMutableRawPointer? {
         #if canImport(Glibc)
             nil
@@ -61,11 +61,11 @@ package struct LoadedLibrary: Sendable, Equatable {
 
     // MARK: Assertions
 
-    /// Libraries of the language and the system, which bring assertions of their own: they belong to every program.
+    /// Libraries of the language and the system, whose assertions do not count: every program has them.
     private static let runtimes = ["libstdc++", "libc++", "libgcc_s", "libc.", "libm.", "libpthread", "libdl", "ld-"]
 
-    /// File names of those that have assertions compiled in: of the file, and of the libraries that it names itself,
-    /// as they stand in this process.
+    /// File names of libraries that are built with assertions: of the file, and of the libraries that it needs itself,
+    /// as they are loaded in this process.
     package static func asserting(_ path: String) -> [String] {
         let own = LoadedLibrary(file: path)
         var names = own.object?.hasAssertions == true ? [own.fileName] : []
@@ -80,7 +80,7 @@ package struct LoadedLibrary: Sendable, Equatable {
         return names
     }
 
-    /// The shared libraries that stand in this process.
+    /// The shared libraries that are loaded in this process.
     private static var mapped: [LoadedLibrary] {
         let lines = ProcessFile.text("/proc/self/maps").split(separator: "\n")
         var paths: [String] = []

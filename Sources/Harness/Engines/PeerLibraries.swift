@@ -7,9 +7,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// The files that the user chose for libraries of engines, in place of those that the program was linked with.
+/// Library files that the user chose for engines, instead of those that the program was linked with.
 ///
-/// A process hears of them by its environment, as its children do: workers, steps and the sides of a comparison.
+/// Passed in the environment, so that all child processes get them: workers, steps and the sides of a comparison.
 package enum PeerLibraries {
     /// Names of libraries and their files, a line each: `rocksdb=/opt/lib/librocksdb.so.9`.
     package static let variable = "ASSAY_PEER_LIBRARIES"
@@ -17,7 +17,7 @@ package enum PeerLibraries {
     package struct Choice: Sendable, Hashable {
         /// Such as `rocksdb`: ``Engine/library`` of the engines that it is for.
         package var name: String
-        /// From the root.
+        /// Absolute.
         package var path: String
 
         package init(name: String, path: String) {
@@ -26,7 +26,7 @@ package enum PeerLibraries {
         }
     }
 
-    /// As this process was told, by name.
+    /// The choices that this process got, by name.
     package static let choices: [Choice] = {
         guard let text = getenv(variable) else { return [] }
         return read(String(cString: text))
@@ -45,13 +45,13 @@ package enum PeerLibraries {
 
     private static let files = Mutex<[String: EngineFile?]>([:])
 
-    /// The file that was chosen for a library, with its digest; nil where none was, or it cannot be read any more.
+    /// The file that was chosen for a library, with its digest; nil where none was chosen, or it cannot be read.
     package static func file(of library: String) -> EngineFile? {
         guard let choice = choices.first(where: { $0.name == library }) else { return nil }
         return file(at: choice.path)
     }
 
-    /// The file with its digest, which is worked out once in a process. nil where it cannot be read.
+    /// The file with its digest, computed once per process. nil where it cannot be read.
     package static func file(at path: String) -> EngineFile? {
         files.withLock { files in
             if let file = files[path] { return file }
@@ -61,8 +61,7 @@ package enum PeerLibraries {
         }
     }
 
-    /// Why the engine's functions do not come from the file that was chosen for it; nil where they do, and where none
-    /// was chosen.
+    /// Why the engine's functions do not come from the chosen file; nil where they do, and where none was chosen.
     package static func objection(to engine: any Engine) -> String? {
         guard let chosen = engine.peerLibrary, let function = engine.libraryFunction else { return nil }
         let wanted = FileTree.absolute(chosen.path) ?? chosen.path
@@ -75,8 +74,7 @@ package enum PeerLibraries {
 }
 
 extension Engine {
-    /// File names of the libraries of the engine that have assertions compiled in: figures of their speed are not
-    /// those that its users get.
+    /// File names of the engine's libraries that are built with assertions: their speed is not that of release builds.
     package var assertions: [String] {
         guard let function = libraryFunction, let library = LoadedLibrary.of(function: function),
             library.object?.hasAssertions == true
@@ -84,7 +82,7 @@ extension Engine {
         return [library.fileName]
     }
 
-    /// What the report says of the engine's libraries beside its settings.
+    /// The engine's libraries, as the report shows them beside its settings.
     package var librarySettings: [EngineSetting] {
         var list = compiledSettings
         if let peerLibrary {

@@ -1,9 +1,9 @@
 import Measuring
 import RunRecords
 
-// Rows and questions of the family `queries`. They are told apart from data sets because every value may be null.
+// Rows and queries of the family `queries`. They are separate from data sets because every value may be null.
 
-/// A row whose values may be null. `number`, `real` and `text` stand in two columns each, one with an index and one
+/// A row whose values may be null. `number`, `real` and `text` have two columns each, one with an index and one
 /// without.
 package struct ProbeRow: Hashable, Sendable {
     package var id: Int64
@@ -45,10 +45,10 @@ package enum ProbeQuantifier: String, Hashable, Sendable, CaseIterable {
     case any, none, all
 }
 
-/// What a row has to be like.
+/// A condition on a row.
 ///
-/// Null equals null, differs from everything else, and is in no order. A friend that is not there counts as one whose
-/// values are all null. Text is compared by its bytes, or folded first.
+/// Null equals null, differs from every other value, and has no order. A missing friend counts as one whose values
+/// are all null. Text is compared by its bytes, or after case folding.
 package indirect enum ProbeCondition: Hashable, Sendable {
     case compare(ProbeColumn, ProbeComparison, Value)
     case oneOf(ProbeColumn, [Value])
@@ -60,7 +60,7 @@ package indirect enum ProbeCondition: Hashable, Sendable {
     case not(ProbeCondition)
 }
 
-/// Rows in an order: first the condition, then the sort, then one row for each value of `distinct`, then the limit.
+/// A query for rows: first the condition, then the sort, then one row for each value of `distinct`, then the limit.
 package struct ProbeQuery: Hashable, Sendable {
     package struct Sort: Hashable, Sendable {
         package var column: ProbeColumn
@@ -72,7 +72,7 @@ package struct ProbeQuery: Hashable, Sendable {
         }
     }
 
-    /// What it is an example of: figures are given by it.
+    /// The kind of query, by which figures are grouped.
     package var kind: String
     package var condition: ProbeCondition
     /// Null before numbers and text; rows that are equal stay in the order of their ids.
@@ -92,7 +92,8 @@ package struct ProbeQuery: Hashable, Sendable {
     }
 }
 
-/// Numbers of a column, over the rows that match. Nulls are skipped; extremes skip what is not a number as well.
+/// Aggregates of a column over the matching rows. Nulls are skipped; minimum and maximum also skip what is not a
+/// number.
 package struct ProbeAggregates: Hashable, Sendable {
     package var count: Int
     package var least: Value
@@ -112,30 +113,30 @@ package struct ProbeAggregates: Hashable, Sendable {
 
 /// Capability `probes`. The location is empty when the session is opened.
 package protocol ProbeSession: Session {
-    /// One transaction: rows of ids that are there are replaced, others added; then those of `deleted` go, with the
+    /// One transaction: replaces rows whose ids exist, adds the others; then deletes the rows of `deleted`, with the
     /// links to them.
     func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError)
 
-    /// The ids of the rows, in the order asked for. Without a sort in any order.
+    /// The ids of the rows, in the requested order. Without a sort in any order.
     func select(_ query: ProbeQuery) throws(EngineError) -> [Int64]
 
-    /// Of `number`, `real` or their twins with an index.
+    /// Of `number`, `real` or their indexed twins.
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates
 
-    /// Every row as it stands, by id.
+    /// Every row, by id.
     func readProbes() throws(EngineError) -> [ProbeRow]
 
-    /// Why the engine cannot ask this; nil where it can.
+    /// Why the engine cannot run a query with this condition; nil where it can.
     func reasonToDecline(_ condition: ProbeCondition) -> String?
 
     /// Whether a value that is not a number comes back as it was stored; an engine may store null in its place.
     var storesNaN: Bool { get }
 
-    /// For each value the id of one row whose column, `indexedNumber` or `indexedText`, is equal to it: the first row
-    /// that the engine finds. -1 where there is none.
+    /// For each value the id of the first row the engine finds whose column, `indexedNumber` or `indexedText`, equals
+    /// it. -1 where there is none.
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64]
 
-    /// Deletes the rows that match in one transaction, with the links to them; without a condition every row there is.
+    /// Deletes the matching rows in one transaction, with the links to them; all rows without a condition.
     /// `beforeCommit` is called between the last deletion and the commit.
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError)
 }

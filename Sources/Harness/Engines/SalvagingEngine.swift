@@ -1,16 +1,16 @@
-/// An engine that gets back what it can of a damaged database, by means of its own. Capability `salvages`.
+/// An engine that can recover data from a damaged database. Capability `salvages`.
 package protocol SalvagingEngine: Engine {
-    /// What does it, for the report: `strata salvage`.
+    /// The tool that does so, for the report: `strata salvage`.
     var salvageMeans: String { get }
 
-    /// Why this machine lacks those means; nil where it has them. Asked before any child is forked.
+    /// Why this machine lacks that tool; nil where it has it. Asked before any child is forked.
     func reasonNotToSalvage() -> String?
 
-    /// Puts what can be got back into an empty location, as a database that the engine opens. The damaged one is a copy
-    /// that may be changed.
+    /// Recovers data into an empty location, as a database that the engine opens. The damaged database is a copy that
+    /// may be changed.
     ///
-    /// - Returns: what the engine says that is missing there; nil for one that says nothing of it, whatever is.
-    /// - Throws: of kind `damaged` where it finds nothing to be got back; of another kind why it did not try.
+    /// - Returns: the losses that the engine reports; nil for an engine that does not report losses.
+    /// - Throws: of kind `damaged` where it finds nothing to recover; of another kind where it did not try.
     func salvage(
         _ damaged: DatabaseLocation, into rescued: DatabaseLocation
     ) throws(EngineError) -> SalvageClaim?
@@ -20,13 +20,13 @@ extension SalvagingEngine {
     package func reasonNotToSalvage() -> String? { nil }
 }
 
-/// What an engine says that it could not get back of a damaged database.
+/// The losses that an engine reports after recovering a damaged database.
 package struct SalvageClaim: Sendable, Equatable {
-    /// Keys between two ends, both included.
+    /// A range of keys, both ends included.
     package struct Keys: Sendable, Equatable {
         package var low: Int64
         package var high: Int64
-        /// Rows among them that are meant; nil where nothing says how many.
+        /// Number of lost rows in the range; nil where it is unknown.
         package var rows: Int?
 
         package init(low: Int64, high: Int64, rows: Int?) {
@@ -38,7 +38,7 @@ package struct SalvageClaim: Sendable, Equatable {
         package func contains(_ key: Int64) -> Bool { low <= key && key <= high }
     }
 
-    /// A column that rows have lost, and read as its default or as null.
+    /// A column that rows have lost: it now reads as its default or as null.
     package struct LostColumn: Sendable, Equatable {
         package var name: String
         package var rows: Int
@@ -51,29 +51,29 @@ package struct SalvageClaim: Sendable, Equatable {
         }
     }
 
-    /// Of a table.
+    /// Loss of one table.
     package struct Loss: Sendable, Equatable {
         package var table: String
         package var rows = 0
-        /// False where at least so many are lost.
+        /// False where the count is a lower bound.
         package var isExact = true
         package var keys: [Keys] = []
         package var columns: [LostColumn] = []
-        /// Rows that came back and may be older, or none of this database.
+        /// Recovered rows that may be outdated, or not of this database.
         package var uncertainRows = 0
-        /// Links to lost rows that were taken out.
+        /// Links to lost rows that were removed.
         package var removedLinks = 0
 
         package init(table: String) { self.table = table }
     }
 
-    /// Every table that came back, or that is known to be lost.
+    /// Every table that was recovered, or is known to be lost.
     package var losses: [Loss] = []
-    /// Transactions behind the last checkpoint are lost; nothing says which rows they made.
+    /// Transactions after the last checkpoint are lost; which rows they made is unknown.
     package var losesTransactions = false
-    /// Tables or columns came back under other names.
+    /// Tables or columns were recovered under other names.
     package var losesNames = false
-    /// Nothing is missing, and nothing may be older than it was.
+    /// Nothing is missing, and nothing is older than it was.
     package var isWhole = true
 
     package init() {}

@@ -10,16 +10,16 @@ import RunRecords
 
 /// An open database, used by one thread.
 package protocol Session: AnyObject {
-    /// Position is left 0: the caller knows what it counts.
+    /// `position` is left 0: the caller knows what it counts.
     func sizes() throws(EngineError) -> SizePoint
-    /// After this no other call is made. Must leave the files as after a clean shutdown.
+    /// No other call follows. Must leave the files as after a clean shutdown.
     func close() throws(EngineError)
 }
 
-/// Sums what was read, without order: integer bits and real bits are added (wrapping), a text adds its length in bytes
-/// times 31, plus its first and its last byte. Cheap enough to stand inside a measured loop.
+/// A digest of values read, independent of their order: integer bits and real bits are added (wrapping), a text adds
+/// its length in bytes times 31, plus its first and its last byte. Cheap enough for a measured loop.
 ///
-/// Usable from inline: without that what is `@inlinable` in a type that only the package sees is a call for each row.
+/// `@usableFromInline`: otherwise `@inlinable` code in package-internal types costs a call for each row.
 @usableFromInline
 package struct ReadDigest: Hashable, Sendable {
     @usableFromInline
@@ -55,7 +55,7 @@ package struct ReadDigest: Hashable, Sendable {
         text.withUTF8 { add(utf8: $0) }
     }
 
-    /// Adds all that another one has counted.
+    /// Adds another digest to this one.
     package mutating func add(_ other: ReadDigest) {
         count &+= other.count
         sum &+= other.sum
@@ -77,9 +77,9 @@ package struct ReadDigest: Hashable, Sendable {
 
 /// How many reads share a version of the database.
 package enum SnapshotUse: String, Sendable, CaseIterable {
-    /// One snapshot, or one read transaction, for the whole batch: all of it sees one state.
+    /// One snapshot, or one read transaction, for the whole batch: all reads see one state.
     case batch
-    /// The newest version for each read: what a program without transactions gets, and pays.
+    /// The newest version for each read: what a program without transactions gets, at its cost.
     case each
 }
 
@@ -102,14 +102,14 @@ package struct PointReads: Sendable {
 /// Receives the rows of a full read.
 package protocol RowSink: AnyObject {
     /// `row` is the row index in the data set: for a keyed table the position of its key in the loaded data, else the
-    /// order of insertion. `values` stand in the order of the table's columns. Called in ascending order of `row`.
-    /// Answers whether to go on.
+    /// order of insertion. `values` are in the order of the table's columns. Called in ascending order of `row`.
+    /// Returns whether to continue.
     func receive(table: String, row: Int, values: [Value]) -> Bool
 }
 
 /// Tables with typed columns. Capability `tables`.
 package protocol TableSession: Session {
-    /// Creates the tables with their columns and indexes, and no rows. `tables` may hold rows: they are ignored.
+    /// Creates the tables with their columns and indexes, and no rows: rows of `tables` are ignored.
     func create(_ tables: TableSet) throws(EngineError)
 
     /// Creates the tables and inserts all rows in one transaction that is durable, in the session's class, on return.
@@ -128,18 +128,18 @@ package protocol TableSession: Session {
     func rowCount(table: String) throws(EngineError) -> Int
 
     /// Reads every value of every row, table by table in the order of `schema`, whose rows are ignored. Links come as
-    /// row indexes. Throws the engine's error where it meets damage: rows handed over before stand as read.
+    /// row indexes. Throws the engine's error where it meets damage: the rows before it have been passed to the sink.
     func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError)
 }
 
 /// Objects that the program holds and reads again and again. Capability `held-objects`.
 package protocol HeldObjectSession: Session {
-    /// Fetches the objects and keeps them; those held before are let go.
+    /// Fetches the objects and keeps them; releases those held before.
     func hold(table: String, keys: [Int64]) throws(EngineError)
-    /// Reads the property `count` times, going round the held objects in order.
+    /// Reads the property `count` times, cycling through the held objects in order.
     func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
-    /// The same by the fastest way that the language has, which no program is written in: without counting references.
-    /// nil where that is no other way.
+    /// The same by the fastest means of the language, without reference counting, which programs do not use. nil where
+    /// there is no such means.
     func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest?
 }
 
@@ -147,7 +147,7 @@ extension HeldObjectSession {
     package func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest? { nil }
 }
 
-/// Rows where an integer column is above a bound and a real column below another.
+/// Rows with an integer column above a bound and a real column below another.
 package struct TwoColumnFilter: Sendable {
     package var table: String
     package var integer: String
@@ -164,7 +164,7 @@ package struct TwoColumnFilter: Sendable {
     }
 }
 
-/// How an engine hands rows to a program that goes through them.
+/// How an engine passes rows to a program that iterates over them.
 package enum RowSteps: String, Sendable {
     case oneByOne = ""
     /// Many rows at a time, as arrays of decoded columns.
@@ -173,7 +173,7 @@ package enum RowSteps: String, Sendable {
 
 /// Capability `queries`. None of these uses an index.
 package protocol QuerySession: Session {
-    /// What `iterate` does: figures of the one and the other do not compare.
+    /// How `iterate` passes rows: figures of the two ways do not compare.
     var rowSteps: RowSteps { get }
     /// Number of rows whose text column equals `text`.
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int
@@ -181,7 +181,7 @@ package protocol QuerySession: Session {
     func sum(table: String, column: String) throws(EngineError) -> Int64
     /// Number of rows that pass the filter.
     func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int
-    /// Goes through the rows one by one, as the engine hands them to its users, and reads an integer of each.
+    /// Iterates over the rows one by one, as the engine offers it to its users, and reads an integer of each.
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest
 }
 
@@ -189,7 +189,7 @@ extension QuerySession {
     package var rowSteps: RowSteps { .oneByOne }
 }
 
-/// A walk over links.
+/// A traversal of links.
 package struct Traversal: Sendable {
     package enum Direction: String, Sendable {
         /// From the rows of `table` to the targets of `column`; `property` belongs to the target table.
@@ -230,12 +230,12 @@ package protocol LinkSession: Session {
 
 /// Capability `updates`.
 package protocol UpdateSession: Session {
-    /// Sets the integer column of the rows with these primary keys, all in one transaction.
+    /// Sets the integer column of the rows with these primary keys, in one transaction.
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError)
 
     /// Reads the integer column of one row, adds 1 and writes it back, each time in a transaction of its own. Where
-    /// another session holds the lock the adapter waits or tries again, as its engine's users would. Returns the
-    /// number acknowledged.
+    /// another session holds the lock, the adapter waits or retries, as users of its engine would. Returns the number
+    /// of acknowledged commits.
     func increment(
         table: String, column: String, key: Int64, times: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> Int
@@ -266,13 +266,13 @@ package protocol SnapshotSession: Session {
 
 /// Capability `compaction`.
 package protocol CompactionSession: Session {
-    /// Moves live data together and gives the rest of the file back.
+    /// Moves live data together and returns free space to the file system.
     func compact() throws(EngineError)
 }
 
-/// Needs no capability: found by `as?`. Engines whose settings can be asked for conform to it.
+/// Needs no capability: found by `as?`. Engines whose settings can be queried conform to it.
 package protocol SettingsSession: Session {
-    /// The settings that the open database says it has, by the names of the engine's `settings(for:)`: not what was
-    /// asked for. Settings that the engine does not tell are left out.
+    /// The settings that the open database reports, by the names of the engine's `settings(for:)`, which may differ
+    /// from those requested. Settings that the engine does not report are left out.
     func observedSettings() throws(EngineError) -> [EngineSetting]
 }

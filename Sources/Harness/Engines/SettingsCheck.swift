@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A setting that the engine says it has, and that is not what the report says of it.
+/// A setting whose value in the engine differs from the one in the report.
 package struct SettingDifference: Hashable, Sendable, CustomStringConvertible {
     package var name: String
     package var stated: String
@@ -9,15 +9,15 @@ package struct SettingDifference: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(name) is \(observed), not \(stated)" }
 }
 
-/// Compares what an adapter says it sets with what the open database answers.
+/// Compares the settings that an adapter states with those that the open database reports.
 ///
-/// A figure stands under the class of its durability. Where the database is in another one, the figure belongs to no
-/// class, and its case is inconclusive.
+/// A figure is listed under its durability class. Where the database is in another class, the figure belongs to none,
+/// and its case is inconclusive.
 package enum SettingsCheck {
-    /// The settings of the session's answer that differ from the stated ones, in the order of the answer.
+    /// The reported settings of the session that differ from the stated ones, in the order of the session's answer.
     ///
-    /// A setting that is stated and not observed is no difference: many cannot be asked for. One that is observed and
-    /// not stated is a difference, as the check would compare nothing where a name is misspelt.
+    /// A setting that is stated and not reported is no difference: many cannot be queried. One that is reported and not
+    /// stated is a difference: otherwise a misspelt name would be compared with nothing.
     package static func differences(
         stated: [EngineSetting], observed: [EngineSetting]
     ) -> [SettingDifference] {
@@ -28,7 +28,7 @@ package enum SettingsCheck {
         }
     }
 
-    /// The same of an open session; nil where the engine answers no questions about its settings.
+    /// The same for an open session; nil where the engine does not report its settings.
     package static func differences(
         _ session: any Session, stated settings: EngineSettings
     ) throws(EngineError) -> [SettingDifference]? {
@@ -36,8 +36,8 @@ package enum SettingsCheck {
         return differences(stated: settings.list, observed: try session.observedSettings())
     }
 
-    /// The same of a database that is made for it, with tables and without a row, in an empty directory: what every
-    /// other database of this process gets.
+    /// The same for a database that is created for this check, with tables and without rows, in an empty directory: it
+    /// gets the settings that every other database of this process gets.
     package static func differences(
         _ engine: any Engine, _ durability: DurabilityClass, tables: TableSet, at location: DatabaseLocation
     ) throws(EngineError) -> [SettingDifference]? {

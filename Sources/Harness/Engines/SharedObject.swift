@@ -1,19 +1,19 @@
-/// What the file of a shared library (ELF, 64 bits, little-endian) says to the loader: its own name, the libraries that
-/// it needs, and the functions that it takes from others.
+/// What the file of a shared library (ELF, 64 bits, little-endian) tells the loader: its own name, the libraries that
+/// it needs, and the symbols that it imports.
 ///
-/// Every place and length is checked against the file: one that is cut or forged says less, and crashes nothing.
+/// Every offset and length is checked against the file: a truncated or forged file gives less, and crashes nothing.
 package struct SharedObject: Sendable, Equatable {
-    /// By which programs that were linked with it look for it; empty where it has none.
+    /// The name that programs linked with it look for; empty where it has none.
     package private(set) var name = ""
-    /// Names of the libraries that it is loaded with.
+    /// Names of the libraries that it needs.
     package private(set) var needed: [String] = []
-    /// Names of functions and data that it has not itself.
+    /// Names of functions and data that it imports.
     package private(set) var imports: Set<String> = []
 
-    /// Called where an assertion of C fails, and imported only by what was compiled without NDEBUG.
+    /// Called when a C assertion fails, and imported only by code that was compiled without NDEBUG.
     private static let failures: Set<String> = ["__assert_fail", "__assert_perror_fail", "__assert"]
 
-    /// Whether code in it ends the process where one of its authors' assumptions does not hold.
+    /// Whether it contains assertions that end the process.
     package var hasAssertions: Bool { !imports.isDisjoint(with: Self.failures) }
 
     /// nil where there is no such file.
@@ -22,7 +22,7 @@ package struct SharedObject: Sendable, Equatable {
         self = object
     }
 
-    /// nil where the bytes are no such file.
+    /// nil where the bytes are not such a file.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard let image = ELFImage(bytes) else { return nil }
         let table = image.dynamicTable
@@ -57,7 +57,7 @@ private struct ELFImage {
     }
 
     private static let symbolSize = 24
-    /// More symbols than any library has: bounds what a forged count costs.
+    /// More symbols than any library has: bounds the cost of a forged count.
     private static let most = 1 << 22
 
     private let bytes: UnsafeRawBufferPointer
@@ -97,7 +97,7 @@ private struct ELFImage {
         return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: Int(place), as: Number.self))
     }
 
-    /// Where in the file stands what is loaded at an address.
+    /// The offset in the file of what is loaded at an address.
     private func offset(of address: UInt64) -> UInt64? {
         for segment in segments where address >= segment.address && address - segment.address < segment.size {
             let (offset, overflows) = segment.fileOffset.addingReportingOverflow(address - segment.address)
@@ -108,7 +108,7 @@ private struct ELFImage {
 
     private func place(_ tag: UInt64) -> UInt64? { dynamicTable[tag].first.flatMap(offset) }
 
-    /// Empty where it lies outside of the table of strings.
+    /// Empty where it lies outside of the string table.
     func string(at index: UInt64) -> String {
         guard let start = place(Tag.strings), let size = dynamicTable[Tag.stringsSize].first, index < size,
             start <= UInt64(bytes.count), index < UInt64(bytes.count) - start
@@ -119,8 +119,7 @@ private struct ELFImage {
         return String(decoding: bytes[first..<end].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// How many symbols there are, or at least those that are taken from elsewhere: the newer table of hashes begins
-    /// behind them.
+    /// The number of symbols, or at least of imported ones: the newer hash table covers only the symbols after those.
     private var symbolCount: Int {
         let older = place(Tag.hash).flatMap { number(UInt32.self, at: $0 &+ 4) }
         let newer = place(Tag.gnuHash).flatMap { number(UInt32.self, at: $0 &+ 4) }

@@ -1,17 +1,17 @@
 import RunRecords
 
-/// What a transaction is going to do, as far as engines ask beforehand.
+/// What a transaction is going to do, for engines that need to know in advance.
 package enum TransactionAccess: Sendable {
-    /// Reads alone: engines with versions give it one, and no lock.
+    /// Only reads: engines with versions give it one, and no lock.
     case reading
     case writing
 }
 
 /// Transactions that the caller begins and ends, over cells that ``TransactionCells`` made. Capability `transactions`.
 ///
-/// One transaction at a time per session. Its isolation is what the engine's promise of isolation says, by the engine's
-/// own means: the adapter adds no lock of its own. Where another session holds a lock it waits or tries again, as the
-/// engine's users would. A call that throws leaves the transaction open: the caller rolls it back.
+/// One transaction at a time per session. Its isolation level is the one that the engine promises, by the engine's own
+/// means: the adapter adds no lock. Where another session holds a lock, it waits or retries, as users of the engine
+/// would. A call that throws leaves the transaction open: the caller rolls it back.
 package protocol TransactionSession: Session {
     func begin(_ access: TransactionAccess) throws(EngineError)
 
@@ -19,26 +19,26 @@ package protocol TransactionSession: Session {
     func read(_ cell: Int) throws(EngineError) -> Int64
     func write(_ cell: Int, _ value: Int64) throws(EngineError)
 
-    /// The text of a cell: a list is one text, its elements with commas between.
+    /// The text of a cell: a list is one text of elements separated by commas.
     func readText(_ cell: Int) throws(EngineError) -> String
     func writeText(_ cell: Int, _ text: String) throws(EngineError)
 
-    /// When it throws nobody knows whether the transaction is done.
+    /// When it throws, it is unknown whether the transaction committed.
     func commit() throws(EngineError)
     func rollback() throws(EngineError)
 }
 
-/// An engine gave a text for a cell that nobody wrote, and did not say that anything is wrong: it is not the engine
-/// that found it.
+/// An engine returned a text for a cell that no transaction wrote, and reported no error: the harness found it, not
+/// the engine.
 package struct UnwrittenTextError: Error, CustomStringConvertible {
     package let cell: Int
     package let text: String
 
-    package var description: String { "cell \(cell) has a text that nobody wrote: \(text.prefix(80))" }
+    package var description: String { "cell \(cell) has a text that no transaction wrote: \(text.prefix(80))" }
 }
 
 extension TransactionSession {
-    /// Throws: what the engine refused, as an `EngineError`; `UnwrittenTextError` for a text that is no list.
+    /// Throws: what the engine refused, as an `EngineError`; `UnwrittenTextError` for a text that is not a list.
     package func readList(_ cell: Int) throws -> [Int64] {
         let text = try readText(cell)
         if text.isEmpty { return [] }
@@ -50,7 +50,7 @@ extension TransactionSession {
         return elements
     }
 
-    /// Reads the list and writes it back: an element costs no row of its own.
+    /// Reads the list and writes it back: an element has no row of its own.
     package func append(_ cell: Int, _ element: Int64) throws(EngineError) {
         let text = try readText(cell)
         try writeText(cell, text.isEmpty ? "\(element)" : "\(text),\(element)")
@@ -58,7 +58,7 @@ extension TransactionSession {
 }
 
 /// The table that transactions work on: persons, since every engine has a class or a table for them. A cell is a row:
-/// its number is the age, its text the name.
+/// its number is in `age`, its text in `name`.
 package enum TransactionCells {
     package static let table = "Person"
     package static let key = "id"

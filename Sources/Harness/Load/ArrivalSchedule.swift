@@ -6,16 +6,16 @@ import Seeds
     import Darwin
 #endif
 
-/// When the operations of an open loop are due: at a rate that does not ask how the ones before went.
+/// When the operations of an open loop are due: at a rate that does not depend on how long earlier ones took.
 package struct ArrivalSchedule: Sendable {
     package enum Spacing: String, Sendable, CaseIterable {
-        /// One like the other.
+        /// Equal distances.
         case constant
-        /// As requests come that know nothing of each other: exponential distances, so that some come close together.
+        /// Independent requests: exponential distances, so that some arrivals come close together.
         case poisson
     }
 
-    /// The middle distance of two arrivals.
+    /// The mean distance of two arrivals.
     package let meanNanoseconds: Double
     private let spacing: Spacing
     private var random: RandomStream
@@ -29,12 +29,12 @@ package struct ArrivalSchedule: Sendable {
         random = RandomStream(seed)
     }
 
-    /// Nanoseconds from the beginning to the next arrival; none is ever left out.
+    /// Nanoseconds from the start to the next arrival. No arrival is skipped.
     package mutating func next() -> UInt64 {
         switch spacing {
         case .constant: time += meanNanoseconds
         case .poisson:
-            // Of 53 bits, above 0 and at most 1.
+            // From 53 random bits; above 0 and at most 1.
             let share = Double((random.next() >> 11) + 1) * 0x1p-53
             time -= log(share) * meanNanoseconds
         }

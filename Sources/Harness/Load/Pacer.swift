@@ -6,13 +6,13 @@ import Measuring
     import Darwin
 #endif
 
-/// What a pacer looks at and sleeps by.
+/// The clock of a pacer.
 package protocol PacerClock {
     func now() -> UInt64
     func sleep(nanoseconds: UInt64)
 }
 
-/// The machine's.
+/// The machine's clock.
 package struct SystemPacerClock: PacerClock {
     package init() {}
 
@@ -21,42 +21,42 @@ package struct SystemPacerClock: PacerClock {
     package func sleep(nanoseconds: UInt64) {
         var time = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        // A signal that wakes it early is one more look at the clock.
+        // A signal may wake it early: the pacer then reads the clock once more.
         nanosleep(&time, nil)
     }
 }
 
-/// Gives a thread its arrivals on a schedule: sleeps until shortly before each, and looks at the clock from there on.
+/// Gives a thread its arrivals on a schedule: sleeps until shortly before each, then polls the clock.
 ///
-/// Whoever measures from the moment at which an operation was due sees what a stall does to those that wait behind it;
-/// whoever measures from the moment at which it began sees one slow operation. An arrival that is due already is handed
-/// out at once, and none is left out: the thread has its backlog, as a server has its queue.
+/// Latency measured from the due time shows how a stall delays the operations queued behind it; latency measured
+/// from the start of each operation shows only one slow operation. An arrival that is already due is returned at once,
+/// and none is skipped: the thread has a backlog, as a server has a queue.
 ///
-/// How late arrivals came that nobody was in the way of is the pacer's own doing, and the machine's: `lateness`. A
-/// figure from an open loop is worth no more than that is small.
+/// `lateness` is the delay of arrivals that the thread waited for: an error of the pacer and the machine, not of the
+/// engine. Figures of an open loop are valid only while it is small.
 package struct Pacer<Clock: PacerClock> {
     private let clock: Clock
     private var schedule: ArrivalSchedule
     private let start: UInt64
-    /// What the pacer looks at the clock for at most, instead of sleeping.
+    /// The longest time before an arrival that is spent polling the clock instead of sleeping.
     private let margin: UInt64
-    /// Of arrivals that the thread waited for: from when they were due to when they were handed out.
+    /// Of arrivals that the thread waited for: the time from due to returned.
     package private(set) var lateness = Histogram()
     /// Arrivals that were due before the thread asked for them.
     package private(set) var overdue = 0
 
-    /// Longer than a system without promises oversleeps, as a rule.
+    /// Most systems without real-time guarantees oversleep by less than this.
     private static var longestMargin: UInt64 { 60_000 }
 
     package init(_ schedule: ArrivalSchedule, clock: Clock) {
         self.clock = clock
         self.schedule = schedule
         start = clock.now()
-        // At high rates the thread still sleeps half of its time.
+        // At high rates the thread still sleeps for half of its time.
         margin = min(Self.longestMargin, UInt64(schedule.meanNanoseconds / 2))
     }
 
-    /// Waits until the next operation is due, and answers when that was.
+    /// Waits until the next operation is due, and returns its due time.
     package mutating func next() -> UInt64 {
         let due = start &+ schedule.next()
         var now = clock.now()

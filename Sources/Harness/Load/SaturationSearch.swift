@@ -1,8 +1,8 @@
-/// Looks for the largest rate that holds, by halving: what is tried next follows from what held so far.
+/// Searches for the largest sustainable rate by bisection: the results so far decide the next rate.
 ///
-/// The first rate is a guess, such as what a closed loop reached. While rates hold it goes up by half; once one has not
-/// held, into the middle between the largest that held and the smallest that did not. A rate that does not hold is
-/// tried a second time before that is believed: one pause of the machine in a short window is no saturation.
+/// The first rate is a guess, such as the throughput of a closed loop. While rates hold, the next is larger by half;
+/// after the first failure it is the middle between the largest rate that held and the smallest that failed. A failed
+/// rate is tried a second time: one pause of the machine in a short window is not saturation.
 package struct SaturationSearch: Sendable {
     package struct Attempt: Sendable, Equatable {
         package var rate: Double
@@ -10,20 +10,20 @@ package struct SaturationSearch: Sendable {
     }
 
     package private(set) var attempts: [Attempt] = []
-    /// The largest rate that held; nil while none has.
+    /// The largest rate that held; nil before there is one.
     package private(set) var largest: Double?
-    /// The smallest that did not, twice.
+    /// The smallest rate that failed twice.
     package private(set) var smallest: Double?
     private let guess: Double
     private let most: Int
     private var repeated: Double?
 
-    /// Closer than this the two ends need not come.
+    /// The search ends when the two ends differ by less than this factor.
     private static let closeness = 1.1
 
     /// - Parameters:
     ///   - guess: above 0.
-    ///   - most: how many windows may be spent.
+    ///   - most: the number of windows that the search may take.
     package init(guess: Double, most: Int) {
         precondition(guess > 0 && most > 0, "a search needs a rate to begin with, and something to spend")
         self.guess = guess
@@ -42,7 +42,7 @@ package struct SaturationSearch: Sendable {
         }
     }
 
-    /// What came of the rate that `next` named.
+    /// Records the result of the rate that `next` returned.
     package mutating func note(holds: Bool) {
         guard let rate = next else { return }
         attempts.append(Attempt(rate: rate, holds: holds))

@@ -1,15 +1,15 @@
 import Measuring
 import RunRecords
 
-/// Says what came of a case, from how its worker ended and what it reported.
+/// Decides the verdict of a case from the end of its worker and the worker's report.
 struct CaseJudge: Sendable {
     let rule: VerdictRule
 
-    /// Puts what came of the worker into the result, and judges it.
+    /// Adds the end and the report of the worker to the result, and judges it.
     ///
     /// - Parameters:
-    ///   - share: the seconds that the budget gave the case; nil where it had no share of its own.
-    ///   - directory: where its files still are.
+    ///   - share: the case's share of the budget in seconds; nil where it has none.
+    ///   - directory: the directory of the case, which still holds its files.
     func conclude(
         _ end: WorkerEnd, _ blank: CaseResult, _ scenario: any Scenario, _ engine: any Engine, share: Double?,
         directory: String
@@ -61,11 +61,11 @@ struct CaseJudge: Sendable {
         "latency_ns", "operation_ns", "duration_ms", "open_us", "longest_wait_ms", "recovery_ms",
     ]
 
-    /// A time that is longer than the process lived, by the clock of another one: the clock went back or jumped while
-    /// the case ran. A step back makes a time of centuries, since times are differences without a sign.
+    /// A duration that exceeds the life of the process, as the runner's clock measured it: the clock stepped back or
+    /// jumped during the case. A step back gives a duration of centuries, since durations are unsigned differences.
     static func clockFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
         let nanoseconds = ["ns": 1.0, "us": 1e3, "ms": 1e6]
-        // The two processes do not look at the same moment.
+        // The two processes do not read the clock at the same moment.
         let limit = Double(end.durationNanoseconds) * 1.01 + 1e7
         let impossible = result.samples.first { sample in
             guard clocked.contains(sample.metric.name), let unit = nanoseconds[sample.metric.unit] else { return false }
@@ -77,8 +77,8 @@ struct CaseJudge: Sendable {
         }
     }
 
-    /// A limit of memory that ended somebody, or that nobody reached, says nothing about an engine: oracle and harness
-    /// stand in it, too.
+    /// A memory limit for which the kernel killed a process, or that was never reached, says nothing about an engine:
+    /// oracle and harness are under the same limit.
     func bound(_ end: WorkerEnd, _ result: inout CaseResult) {
         guard let memory = end.memory else { return }
         let metric = Metric("memory_limit_reached", unit: "count", .neutral, .measured)
@@ -95,7 +95,7 @@ struct CaseJudge: Sendable {
         result.leavePromisesOpen()
     }
 
-    /// A machine that lacks what a case needs is no engine's fault. Asked while the case's files are still there.
+    /// A machine that lacks what a case needs is not the engine's fault. Called while the case's files still exist.
     func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
         guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
             let reason = HarnessFault.reason(after: end, directory: directory)
@@ -113,7 +113,7 @@ struct CaseJudge: Sendable {
         (seconds * 10).rounded() / 10
     }
 
-    /// A worker that crashed, hung or took too much memory is an outcome of its own, beside what it reported before.
+    /// A worker that crashed, hung or exceeded its memory limit adds an outcome to those that it reported before.
     /// - Returns: that outcome as a trial; nil where the worker ended by itself.
     private func addProcessOutcome(_ end: WorkerEnd, _ result: inout CaseResult) -> Trial? {
         var outcome = end.stopped
@@ -137,7 +137,7 @@ struct CaseJudge: Sendable {
         return trial
     }
 
-    /// What makes the case a failure of the harness; nil when it is a statement about the engine.
+    /// Why the case is a failure of the harness; nil when it is a statement about the engine.
     private func harnessFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
         if let failure = end.report?.harnessFailure { return failure }
         if let first = end.report?.brokenTrials.first {

@@ -1,11 +1,11 @@
 import RunRecords
 
-/// What came of opening a database and reading every value of it.
+/// The result of opening a database and reading every value of it.
 package struct ContentFinding: Hashable, Sendable {
     package var outcome: Outcome
-    /// What was wrong, or the engine's own words; empty where all is right.
+    /// The first difference, or the engine's own message; empty where everything is right.
     package var detail: String
-    /// What the open cells hold, in the order in which they were asked for; nil where no integer was read.
+    /// The values of the open cells, in the order in which they were asked for; nil where no integer was read.
     package var numbers: [Int64?]
 
     package init(_ outcome: Outcome, _ detail: String = "", numbers: [Int64?] = []) {
@@ -15,13 +15,13 @@ package struct ContentFinding: Hashable, Sendable {
     }
 }
 
-/// Says what became of a database that may be damaged, by opening it and reading everything.
+/// Judges a database that may be damaged: opens it and reads everything.
 package enum DamageOracle {
     /// Opens, reads every value and compares it with `expected`.
     ///
-    /// An error of kind `damaged` counts as detected only when all that was read before is right: one wrong value that
-    /// came without an error makes the outcome `silently-wrong`, and so do missing rows. An error of another kind
-    /// is `refused`. All data in place is `correct`. The open session is closed; an error there is the outcome where
+    /// An error of kind `damaged` counts as detected only when everything read before it is right: one wrong value
+    /// without an error makes the outcome `silently-wrong`, and so do missing rows. An error of another kind gives
+    /// `refused`; all data in place gives `correct`. The session is closed; an error of the close is the outcome where
     /// everything read was right.
     package static func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: TableSet
@@ -36,7 +36,7 @@ package enum DamageOracle {
         return (finding.outcome, finding.detail)
     }
 
-    /// The same; `open` may hold anything, and what they hold is told.
+    /// The same; the cells of `open` may hold any value, and the finding lists their values.
     package static func read(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: ExactOracle,
         open: [CellPlace] = []
@@ -53,7 +53,7 @@ package enum DamageOracle {
         return read(tables, expected: expected, open: open)
     }
 
-    /// The same of a session that is open; it is closed afterwards.
+    /// The same for an open session, which is closed afterwards.
     package static func read(
         _ session: any TableSession, expected: ExactOracle, open: [CellPlace] = []
     ) -> ContentFinding {
@@ -65,7 +65,7 @@ package enum DamageOracle {
         return finding
     }
 
-    /// The same by a comparison of one's own, of all tables of the schema.
+    /// The same with a comparison of the caller's, over all tables of the schema.
     package static func read(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, schema: TableSet,
         into comparison: some ContentComparison
@@ -80,7 +80,7 @@ package enum DamageOracle {
         }
     }
 
-    /// The same of rows that are made as they are read.
+    /// The same for expected rows that are generated during the read.
     package static func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation,
         inPieces source: any RangedDatasetSource, size: Int

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// An in-memory model of the data: runs the same operations as the engine, and says what every read must give.
+/// An in-memory model of the data: runs the same operations as the engine, and gives the right answer to every read.
 ///
 /// Rows are named by their index in the loaded data; rows inserted later follow. Deleted rows keep their index.
 package struct ExactOracle: Sendable {
@@ -15,12 +15,12 @@ package struct ExactOracle: Sendable {
         }
     }
 
-    /// What `TableSession.readPoints` must return. Keys that are not there add nothing.
+    /// What `TableSession.readPoints` must return. Missing keys add nothing.
     package func digest(_ reads: PointReads) -> ReadDigest {
         var digest = ReadDigest()
         guard let table = tables[reads.table] else { return digest }
         let columns = reads.columns.compactMap { table.content.columnIndex($0) }
-        // Of few rows each is read many times: what it adds is worked out once.
+        // With few rows each is read many times: compute its contribution once.
         let rows = table.content.rowCount
         var known = [ReadDigest?](repeating: nil, count: reads.keys.count > rows ? rows : 0)
         for key in reads.keys {
@@ -176,7 +176,7 @@ package struct ModelTable: Sendable {
         }
     }
 
-    /// For each row of the target table the rows of this one that link to it, once per link.
+    /// For each row of the target table the rows of this table that link to it, once per link.
     func backlinks(column: Int, targetCount: Int) -> [[Int]] {
         var owners = [[Int]](repeating: [], count: targetCount)
         for row in liveRows {

@@ -6,14 +6,14 @@ import RunRecords
     import Darwin
 #endif
 
-/// What the files of an engine are for, by their names: `data-wal` of one and `000008.log` of another are both what a
-/// commit is durable in.
+/// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another are both the
+/// log.
 struct FileRoles {
     private var known: [String: DatabaseFile.Role] = [:]
     private let patterns: [(pattern: String, role: DatabaseFile.Role)]
 
-    /// - Parameter directory: the files of databases that stand somewhere below it are known by their names; the
-    ///   engine's patterns tell of others.
+    /// - Parameter directory: the role of each file of a database below it is known by name; other names are matched
+    ///   with the engine's patterns.
     init(_ engine: any Engine, below directory: String) {
         patterns =
             engine.coordinationPatterns.map { ($0, .lock) } + engine.constantPatterns.map { ($0, .data) }
@@ -25,12 +25,12 @@ struct FileRoles {
         }
     }
 
-    /// The text with a role in place of the name of each file of the engine.
+    /// The text with each name of an engine file replaced by its role.
     func named(_ text: String) -> String {
         var result = ""
         var word = ""
         func end() {
-            // A full stop ends a sentence.
+            // A full stop at the end belongs to the sentence.
             let name = String(word.reversed().drop { $0 == "." }.reversed())
             result += (role(of: name) ?? name) + word.dropFirst(name.count)
             word = ""
@@ -55,7 +55,7 @@ struct FileRoles {
 
     private static func baseName(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
-    /// A sweep leaves hundreds of directories with the same names in them: the first ones tell.
+    /// A sweep leaves hundreds of directories with the same names in them: the first ones suffice.
     private static let mostDirectories = 64
 
     private static func directories(below root: String) -> [String] {
@@ -65,7 +65,7 @@ struct FileRoles {
             let directory = found[place]
             place += 1
             let names: [String]
-            // What is gone meanwhile tells nothing.
+            // A directory that was removed meanwhile adds no names.
             do { names = try FileTree.names(in: directory) } catch { continue }
             for name in names.sorted() where found.count < mostDirectories {
                 let path = directory + "/" + name

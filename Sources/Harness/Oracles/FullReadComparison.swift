@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A value of a row, by names.
+/// A value of a row, by table, column and row.
 package struct CellPlace: Hashable, Sendable {
     package var table: String
     package var row: Int
@@ -13,27 +13,27 @@ package struct CellPlace: Hashable, Sendable {
     }
 }
 
-/// Compares the rows of a full read with what has to be there.
+/// Compares the rows of a full read with the expected rows.
 package protocol ContentComparison: RowSink {
-    /// What was wrong first, in a sentence; nil while all is right.
+    /// The first difference, in a sentence; nil while there is none.
     var difference: String? { get }
-    /// To be called after a read that came to its end: are rows missing?
+    /// Call it after a read that reached the end: checks for missing rows.
     func finish()
 }
 
-/// Compares the rows of a full read with the model, as they come. Stops at the first difference.
+/// Compares the rows of a full read with the model as they arrive. Stops at the first difference.
 ///
-/// Every value of every row counts, and their order. The open cells alone may hold anything: what they hold is kept,
-/// for an oracle that knows only between which bounds it has to lie.
+/// Every value of every row counts, and so does their order. Only the open cells may hold any value; it is kept for
+/// an oracle that knows bounds for it.
 package final class FullReadComparison: ContentComparison {
     private let oracle: ExactOracle
     /// Columns by table and row.
     private let open: [String: [Int: Set<Int>]]
     private var nextRow: [String: Int] = [:]
     package private(set) var rowCount = 0
-    /// What was wrong first, in a sentence; nil while all is right.
+    /// The first difference, in a sentence; nil while there is none.
     package private(set) var difference: String?
-    /// What the open cells hold, as far as they were read.
+    /// The values of the open cells that were read.
     package private(set) var found: [CellPlace: Value] = [:]
 
     package init(_ oracle: ExactOracle, open cells: some Sequence<CellPlace> = EmptyCollection()) {
@@ -74,7 +74,7 @@ package final class FullReadComparison: ContentComparison {
         return true
     }
 
-    /// To be called after a read that came to its end: are rows missing?
+    /// Call it after a read that reached the end: checks for missing rows.
     package func finish() {
         guard difference == nil else { return }
         for table in oracle.schema.tables {
@@ -101,7 +101,8 @@ package final class FullReadComparison: ContentComparison {
     }
 
     /// Reals are compared by their bits: a flipped sign of zero is a difference, and not-a-number equals itself. Texts
-    /// are compared by their bytes: to Swift's `String` a letter with an accent behind it equals the letter with one.
+    /// are compared by their bytes: Swift's `String` treats a letter with a combining accent as equal to the accented
+    /// letter.
     package static func isSame(_ expected: Value, _ got: Value) -> Bool {
         switch (expected, got) {
         case (.real(let first), .real(let second)): first.bitPattern == second.bitPattern

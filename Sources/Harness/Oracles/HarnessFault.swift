@@ -7,20 +7,20 @@ import RunRecords
     import Darwin
 #endif
 
-/// Tells what the machine did to a case from what the engine did.
+/// Tells faults of the machine from failures of the engine.
 ///
-/// Asked only after a case or a trial ended badly, while its files are still there. A sentence is a fault of what is
-/// under the harness, with its remedy: no verdict on the engine. The case's own memory limit is none.
+/// Called only after a case or a trial ended badly, while its files still exist. The result is a sentence about a
+/// fault of the machine, with its remedy, and no verdict on the engine. The case's own memory limit is not a fault.
 package enum HarnessFault {
     /// Below this much free space a database cannot work.
     static let reserveBytes: UInt64 = 2 << 20
-    /// An engine that says that the disk is full is believed while less than this is free: it may have given back since
+    /// An engine's message that the disk is full is believed while less than this is free: it may have freed since then
     /// what it could not use.
     static let doubtBytes: UInt64 = 512 << 20
-    /// An engine that has more files open than this loses them.
+    /// With more open files than this the limit is the engine's fault: it leaks descriptors.
     static let honestFileCount: UInt64 = 4_096
 
-    /// After a worker process.
+    /// The fault behind the end of a worker process.
     package static func reason(after end: WorkerEnd, directory: String) -> String? {
         if case .signalled(let signal) = end.end, end.stopped == nil,
             let reason = reason(signal: signal)
@@ -35,7 +35,7 @@ package enum HarnessFault {
         return reason(in: directory) ?? reason(texts: texts, directory: directory)
     }
 
-    /// Of a signal that no engine sends: somebody else ended the process.
+    /// For a signal that no engine sends: it came from outside the process.
     static func reason(signal: Int32) -> String? {
         switch signal {
         case SIGKILL:
@@ -47,7 +47,7 @@ package enum HarnessFault {
         }
     }
 
-    /// Looks at the file system; `probing`: and writes to it as the engine would.
+    /// Checks the file system; with `probing` also writes to it, as the engine would.
     package static func reason(in directory: String, probing: Bool = true) -> String? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
@@ -86,7 +86,7 @@ package enum HarnessFault {
         "the disk under \(directory) is full (\(free) free): make room, or name another place with --out"
     }
 
-    /// What a failed call of the harness's own says about the machine; nil where it says nothing.
+    /// The fault that an error code of the harness's own call shows; nil where it shows none.
     package static func reason(code: Int32, directory: String) -> String? {
         switch code {
         case ENOSPC: full(directory, "nothing")
@@ -100,7 +100,7 @@ package enum HarnessFault {
         }
     }
 
-    /// What an engine's words say, where the machine bears them out.
+    /// The fault that an engine's messages name, where a check of the machine confirms it.
     static func reason(texts: [String], directory: String) -> String? {
         func says(_ words: [String]) -> Bool {
             texts.contains { text in words.contains { text.contains($0) } }

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// What increments of one number add up to, where nothing but the sum is known: their number lies between those that
-/// were acknowledged and those that were attempted. Where every read and write is known a checker of histories says
-/// more.
+/// Judges the sum of increments of one number, where only the sum is known: the number of effective increments is at
+/// least the acknowledged ones and at most the attempted ones. Where every read and write is known, a checker of
+/// histories finds more.
 package enum IncrementSum {
     package static func judge(
         initial: Int64, acknowledged: Int64, attempted: Int64, final: Int64

@@ -1,10 +1,10 @@
 import RunRecords
 import Seeds
 
-/// Compares the rows of a full read with those of a data set that is made piece by piece as the read goes on: for
-/// databases that are larger than memory should hold twice.
+/// Compares the rows of a full read with those of a data set that is generated in pieces during the read: for databases
+/// of which memory cannot hold a second copy.
 final class PiecewiseComparison: ContentComparison {
-    /// The set's tables without their rows.
+    /// The data set's tables without their rows.
     let schema: TableSet
     private let source: any RangedDatasetSource
     private let size: Int
@@ -13,7 +13,7 @@ final class PiecewiseComparison: ContentComparison {
     private var nextRow = 0
     private(set) var difference: String?
 
-    /// Made at a time.
+    /// Rows that are generated at a time.
     private static let rowsOfAPiece = 4_096
 
     init(_ source: any RangedDatasetSource, size: Int) throws {

@@ -1,12 +1,12 @@
 import RunRecords
 import Seeds
 
-/// Knows single rows of a case's main table, as it was loaded.
+/// Gives the expected values of single rows of a case's main table, as it was loaded.
 ///
-/// A data set that comes in pieces is never made whole: what a case needs of ten million rows are the few thousand that
-/// it reads.
+/// A data set that comes in pieces is never generated as a whole: of ten million rows a case needs the few thousand
+/// that it reads.
 package struct RowOracle {
-    /// The tables; without rows where the set comes in pieces.
+    /// The tables; without rows where the data set comes in pieces.
     package let schema: TableSet
     package let rowCount: Int
     private let exact: ExactOracle?
@@ -37,8 +37,8 @@ package struct RowOracle {
 
     package func key(ofRow row: Int) -> Int64 { source == nil ? keys[row] : Int64(row) }
 
-    /// What `TableSession.readPoints` must return for rows that nobody has changed.
-    /// Complexity: O(keys), with an allocation or two for each where the set comes in pieces.
+    /// What `TableSession.readPoints` must return for unchanged rows.
+    /// Complexity: O(keys), with one or two allocations each where the data set comes in pieces.
     package func digest(_ reads: PointReads) -> ReadDigest {
         if let exact { return exact.digest(reads) }
         var digest = ReadDigest()

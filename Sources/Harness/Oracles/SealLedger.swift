@@ -1,10 +1,10 @@
 import RunRecords
 
-/// The nonces of all that an engine sealed, as it was seen on a disk, and a look for what is not sealed at all.
+/// Records the nonces of all sealed units seen on a disk, and finds contents that are not sealed.
 ///
-/// A nonce that serves twice under one key gives both texts away. Whose key it is cannot be seen without the key, and
-/// need not be: nonces are random, so that two are never the same. A unit that is seen again as it was, at its place,
-/// is the same unit.
+/// A nonce used twice under one key reveals both texts. Which key was used cannot be seen, and need not be: nonces are
+/// random, so that no two are equal, whatever the key. The same unit seen again, unchanged and at its place, is not a
+/// reuse.
 package struct SealLedger {
     private struct Place: Equatable {
         var path: String
@@ -13,12 +13,12 @@ package struct SealLedger {
     }
 
     private let engine: any EncryptingEngine
-    /// Texts that are in the database, none of which may be found in its files.
+    /// Texts of the database, none of which may appear in its files.
     private let secrets: [[UInt8]]
     private var places: [[UInt8]: Place] = [:]
-    /// Units that were seen.
+    /// Number of units seen.
     package var count: Int { places.count }
-    /// The first thing that is wrong; nil where nothing is.
+    /// The first fault; nil without one.
     package private(set) var fault: String?
 
     package init(_ engine: any EncryptingEngine, secrets: [String]) {
@@ -26,14 +26,14 @@ package struct SealLedger {
         self.secrets = secrets.map { Array($0.utf8) }
     }
 
-    /// Looks at all bytes of a file, or at what one write put there.
+    /// Checks all bytes of a file, or the bytes of one write.
     package mutating func add(_ bytes: [UInt8], of path: String, at offset: Int = 0) {
         guard fault == nil else { return }
         var here: [[UInt8]: Int] = [:]
         for unit in engine.sealedUnits(in: bytes, of: path, at: offset) {
             let place = Place(path: path, offset: unit.offset, tag: unit.tag)
             let known = places.updateValue(place, forKey: unit.nonce)
-            // Two in one look are two, even where their bytes are the same.
+            // Two units in one call are different units, even where their bytes are equal.
             if let other = here.updateValue(unit.offset, forKey: unit.nonce) {
                 fault = "bytes \(other) and \(unit.offset) of \(path) are sealed under one nonce"
             } else if let known, known != place {
@@ -52,14 +52,14 @@ package struct SealLedger {
         }
     }
 
-    /// The same for the files of a database, but for those that its processes talk through.
+    /// The same for the files of a database, except those for coordination between processes.
     package mutating func add(_ engine: any Engine, at location: DatabaseLocation) throws {
         for file in engine.files(at: location) where file.role != .lock {
             add(try FileTree.readBytes(file.path), of: file.path)
         }
     }
 
-    /// What is wrong with all that was looked at; nil where nothing is.
+    /// The fault of everything checked; nil without one.
     package var finding: String? {
         fault ?? (count == 0 ? "nothing in the files of an encrypted database is sealed" : nil)
     }
@@ -85,7 +85,7 @@ extension CaseContext {
         return SealLedger(engine, secrets: try secrets ?? Self.secrets(try tables()))
     }
 
-    /// Texts that are long enough to be in no sealed file by accident.
+    /// Texts that are too long to appear in a sealed file by accident.
     package static func secrets(_ tables: TableSet) -> [String] {
         let main = tables.main
         guard main.rowCount > 0 else { return [] }
@@ -95,22 +95,21 @@ extension CaseContext {
         }
     }
 
-    /// Compares the nonces in the files of a database that no process writes, of an encrypted one, as one trial
-    /// of the case.
+    /// Checks the nonces in the files of an encrypted database that no process writes, as one trial of the case.
     package func judgeSeals(at location: DatabaseLocation, address: String = "seals") throws {
         guard var ledger = try sealLedger() else { return }
         try ledger.add(engine, at: location)
         add(ledger, address: address)
     }
 
-    /// What is wrong with them; nil where nothing is.
+    /// The fault in these files; nil without one.
     package func sealFault(at location: DatabaseLocation) throws -> String? {
         guard var ledger = try sealLedger() else { return nil }
         try ledger.add(engine, at: location)
         return ledger.finding
     }
 
-    /// The same of files that were read already.
+    /// The same for files that were read already.
     package func judgeSeals(_ files: [(path: String, bytes: [UInt8])], address: String = "seals") throws {
         guard var ledger = try sealLedger() else { return }
         for file in files { ledger.add(file.bytes, of: file.path) }

@@ -4,9 +4,9 @@ import RunRecords
 package struct VerdictRule: Sendable {
     package struct Judgement: Sendable {
         package var verdict: Verdict
-        /// Why, in a sentence; empty for a pass.
+        /// The reason, in a sentence; empty for a pass.
         package var message: String
-        /// Every promise that the scenario tries, and what the outcomes say of it.
+        /// Every promise that the scenario tests, with its state after these outcomes.
         package var promises: [JudgedPromise]
     }
 
@@ -16,9 +16,9 @@ package struct VerdictRule: Sendable {
         self.known = known
     }
 
-    /// A wrong outcome is one that the scenario does not accept. It is a violation when every engine has to get the
-    /// scenario right (`expects` nil) or the engine promises what the scenario expects; else it is `unpromised`.
-    /// A crash, a hang and a memory blow-up are also a violation for an engine that promises to survive damage.
+    /// A wrong outcome is one that the scenario does not accept. It is a violation when every engine must get the
+    /// scenario right (`expects` nil), or when the engine promises what the scenario expects; else it is `unpromised`.
+    /// A crash, a hang and an exceeded memory limit are also violations for an engine that promises to survive damage.
     package func judge(
         _ outcomes: [OutcomeCount], test: Case, scenario: any Scenario, engine: any Engine
     ) -> Judgement {
@@ -49,7 +49,7 @@ package struct VerdictRule: Sendable {
 
     // MARK: Promises
 
-    /// What some wrong outcome of the scenario would break; nil stands for what every engine has to get right.
+    /// The promises that wrong outcomes of the scenario would break; nil stands for what every engine must get right.
     private static func asked(of scenario: any Scenario) -> [Promise.Kind?] {
         var asked: [Promise.Kind?] = []
         for outcome in Outcome.allCases where !scenario.accepts.contains(outcome) {
@@ -69,20 +69,20 @@ package struct VerdictRule: Sendable {
         return engine.isolation.map { $0 >= scenario.isolation } ?? false
     }
 
-    /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine has to get right, nil where the
-    /// engine promised nothing that it breaks.
+    /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine must get right, nil where the engine
+    /// made no promise that it breaks.
     private func brokenPromise(
         _ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine, _ test: Case
     ) -> Promise.Kind?? {
         let kind = scenario.promise(brokenBy: outcome)
         if isMade(kind, scenario, engine, test) { return .some(kind) }
-        // A limit that the process has is no damage.
+        // A limit of the process is not damage.
         if kind == .survivesLimits { return nil }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
         return endsProcess.contains(outcome) && engine.promises(.survivesDamage) ? .some(.survivesDamage) : nil
     }
 
-    /// Those that were asked, and beside them what an outcome broke that nobody asked about.
+    /// The tested promises, and those that an outcome broke though the scenario does not test them.
     private func judged(
         _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], _ broken: [(OutcomeCount, KnownViolation?)],
         _ scenario: any Scenario, _ engine: any Engine, _ test: Case
@@ -103,10 +103,11 @@ package struct VerdictRule: Sendable {
         return list
     }
 
-    /// Outcomes that cost time or room alone.
+    /// Outcomes that cost only time or space.
     private static let costly: Set<Outcome> = [.hung, .overSize]
 
-    /// Of what has no name the outcome tells what it costs: an engine that hangs, or compacts nothing, loses nothing.
+    /// Without a named promise the outcome decides the concern: an engine that hangs, or does not compact, loses no
+    /// data.
     private func promise(
         _ kind: Promise.Kind?, _ state: JudgedPromise.State, by outcome: Outcome?
     ) -> JudgedPromise {
@@ -117,8 +118,8 @@ package struct VerdictRule: Sendable {
 
     // MARK: Words
 
-    /// What would have been right in a case where `outcome` came: what the scenario accepts, whose promise that is, and
-    /// each bound that the case sets, with its meaning. `correct, as strata promises: ... Allowed: bound=4, times ...`.
+    /// The right outcome of a case in which `outcome` came: what the scenario accepts, which engine promises it, and
+    /// each bound of the case with its meaning. `correct, as strata promises: ... Allowed: bound=4, times ...`.
     package func expectation(
         against outcome: Outcome, of test: Case, scenario: any Scenario, engine: (any Engine)?
     ) -> String {
@@ -144,7 +145,7 @@ package struct VerdictRule: Sendable {
         return ", though \(engine.name) promises: \(promise.sentence)"
     }
 
-    /// Isolation with the level that the scenario needs.
+    /// The promise as text; isolation with the level that the scenario needs.
     private static func words(_ kind: Promise.Kind, _ scenario: any Scenario) -> String {
         kind == .isolation ? "\(scenario.isolation.rawValue) isolation" : kind.rawValue
     }

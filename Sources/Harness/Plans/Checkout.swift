@@ -9,18 +9,18 @@ import RunRecords
 
 /// Finds the files that belong to a program: plans and the list of known violations.
 ///
-/// Looked up in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
-/// `Benchmarks/Plans` or `share/assay/Plans` beside the program or above it, so that a program in `.build/release`
-/// finds its checkout, and one in `/usr/lib/assay` what was installed with it.
+/// Searched in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
+/// `Benchmarks/Plans` or `share/assay/Plans` in the directory of the program or in one above it, so that a program in
+/// `.build/release` finds its checkout, and one in `/usr/lib/assay` the installed files.
 package struct Checkout: Sendable {
-    /// Holds the plans.
+    /// The directory of the plans.
     package var plansDirectory: String
 
     package init(plansDirectory: String) {
         self.plansDirectory = plansDirectory
     }
 
-    /// The violations that are known here: none where there is no checkout and none was named.
+    /// The known violations: none where there is no checkout and no file was named.
     package static func knownViolations(
         given: String?, executable: String, registries: Registries? = nil
     ) throws -> [KnownViolation] {
@@ -79,28 +79,28 @@ package struct Checkout: Sendable {
         return try Plan.read(try FileTree.readText(file), name: name, file: file)
     }
 
-    /// Of a plan that is given by name or by path.
+    /// The name of a plan that is given by name or by path.
     package static func name(ofPlan given: String) -> String {
         let file = String(given.split(separator: "/").last ?? "")
         return file.hasSuffix(".json5") ? String(file.dropLast(6)) : file
     }
 
-    /// Of a baseline that is given by name or by path.
+    /// The name of a baseline that is given by name or by path.
     package static func name(ofBaseline given: String) -> String {
         let file = String(given.split(separator: "/").last ?? "")
         return file.hasSuffix(".json") ? String(file.dropLast(5)) : file
     }
 
-    /// The violations that are known, from `known.json5` beside the plans' directory; none when there is no such file.
+    /// The known violations of `known.json5` beside the plans' directory; none without such a file.
     ///
-    /// `registries`: what its names are looked up in.
+    /// `registries`: where its names are looked up.
     package func knownViolations(_ registries: Registries? = nil) throws -> [KnownViolation] {
         let file = plansDirectory + "/../known.json5"
         guard FileTree.exists(file) else { return [] }
         return try KnownViolation.read(try FileTree.readText(file), file: file, registries: registries)
     }
 
-    /// Where a baseline of that name is kept: in `Baselines` beside the plans' directory. A path when it has a slash or
+    /// The path of a baseline: in `Baselines` beside the plans' directory, unless the name is a path, with a slash or
     /// the extension.
     package func baselineFile(_ name: String) -> String {
         if name.contains("/") || name.hasSuffix(".json") { return name }
@@ -112,16 +112,16 @@ package struct Checkout: Sendable {
         return parent + "/Baselines"
     }
 
-    /// Names of the baselines, ascending; none where there is no directory of them.
+    /// Names of the baselines, ascending; none without their directory.
     package func baselineNames() throws -> [String] {
         guard FileTree.isDirectory(baselinesDirectory) else { return [] }
         let files = try FileTree.names(in: baselinesDirectory).filter { $0.hasSuffix(".json") }
         return files.map { String($0.dropLast(5)) }
     }
 
-    /// Which scenario has to find which mistakes: the files of `Mistakes` beside the plans' directory.
+    /// The mistakes that each scenario must find: the files of `Mistakes` beside the plans' directory.
     ///
-    /// - Parameter content: what the name `content` stands for.
+    /// - Parameter content: the mistakes that the name `content` stands for.
     package func mistakeList(content: [String]) throws -> MistakeList {
         let directory = plansDirectory + "/../Mistakes"
         var list = MistakeList()
@@ -137,7 +137,7 @@ package struct Checkout: Sendable {
         return list
     }
 
-    /// Commit and branch of the checkout, without starting git; empty where there is none.
+    /// Commit and branch of the checkout, read without git; empty without a checkout.
     package func revision() -> (commit: String, branch: String) {
         let root = plansDirectory == "Benchmarks/Plans" ? "." : plansDirectory + "/../.."
         guard let head = try? FileTree.readText(root + "/.git/HEAD") else { return ("", "") }

@@ -9,7 +9,7 @@ package struct KnownViolation: Sendable, Equatable {
     package var outcome: Outcome
     /// nil: on any data set.
     package var dataset: String?
-    /// Parameters that the case has to have; others may have any value.
+    /// Parameters that the case must have; others may have any value.
     package var parameters: [String: String] = [:]
     package var reason: String
 
@@ -29,9 +29,10 @@ package struct KnownViolation: Sendable, Equatable {
             }
     }
 
-    /// Reads the list: an array of objects with scenario, engine, outcome, reason, and perhaps dataset and parameters.
+    /// Reads the list: an array of objects with scenario, engine, outcome, reason, and optionally dataset and
+    /// parameters.
     ///
-    /// `registries`: what the names are looked up in; nil where nobody goes by them.
+    /// `registries`: where the names are looked up; nil to accept any name.
     package static func read(
         _ text: String, file: String, registries: Registries? = nil
     ) throws(PlanError) -> [KnownViolation] {
@@ -81,7 +82,7 @@ package struct KnownViolation: Sendable, Equatable {
         return parameters
     }
 
-    /// A name that nothing has would excuse nothing, and nobody would hear of it.
+    /// An unknown name would excuse nothing, without a warning.
     private static func checkNames(
         _ reader: PlanObject, file: String, _ registries: Registries
     ) throws(PlanError) {
@@ -98,7 +99,7 @@ package struct KnownViolation: Sendable, Equatable {
         }
     }
 
-    /// The entries whose case ran to its end and had no such outcome: what they excuse may be mended.
+    /// Entries whose case ran to its end without such an outcome: the violation may be fixed.
     package static func notNeeded(_ known: [KnownViolation], by results: [CaseResult]) -> [KnownViolation] {
         let judged: Set<Verdict> = [.pass, .known, .violation, .unpromised]
         return known.filter { entry in

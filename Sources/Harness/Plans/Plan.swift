@@ -3,7 +3,7 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// A text of a plan with its place, so that a wrong name can be pointed at.
+/// A text of a plan with its place, for error messages.
 package struct PlanName: Hashable, Sendable {
     package var text: String
     package var position: TextPosition?
@@ -20,12 +20,12 @@ package struct PlanName: Hashable, Sendable {
     }
 }
 
-/// One entry of a plan: a scenario with lists that are multiplied out.
+/// One entry of a plan: a scenario with lists, of which every combination is a case.
 package struct PlanEntry: Sendable {
     package var scenario: PlanName
     /// nil: the plan's.
     package var engines: [PlanName]?
-    /// Engines of the plan that it does not run on, where it names no engines of its own.
+    /// Engines of the plan that the entry skips, where it names no engines of its own.
     package var except: [PlanName] = []
     /// nil: the scenario's own data set.
     package var datasets: [PlanName]?
@@ -34,11 +34,11 @@ package struct PlanEntry: Sendable {
     package var durability: [DurabilityClass]?
     package var seeds: [Seed]?
     package var parameters: [PlanParameter] = []
-    /// The case's share of the budget relative to other entries.
+    /// Weight of the entry's cases when the budget is divided.
     package var weight: Double = 1
-    /// Whether its cases are compared: measured in the plan's rounds, one engine of each comparison as two sides.
+    /// Whether its cases are compared: measured in the plan's rounds, with one engine of each comparison as two sides.
     package var isHeadline = false
-    /// Whether the run fails to decide when one of its cases does; nil: as the plan says.
+    /// Whether an inconclusive case of it leaves the run undecided; nil: as the plan says.
     package var isRequired: Bool?
 
     package init(scenario: PlanName) {
@@ -65,21 +65,21 @@ package struct Plan: Sendable {
     package var budgetSeconds: Double?
     /// A worker that holds more anonymous memory than this ends as `memory-limit`.
     package var memoryMegabytes = 3_072
-    /// How long a case may go on after its share of the budget before it counts as hung.
+    /// How long a case may run past its share of the budget before it counts as hung.
     package var hangSeconds = 60.0
     package var engines: [PlanName] = []
     package var durability: [DurabilityClass] = [.full]
     package var entries: [PlanEntry] = []
-    /// How often each headline case is measured at most, every time in a process of its own. Where no case is marked as
-    /// headline, every case is one.
+    /// Most measurements of each headline case, each in a process of its own. Where no case is marked as headline, all
+    /// are.
     package var rounds = 1
-    /// false: its figures mean nothing and are not shown, and its cases may share the machine.
+    /// false: figures mean nothing and are not shown; cases may run at the same time.
     package var measures = true
-    /// Whether a case that comes to no conclusion leaves the run undecided, unless its entry says otherwise.
+    /// Whether an inconclusive case leaves the run undecided, unless its entry says otherwise.
     package var isRequired = true
-    /// Whether instructions are counted, which takes a process more per measurement, and some fifty times as long.
+    /// Whether instructions are counted: in one more process per measurement, which takes some fifty times as long.
     package var countsInstructions = false
-    /// What `assay gate` holds the run to, beside a baseline.
+    /// Budgets that `assay gate` checks, besides a baseline.
     package var budgets: [PlanBudget] = []
 
     package init(name: String, file: String, summary: String = "") {
@@ -91,8 +91,8 @@ package struct Plan: Sendable {
     /// Whether some cases are measured in rounds and the others once.
     var marksHeadlines: Bool { entries.contains(where: \.isHeadline) }
 
-    /// Throws: `PlanError` with the place of what is wrong. Names of scenarios, engines and data sets are checked
-    /// when the plan is expanded.
+    /// Throws: `PlanError` with the place of the mistake. Names of scenarios, engines and data sets are checked when
+    /// the plan is expanded.
     package static func read(_ text: String, name: String, file: String) throws(PlanError) -> Plan {
         var plan = Plan(name: name, file: file)
         let root = try JSONNode.read(text, file: file)
@@ -162,7 +162,7 @@ package struct Plan: Sendable {
     }
 }
 
-/// Members of an object by name and type, in a file that people write: a plan, a case file.
+/// Typed access to the members of an object in a file that people write: a plan, a case file.
 package struct PlanObject {
     private let members: [JSONNode.Member]
     private let file: String
@@ -267,7 +267,7 @@ extension JSONNode {
         return elements
     }
 
-    /// The elements of a list; a single value stands for a list of one.
+    /// The elements of a list; a single value counts as a list of one.
     package func list() throws(PlanError) -> [JSONNode] {
         guard case .array(let elements) = content else { return [self] }
         return elements
@@ -285,7 +285,7 @@ extension JSONNode {
         return integer
     }
 
-    /// A text, a number or a truth value, as a text: what a parameter can be.
+    /// A text, a number or a boolean as text: the value of a parameter.
     package func scalar(_ file: String) throws(PlanError) -> PlanName {
         switch content {
         case .string(let text): return PlanName(text, at: position)

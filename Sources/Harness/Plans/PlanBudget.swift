@@ -2,11 +2,11 @@ import Commands
 import JSONText
 import RunRecords
 
-/// A budget of a plan with its place, so that a wrong name can be pointed at.
+/// A budget of a plan with its place, for error messages.
 package struct PlanBudget: Sendable {
-    /// `SCENARIO.ENGINE.METRIC` and shorter forms, as it was written.
+    /// `SCENARIO.ENGINE.METRIC` or a shorter form, as written.
     package var name: PlanName
-    /// The limit as it was written.
+    /// The limit as written.
     package var text: String
     package var limit: BudgetLimit
 
@@ -25,7 +25,7 @@ package struct PlanBudget: Sendable {
         return budgets
     }
 
-    /// Looks the parts of the name up.
+    /// Resolves the parts of the name.
     func budget(file: String, _ registries: Registries) throws(PlanError) -> Budget {
         var parts = name.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard (1...3).contains(parts.count), let metric = parts.popLast() else {
@@ -59,7 +59,7 @@ package struct PlanBudget: Sendable {
 }
 
 extension Plan {
-    /// Throws: `PlanError` for a budget that names no counter, or a scenario or an engine that nothing is.
+    /// Throws: `PlanError` for a budget that names no counter, or an unknown scenario or engine.
     package func checkedBudgets(_ registries: Registries) throws(PlanError) -> [Budget] {
         var checked: [Budget] = []
         for budget in budgets { checked.append(try budget.budget(file: file, registries)) }

@@ -1,6 +1,6 @@
 import JSONText
 
-/// A plan, or another file that people write, that cannot be used, and where.
+/// A mistake in a plan, or in another file that people write, with its place.
 package struct PlanError: Error, Equatable, CustomStringConvertible {
     package var file: String
     package var message: String

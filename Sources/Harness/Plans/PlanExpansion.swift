@@ -2,7 +2,7 @@ import Commands
 import RunRecords
 import Seeds
 
-/// What the command line changes about a plan.
+/// Options of the command line that change a plan.
 package struct PlanFilter: Sendable {
     package var scenarios: [String] = []
     package var engines: [String] = []
@@ -17,27 +17,27 @@ package struct PlanFilter: Sendable {
     package init() {}
 }
 
-/// A case of a run, and what is known before it starts.
+/// A case of a run, with what is known before it starts.
 package struct PlannedCase: Sendable {
     package var test: Case
     package var weight: Double
     /// Set where the case does not run: `not-built`, `not-applicable`.
     package var verdict: Verdict?
     package var reason: String
-    /// Measured in the rounds of the plan, beside the other engines.
+    /// Measured in the rounds of the plan, compared with the other engines.
     package var isHeadline = false
     /// Each round measures it as two sides.
     package var hasControl = false
-    /// The run is undecided when this case comes to no conclusion.
+    /// Leaves the run undecided when it is inconclusive.
     package var isRequired = true
 }
 
 extension PlannedCase {
-    /// A case that is of no plan: of a case file.
+    /// A case without a plan, such as that of a case file.
     package init(_ test: Case) { self.init(test: test, weight: 1, verdict: nil, reason: "") }
 }
 
-/// Multiplies a plan out into cases.
+/// Expands a plan into cases.
 package struct PlanExpansion {
     let plan: Plan
     let filter: PlanFilter
@@ -49,10 +49,10 @@ package struct PlanExpansion {
         self.registries = registries
     }
 
-    /// The cases in the order of the plan; a case that two entries give stands once.
+    /// The cases in the order of the plan; a case of two entries appears once.
     ///
     /// A scenario that the filter names and the plan lacks is added with its defaults.
-    /// Throws: `PlanError` for names that nothing has, with the nearest right one.
+    /// Throws: `PlanError` for unknown names, with the nearest known one.
     package func cases() throws(PlanError) -> [PlannedCase] {
         var cases: [PlannedCase] = []
         var seen: Set<String> = []
@@ -67,7 +67,7 @@ package struct PlanExpansion {
         return cases
     }
 
-    /// Asked for objects alone, an engine without links between its rows has nothing to compare.
+    /// With `--only objects` an engine without links between rows has nothing to compare.
     private func isInLayer(_ planned: PlannedCase) -> Bool {
         guard filter.layers == [.objects], let engine = registries.engines.engine(named: planned.test.engine) else {
             return true
@@ -177,8 +177,8 @@ package struct PlanExpansion {
         return names.filter { !entry.except.contains($0) }.map(\.text)
     }
 
-    /// The engines of an entry that the command line leaves. A scenario that is asked for by name runs on an engine
-    /// that is asked for by name, also where no entry of it has that.
+    /// The engines of an entry that the command line keeps. A scenario named on the command line runs on an engine
+    /// named there, even where none of its entries has that engine.
     private func chosenEngines(_ entry: PlanEntry) throws(PlanError) -> [String] {
         let list = try engines(entry)
         if filter.engines.isEmpty { return list }
@@ -188,7 +188,7 @@ package struct PlanExpansion {
         return filter.engines.filter { list.contains($0) || !elsewhere.contains($0) }
     }
 
-    /// An engine of the command line that nothing of the plan runs on would be left out without a word.
+    /// Throws for an engine of the command line that the plan does not run on: it would be left out silently.
     private func checkEngines(_ entries: [PlanEntry]) throws(PlanError) {
         guard filter.scenarios.isEmpty, !filter.engines.isEmpty else { return }
         var planned: [String] = []
@@ -228,7 +228,7 @@ package struct PlanExpansion {
         guard let own = dataset.defaultSize else { return [0] }
         if let size = filter.size { return [size] }
         let sizes = entry.sizes ?? [own]
-        // To have no row is no size of a data set: 0 stands for one that decides itself.
+        // 0 is not a size: it stands for a data set that decides its own.
         guard sizes.allSatisfy({ $0 > 0 }) else {
             throw PlanError(
                 file: plan.file, "\(entry.scenario.text): sizes needs whole numbers from 1", at: entry.scenario.position
@@ -237,7 +237,7 @@ package struct PlanExpansion {
         return sizes
     }
 
-    /// Every combination of the parameters' values, those not named at their default.
+    /// Every combination of the parameters' values; parameters not named have their defaults.
     private func parameterSets(
         _ entry: PlanEntry, _ scenario: any Scenario
     ) throws(PlanError) -> [[CaseParameter]] {
@@ -260,7 +260,7 @@ package struct PlanExpansion {
                     throw PlanError(file: file, "\(scenario.slug): \(error)", at: value.position)
                 }
             }
-            // The ordinary condition is none, and stands in no case.
+            // The default of a condition means no condition, and is not listed in a case.
             let ordinary = conditions.contains { $0.name == parameter.name } ? parameter.defaultValue : nil
             sets = sets.flatMap { set in
                 chosen.map { $0 == ordinary ? set : set + [CaseParameter(name: parameter.name, value: $0)] }
@@ -269,7 +269,7 @@ package struct PlanExpansion {
         return sets
     }
 
-    /// Parameters of the command line that no scenario of the plan has.
+    /// Throws for parameters of the command line that no scenario of the plan has.
     package func checkParameters() throws(PlanError) {
         var known: Set<String> = []
         for entry in try entries() {

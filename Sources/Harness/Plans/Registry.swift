@@ -16,13 +16,13 @@ package struct ScenarioRegistry: Sendable {
         scenarios.first { $0.slug == slug }
     }
 
-    /// Without those that break the harness on purpose.
+    /// Scenarios without those that break the harness on purpose.
     package var listed: [any Scenario] {
         scenarios.filter { $0.family != .planted }
     }
 }
 
-/// The engines of this build, and those that it lacks.
+/// The engines of this build, and the names of those that it lacks.
 package struct EngineRegistry: Sendable {
     package private(set) var engines: [any Engine] = []
     package private(set) var notBuilt: [NotBuilt] = []
@@ -43,14 +43,14 @@ package struct EngineRegistry: Sendable {
     }
 }
 
-/// Everything that a build of the harness knows by name.
+/// Everything that a build of the harness can look up by name.
 package struct Registries: Sendable {
     package var scenarios: ScenarioRegistry
     package var engines: EngineRegistry
     package var datasets: DatasetRegistry
-    /// Makes a data set of a file that the user names by its path; nil when this build cannot.
+    /// Reads a data set from a file at a path; nil when this build cannot.
     package var fileDataset: (@Sendable (_ path: String) -> any DatasetSource)?
-    /// Loads the engine that a shared library gives, into this process; nil when this build cannot.
+    /// Loads an engine from a shared library into this process; nil when this build cannot.
     package var engineOfFile: (@Sendable (_ path: String) throws -> any Engine)?
 
     package init(
@@ -62,7 +62,7 @@ package struct Registries: Sendable {
         self.datasets = datasets
     }
 
-    /// A data set by name, or by the path of a file.
+    /// A data set by name, or by path.
     package func dataset(named name: String) -> (any DatasetSource)? {
         if let source = datasets.source(named: name) { return source }
         guard name.contains("/") || name.contains("."), FileTree.exists(name) else { return nil }

@@ -1,6 +1,6 @@
 import Commands
 
-/// A parameter that a scenario understands, and the values that it can take.
+/// A parameter of a scenario, and its possible values.
 package struct ScenarioParameter: Sendable {
     package enum Kind: Sendable, Equatable {
         case integer(ClosedRange<Int>)
@@ -8,31 +8,31 @@ package struct ScenarioParameter: Sendable {
         case text
     }
 
-    /// What a number is to a case. `assay minimize`, which looks for a smaller case, changes sizes alone.
+    /// The meaning of a number in a case. `assay minimize`, which searches for a smaller case, changes only sizes.
     package enum Role: String, Sendable, CaseIterable {
-        /// How much there is: rows, operations, threads. Less of it is a smaller case of the same kind.
+        /// An amount: rows, operations, threads. A smaller value makes a smaller case of the same kind.
         case size
-        /// How much is looked at: faults, disks, states. Less of it finds less, and says nothing of what fails.
+        /// How thorough the search is: faults, disks, states. A smaller value finds less, but does not change what
+        /// fails.
         case effort
-        /// What is promised or allowed: a bound, a time to wait. Less of it lets anything fail.
+        /// What is promised or allowed: a bound, a time to wait. A smaller value makes any engine fail.
         case allowance
-        /// Under what it happens: a delay, a share, how far apart things are. Another one is another case.
+        /// The circumstances: a delay, a share, a distance. Another value makes another case.
         case condition
     }
 
     package var name: String
     package var defaultValue: String
     package var kind: Kind
-    /// Of numbers alone.
+    /// For numbers only.
     package let role: Role?
     /// One line for `assay list`.
     package var summary: String
 
-    /// More than any machine does in a day.
+    /// An upper limit beyond what any machine does in a day.
     static let most = 100_000_000
 
-    /// A whole number: from `range`, else from 1, or from 0 where the default is 0. It has a role, which only its
-    /// scenario knows.
+    /// A whole number: from `range`, else from 1, or from 0 where the default is 0. Its scenario states its role.
     package init(
         _ name: String, _ role: Role, default number: Int, range: ClosedRange<Int>? = nil, summary: String
     ) {
@@ -45,7 +45,7 @@ package struct ScenarioParameter: Sendable {
         kind = .integer(range)
     }
 
-    /// A choice, or a text where nothing is listed.
+    /// A choice from `allowed`, or any text where that is empty.
     package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
         precondition(!allowed.isEmpty || Int(defaultValue) == nil, "\(name) is a number, and has no role")
         self.name = name
@@ -55,12 +55,12 @@ package struct ScenarioParameter: Sendable {
         kind = allowed.isEmpty ? .text : .choice(allowed)
     }
 
-    /// The values to choose from; empty for a number or a text.
+    /// The possible values; empty for a number or a text.
     package var allowed: [String] {
         if case .choice(let values) = kind { values } else { [] }
     }
 
-    /// For people: `1 to 64`, `clean, log`; empty where anything goes.
+    /// For people: `1 to 64`, `clean, log`; empty where any text is possible.
     package var rangeText: String {
         switch kind {
         case .integer(let range):
@@ -71,7 +71,7 @@ package struct ScenarioParameter: Sendable {
         }
     }
 
-    /// The one spelling of a value that was given. Throws: `ParameterError`.
+    /// The canonical spelling of a value. Throws: `ParameterError`.
     package func canonical(_ value: String) throws(ParameterError) -> String {
         switch kind {
         case .text: return value
@@ -89,7 +89,7 @@ package struct ScenarioParameter: Sendable {
     }
 }
 
-/// A value that a parameter cannot take; says which it can.
+/// A value that a parameter cannot have; the message lists the possible ones.
 package struct ParameterError: Error, CustomStringConvertible {
     package let description: String
 

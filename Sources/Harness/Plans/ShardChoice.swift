@@ -1,19 +1,19 @@
 import RunRecords
 
-/// Which shard of a plan this process is: what `--shard` says, or what a scheduler put into the environment.
+/// The shard of a plan that this process runs: from `--shard`, or from a scheduler's environment variables.
 package struct ShardChoice: Sendable, Equatable {
     package let shard: Shard
-    /// Where `auto` found it: `SLURM_ARRAY_TASK_ID`. Empty where it was given.
+    /// The environment variable that `auto` used: `SLURM_ARRAY_TASK_ID`. Empty without `auto`.
     package let source: String
 
-    /// Why there is none, and what helps.
+    /// Why no shard can be chosen, with the remedy.
     package struct Refusal: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// - Parameters:
     ///   - text: `I/N`, `auto` or `auto/N`.
-    ///   - variable: of the environment; nil where it is not set.
+    ///   - variable: reads an environment variable; nil where it is not set.
     package init(_ text: String, variable: (String) -> String?) throws(Refusal) {
         if let shard = Shard(text) {
             (self.shard, source) = (shard, "")
@@ -71,7 +71,7 @@ package struct ShardChoice: Sendable, Equatable {
         return ShardChoice(shard, source: source)
     }
 
-    /// Tasks of an array are numbered from its lowest index on, by its step.
+    /// The tasks of an array are numbered from its lowest index, in its step.
     private static func slurmTask(_ variable: (String) -> String?) throws(Refusal) -> (Int, Int?) {
         let id = try number(slurm, variable)
         let count = try number("SLURM_ARRAY_TASK_COUNT", variable)

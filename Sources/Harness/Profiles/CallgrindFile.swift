@@ -1,19 +1,19 @@
 import RunRecords
 
-/// A file of valgrind's callgrind: what each function cost, and each call between two.
+/// An output file of valgrind's callgrind: the cost of each function, and of each call between two functions.
 ///
-/// It has calls and no stacks. A function that several call is given to them by what their calls cost, and so is what
-/// it called itself: exact where each has one caller, else a share.
+/// It has calls but no stacks. The cost of a function with several callers is divided among them in proportion to the
+/// cost of their calls, and so is the cost of its callees: exact where each function has one caller, else an estimate.
 struct CallgrindFile {
     private struct Function {
         var own = 0.0
-        /// By the function that was called: with all that it called itself.
+        /// By called function: inclusive cost.
         var calls: [String: Double] = [:]
 
         var total: Double { own + calls.values.reduce(0, +) }
     }
 
-    /// By the number that stands for a function in the file, or its name: two functions may have one name.
+    /// By the file's number of the function, or its name: two functions may have the same name.
     private var functions: [String: Function] = [:]
     private var names: [String: String] = [:]
 
@@ -21,7 +21,7 @@ struct CallgrindFile {
         var current = ""
         var called = ""
         var isCall = false
-        // Costs stand behind as many positions as the file says.
+        // The cost follows as many position columns as the file declares.
         var positionCount = 1
         for line in text.split(separator: "\n") {
             if let rest = Self.rest(line, "positions: ") {
@@ -49,7 +49,7 @@ struct CallgrindFile {
         line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : nil
     }
 
-    /// A name stands once, behind its number: `(12) main`, and then `(12)`.
+    /// A name is written once, after its number: `(12) main`; later only `(12)`.
     private mutating func key(_ text: Substring) -> String {
         guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return String(text) }
         let number = String(text[...end])
@@ -58,7 +58,7 @@ struct CallgrindFile {
         return number
     }
 
-    /// What is below a thousandth of all is left to who called it.
+    /// A cost below a thousandth of the total is added to the caller.
     var stacks: FoldedStacks {
         let called = Set(functions.values.flatMap(\.calls.keys))
         let roots = functions.keys.filter { !called.contains($0) }.sorted()

@@ -6,32 +6,32 @@ import RunRecords
     import Darwin
 #endif
 
-/// A program that watches a worker, and what stands in front of the worker's words so that it does.
+/// A profiler that runs a worker: the words that precede the worker's command line.
 package struct ProcessFront: Sendable {
     package var executable: String
     package var words: [String]
-    /// Whether the worker is a child of ours, and not of the program in front of it.
+    /// Whether the worker is a child of this process, and not of the profiler.
     package var isParentOurs: Bool
 }
 
-/// Finds out where one case spends its time: runs it once more under callgrind or perf, and keeps what that wrote.
+/// Finds where one case spends its time: runs it once more under callgrind or perf, and keeps the profile.
 ///
-/// Nothing that the case measures under it counts. Callgrind counts every instruction of the worker, its start
-/// included, at a fiftieth of the speed; perf looks at the worker and its children 999 times per second of processor
-/// time, without being noticed.
+/// Measurements of that run are dropped. Callgrind counts every instruction of the worker, its start included, and
+/// slows it down fifty times; perf samples the worker and its children 999 times per second of processor time, with
+/// little overhead.
 package struct Profiler: Sendable {
     package enum Tool: String, Sendable, CaseIterable {
         case callgrind, perf
     }
 
-    /// A program that is not there, or did not do what it should, with what helps.
+    /// A profiler that is not installed or failed, with the remedy.
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
     }
 
     package let tool: Tool
     private let program: String
-    /// Where the files go, and how their names begin.
+    /// Directory and common prefix of the files.
     private let base: String
     private let directory: String
 
@@ -52,8 +52,8 @@ package struct Profiler: Sendable {
     }
 
     /// - Parameters:
-    ///   - run: the directory of the run; the files go below `profiles` there.
-    ///   - scratch: what may be removed afterwards.
+    ///   - run: the directory of the run; the files go to `profiles` in it.
+    ///   - scratch: a directory that may be removed afterwards.
     package init(_ tool: Tool, of id: String, run: RunDirectory, scratch: String) throws {
         self.tool = tool
         program = try Self.program(tool)
@@ -62,7 +62,7 @@ package struct Profiler: Sendable {
         try FileTree.createDirectory(run.path + "/profiles")
     }
 
-    /// What perf or callgrind itself wrote, for their own viewers.
+    /// The profiler's own output, for its own viewers.
     package var rawFile: String { tool == .perf ? base + ".perf.data" : base + ".callgrind" }
     package var foldedFile: String { base + ".folded" }
     package var graphFile: String { base + ".svg" }
@@ -83,16 +83,16 @@ package struct Profiler: Sendable {
         }
     }
 
-    /// Reads what the program wrote of a worker that has ended, and keeps the stacks beside it.
+    /// Reads the profile of a worker that has ended, and writes its stacks to a file beside it.
     ///
-    /// Throws: `Missing` where it wrote nothing that can be read.
+    /// Throws: `Missing` where there is no readable profile.
     package func stacks(processID: Int32) throws -> FoldedStacks {
         let stacks: FoldedStacks
         switch tool {
         case .callgrind:
             let written = "\(rawFile).\(processID)"
             guard FileTree.exists(written), rename(written, rawFile) == 0 else { throw nothing("no \(written)") }
-            // Of children that it forked there are files too, which begin with what their parent did.
+            // Forked children have files too, which begin with the parent's cost: drop them.
             try removeOthers()
             stacks = CallgrindFile(try FileTree.readText(rawFile)).stacks
         case .perf:
@@ -135,7 +135,7 @@ package struct Profiler: Sendable {
             UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32
         ) -> UnsafeMutablePointer<CChar>?
 
-    /// Swift's runtime knows how to read its own names; all others stay as they are.
+    /// Swift's runtime can demangle Swift's names; all others stay as they are.
     static func demangled(_ name: String) -> String {
         guard name.hasPrefix("$s"), let symbol = dlsym(nil, "swift_demangle") else { return name }
         let demangle = unsafeBitCast(symbol, to: Demangle.self)

@@ -3,8 +3,8 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// `bisect.json` of a search for a slower revision: what was asked for, so that the search goes on without the options
-/// that it was begun with. The case stands in `cases.json`, what was found in `bisect.jsonl`.
+/// `bisect.json` of a search for a slower revision: its options, so that the search can be resumed without repeating
+/// them. The case is in `cases.json`, the results are in `bisect.jsonl`.
 package struct BisectRecord: Sendable, Equatable {
     package static let format = "assay-bisect/1"
     package static let file = "bisect.json"
@@ -17,7 +17,7 @@ package struct BisectRecord: Sendable, Equatable {
     package var seed: Seed
     package var repository: String
     package var builds: String
-    /// What it came to, for people; empty while it goes on.
+    /// The result, for people; empty while the search runs.
     package var conclusion = ""
 
     package init(
@@ -43,7 +43,7 @@ package struct BisectRecord: Sendable, Equatable {
         try FileTree.replaceText(directory + "/" + Self.file, value.text + "\n")
     }
 
-    /// Throws: also for what is of another format.
+    /// Throws: also for another format version.
     package static func read(from directory: String) throws -> BisectRecord {
         let json = try JSONObjectReader(
             try JSONReader.read(try FileTree.readBytes(directory + "/" + file)), path: file)
@@ -80,7 +80,7 @@ extension Revision {
     }
 }
 
-/// A revision that was looked at, as a line of `bisect.jsonl`. The first is the bad end beside the good one.
+/// A measured revision, as a line of `bisect.jsonl`. The first compares the bad end with the good one.
 package struct BisectStep: Sendable, Equatable {
     package static let file = "bisect.jsonl"
 
@@ -92,9 +92,9 @@ package struct BisectStep: Sendable, Equatable {
 
         package var beside: End
         package var finding: SideComparison.Finding
-        /// Of the later revision against the earlier one, first batch; nil for too few pairs.
+        /// The later revision against the earlier one, first batch; nil with too few pairs.
         package var comparison: SideComparison?
-        /// The file of its raw measurements.
+        /// The name of the file of its raw measurements.
         package var raw: String
 
         package init(beside: End, finding: SideComparison.Finding, comparison: SideComparison?, raw: String) {
@@ -104,7 +104,7 @@ package struct BisectStep: Sendable, Equatable {
 
     package var commit: String
     package var mark: RevisionMark
-    /// Why, in a sentence; empty where what was measured says it.
+    /// The reason, in a sentence; empty where the measurements say it.
     package var reason: String
     package var measured: [Measured]
 
@@ -127,12 +127,12 @@ package struct BisectStep: Sendable, Equatable {
         for element in try json.objects("measured") { measured.append(try Measured(json: element)) }
     }
 
-    /// Appended by one write: a search that is killed leaves whole lines, and at most one without an end.
+    /// Appended by one write: a killed search leaves whole lines, and at most one incomplete line.
     package func append(to directory: String) throws {
         try FileTree.append(directory + "/" + Self.file, json.bytes + [UInt8(ascii: "\n")])
     }
 
-    /// A line without an end counts as not written, and is cut off.
+    /// An incomplete last line counts as not written, and is cut off.
     package static func read(from directory: String) throws -> [BisectStep] {
         let path = directory + "/" + file
         guard FileTree.exists(path) else { return [] }

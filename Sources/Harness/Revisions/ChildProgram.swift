@@ -7,18 +7,18 @@ import RunRecords
     import Darwin
 #endif
 
-/// An interrupt came while something was at work that leaves nothing half done.
+/// An interrupt came during work that leaves nothing half done.
 package struct WorkInterrupted: Error {
     package init() {}
 }
 
-/// A program that is found on the path and run to its end, git or the compiler, in a process group of its own: an
-/// interrupt of ours ends it and all that it started.
+/// A program from the path, such as git or the compiler, that runs to its end in a process group of its own: an
+/// interrupt of this process ends it and its children.
 package struct ChildProgram {
     package var words: [String]
-    /// Gets standard output.
+    /// Receives standard output.
     package var outputFile: String
-    /// Gets standard error; nil where that is the same file.
+    /// Receives standard error; nil: the same file.
     package var errorFile: String?
 
     /// All of it; nil for this process's without what git would go by.
@@ -31,7 +31,7 @@ package struct ChildProgram {
         self.errorFile = errorFile
     }
 
-    /// Git takes its repository from these before it looks at a directory: set inside of a hook.
+    /// Git takes its repository from these variables rather than from the directory: they are set inside a hook.
     private static let unwanted = ["GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_PREFIX="]
     private static let secondsToEnd: UInt64 = 5
 

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// A commit, and how it was asked for.
+/// A commit, and the name by which it was asked for.
 package struct Revision: Hashable, Sendable {
-    /// As it was given: `v0.2`, `HEAD~3`.
+    /// As given: `v0.2`, `HEAD~3`.
     package var name: String
     /// 40 hexadecimal digits.
     package var commit: String
@@ -24,16 +24,16 @@ package struct Revision: Hashable, Sendable {
     }
 }
 
-/// The git repository that revisions are looked up in. It is only read.
+/// The git repository in which revisions are looked up. It is only read.
 package struct Repository: Sendable {
-    /// The top directory of a checkout of it.
+    /// The top directory of a checkout.
     package let path: String
-    /// For what git answers.
+    /// A directory for the output of git.
     private let scratch: String
 
     /// - Parameters:
-    ///   - directory: in the checkout, anywhere.
-    ///   - scratch: a directory for git's answers.
+    ///   - directory: any directory in the checkout.
+    ///   - scratch: a directory for the output of git.
     /// Throws: `HarnessError` with the remedy.
     package init(around directory: String, scratch: String) throws {
         self.scratch = scratch
@@ -66,7 +66,7 @@ package struct Repository: Sendable {
 
     private func ask(_ words: [String]) throws -> Answer { try Self.ask(["-C", path] + words, scratch) }
 
-    /// Throws: `HarnessError` for what names no commit.
+    /// Throws: `HarnessError` for a name that is not a commit.
     package func revision(_ name: String) throws -> Revision {
         let found = try ask(["rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"])
         guard !name.isEmpty, found.end == .exited(0), let commit = found.lines.first, commit.count >= 40 else {
@@ -78,13 +78,13 @@ package struct Repository: Sendable {
         return Revision(name: name, commit: commit, subject: subject.lines.first ?? "")
     }
 
-    /// What a file says in a commit; nil where that has none.
+    /// The content of a file in a commit; nil where the commit lacks it.
     package func file(_ name: String, in commit: String) throws -> String? {
         let answer = try ask(["show", "\(commit):\(name)"])
         return answer.end == .exited(0) ? answer.lines.joined(separator: "\n") : nil
     }
 
-    /// The commits from after `good` up to `bad`, oldest first: `bad` and its first parents.
+    /// The commits after `good` up to `bad`, oldest first: `bad` and its first parents.
     ///
     /// Throws: `HarnessError` where `good` is not on that line.
     package func line(from good: Revision, to bad: Revision) throws -> [Revision] {
@@ -114,8 +114,8 @@ package struct Repository: Sendable {
         return revisions
     }
 
-    /// A copy of the files of a commit at `directory`, which is made, or brought to that commit. Nothing is written
-    /// into the repository: the copy borrows its objects.
+    /// Checks the files of a commit out at `directory`, which is created or updated. Nothing is written into the
+    /// repository: the checkout borrows its objects.
     package func checkOut(_ commit: String, to directory: String) throws {
         func git(_ words: [String]) throws {
             let answer = try Self.ask(words, scratch)

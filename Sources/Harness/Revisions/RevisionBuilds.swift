@@ -8,25 +8,24 @@ import Seeds
     import Darwin
 #endif
 
-/// A revision that gives no program to compare.
+/// A revision that cannot be built into a program to compare.
 package struct RevisionBuildError: Error, CustomStringConvertible {
     package var revision: Revision
     package var reason: String
-    /// What the compiler said.
+    /// The output of the compiler.
     package var log: String
 
     package var description: String { "\(revision.text) does not build: \(reason)\nall of it is in \(log)" }
 }
 
-/// Release builds of revisions, kept by commit so that none is made twice.
+/// Release builds of revisions, kept by commit so that none is built twice.
 ///
 /// Invariants:
-/// 1. A build stands in a directory that names its commit and what it was built with (traits and compiler), and came
-///    there whole, by a rename. Those of all commits have paths of equal length.
-/// 2. All are built from one directory: equal sources give equal programs, and what did not change is not compiled
-///    again.
-/// 3. One process builds at a time, under a lock that the kernel gives back.
-/// 4. A directory that was not made for this is refused, and nothing in it touched.
+/// 1. The directory of a build names its commit and its traits and compiler, and is put there whole, by a rename. The
+///    paths of all builds are equally long.
+/// 2. All are built in one directory: equal sources give equal programs, and unchanged files are not compiled again.
+/// 3. One process builds at a time, under a lock that the kernel releases at its end.
+/// 4. A directory that was not made for builds is refused, and nothing in it is touched.
 package struct RevisionBuilds {
     private static let marker = ".assay-builds"
     private static let program = "assay"
@@ -35,16 +34,16 @@ package struct RevisionBuilds {
     package let directory: String
     private let repository: Repository
     private let scratch: String
-    /// Traits whose library is installed.
+    /// Traits whose libraries are installed.
     private let traits: [String]
     private let compiler: String
-    /// The first line of what it says of itself.
+    /// The first line of the compiler's version output.
     private let compilerVersion: String
 
     /// - Parameters:
     ///   - directory: where builds are kept; below the checkout unless named.
-    ///   - scratch: for what programs print.
-    ///   - compiler: `swift`, or what the variable SWIFT names.
+    ///   - scratch: a directory for the output of programs.
+    ///   - compiler: `swift`, or the value of the variable SWIFT.
     package init(
         _ repository: Repository, directory: String?, scratch: String, compiler: String = Self.compilerOfEnvironment
     ) throws {
@@ -53,7 +52,7 @@ package struct RevisionBuilds {
         self.compiler = compiler
         let path = directory ?? repository.path + "/.build/revisions"
         try Self.require(path)
-        // Compiler and linker work elsewhere.
+        // Compiler and linker run in another directory.
         self.directory = FileTree.absolute(path) ?? path
         let output = scratch + "/tool.output"
         guard try Self.end(of: [compiler, "--version"], output) == .exited(0) else {
@@ -97,9 +96,9 @@ package struct RevisionBuilds {
 
     // MARK: Building
 
-    /// The program of a revision, built unless it is kept.
+    /// The program of a revision, built unless it is kept already.
     ///
-    /// - Parameter announce: hears of a build that begins, which takes minutes.
+    /// - Parameter announce: called before a build, which takes minutes.
     /// Throws: `RevisionBuildError`; `WorkInterrupted`.
     package func program(of revision: Revision, announce: (String) -> Void) throws -> String {
         let manifest = try repository.file("Package.swift", in: revision.commit)
@@ -173,7 +172,7 @@ package struct RevisionBuilds {
         try FileTree.remove(log)
     }
 
-    /// What is no fault of a revision, which would build elsewhere or later; nil where it is one.
+    /// A failure that is not the revision's, which would build elsewhere or later; nil where it is.
     private static func faultOfMachine(_ end: ChildEnd, _ log: String) throws -> String? {
         if case .signalled(let signal) = end { return "the compiler was ended by signal \(signal)" }
         let text = try FileTree.readText(log)
@@ -182,7 +181,7 @@ package struct RevisionBuilds {
         return nil
     }
 
-    /// The first thing that the compiler objected to.
+    /// The first error of the compiler.
     private static func reason(_ log: String) throws -> String? {
         let lines = try FileTree.readText(log).split(separator: "\n")
         return lines.first { $0.contains("error: ") }.map { String($0.prefix(300)) }

@@ -1,9 +1,9 @@
 import RunRecords
 import Seeds
 
-/// Tells builds apart: a digest of the program's file and of the versions of the libraries that it loaded.
+/// Identifies a build: a digest of the program's file and of the versions of its libraries.
 ///
-/// Figures of two builds do not belong into one run, and a case that is replayed by another build may end otherwise.
+/// Figures of two builds must not be in one run, and a case replayed by another build may end otherwise.
 package enum BuildIdentity {
     /// Twelve hexadecimal digits; empty when the file cannot be read.
     package static func digest(executable: String, engines: [any Engine]) -> String {
@@ -15,7 +15,7 @@ package enum BuildIdentity {
         return StableHash.identifier(of: "\(content);\(versions)")
     }
 
-    /// This build: its digest, and a text like `RunHeader.buildText`.
+    /// This build: its digest, and a text in the form of `RunHeader.buildText`.
     package static func text(
         _ registries: Registries, executable: String, isRelease: Bool
     ) -> (digest: String, text: String) {
@@ -35,7 +35,7 @@ package enum BuildIdentity {
         digest(file: path).map { StableHash.identifier(of: "\($0)") }
     }
 
-    /// Of the file's length and its words of 64 bits in four chains. nil when it cannot be mapped.
+    /// A digest of the file's length and its words of 64 bits, in four chains. nil when it cannot be mapped.
     static func digest(file path: String) -> UInt64? {
         MappedFile.read(path) { digest($0) }
     }
@@ -45,7 +45,7 @@ package enum BuildIdentity {
         var (a, b, c, d) = (prime, prime &* 3, prime &* 5, prime &* 7)
         let words = bytes.bindMemory(to: UInt64.self)
         var index = 0
-        // A multiplication by an odd number and a rotation lose nothing: each word changes its chain.
+        // Multiplying by an odd number and rotating are invertible: each word changes its chain.
         while index + 4 <= words.count {
             a = (a ^ words[index]) &* prime
             b = (b ^ words[index + 1]) &* prime

@@ -2,13 +2,13 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Runs single cases by the workers of one program, each on a copy of its fixture.
+/// Runs single cases in workers of one program, each on a copy of its fixture.
 ///
 /// A run has one; a comparison of two programs has one for each.
 package struct CaseRunner {
-    /// Bounds that all cases share.
+    /// Limits that all cases share.
     package struct Limits: Sendable {
-        /// How long a case may go on after its share of the budget before it counts as hung.
+        /// How long a case may run past its share of the budget before it counts as hung.
         package var hangSeconds: Double
         package var memoryBytes: UInt64
 
@@ -28,10 +28,10 @@ package struct CaseRunner {
     private var fixtures: FixtureStore
 
     /// - Parameters:
-    ///   - directory: exists; what the cases need is made below it.
-    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only where one case runs at a
+    ///   - directory: exists; the files of the cases are made below it.
+    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only while one case runs at a
     ///     time.
-    ///   - program: what the executable turns into, where that is a script in front of it.
+    ///   - program: the program behind the executable, where that is a wrapper script.
     ///   - buildDigest: of the program, where several programs make fixtures in one directory.
     package init(
         executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
@@ -50,9 +50,9 @@ package struct CaseRunner {
     /// Runs one measurement of a case to its end.
     ///
     /// - Parameters:
-    ///   - name: of the directory that it works in, below the one of this runner; removed afterwards.
-    ///   - keep: where the one trial leaves its damaged database.
-    ///   - counter: what it runs under; its samples then have the instructions, and no other figure means anything.
+    ///   - name: of the directory that it works in, below the runner's own; removed afterwards.
+    ///   - keep: where the replayed trial leaves its damaged database.
+    ///   - counter: counts instructions; only these samples of the result are valid then.
     package mutating func run(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil,
@@ -67,9 +67,9 @@ package struct CaseRunner {
         }
     }
 
-    /// Starts a measurement. Whoever started it calls `advance` until that gives what came of it.
+    /// Starts a measurement. The caller then calls `advance` until it returns the result.
     ///
-    /// - Parameter variables: `NAME=VALUE`, for the worker of the case alone: its fixture is made without them.
+    /// - Parameter variables: `NAME=VALUE`, for the worker of the case only, not for that of its fixture.
     package mutating func start(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = [],
@@ -130,16 +130,16 @@ package struct CaseRunner {
         }
     }
 
-    /// What a case finds on disk.
+    /// The files with which a case starts.
     private struct Prepared {
         var location: DatabaseLocation?
-        /// What stood in its files, where the case is only to read them.
+        /// The state of the fixture's files, where the case must not change them.
         var before: [String]?
-        /// Set where its fixture could not be built.
+        /// Set where the fixture could not be built.
         var failure: WorkerEnd?
     }
 
-    /// A copy of the case's fixture, or the fixture itself; nothing where it asks for none.
+    /// A copy of the case's fixture, or the fixture itself; empty where the case asks for none.
     private mutating func prepare(
         _ test: Case, _ scenario: any Scenario, _ engine: any Engine, _ place: String
     ) throws -> Prepared {
@@ -183,7 +183,7 @@ package struct CaseRunner {
             memoryBytes: limits.memoryBytes)
     }
 
-    /// Names what the case needs on disk before it starts; nil where that is nothing.
+    /// The key of the fixture that the case needs; nil where it needs none.
     package func fixtureKey(_ test: Case) -> String? {
         guard let scenario = registries.scenarios.scenario(named: test.scenario),
             let engine = registries.engine(of: test),
@@ -197,23 +197,23 @@ package struct CaseRunner {
         try fixtures.discard(key: key)
     }
 
-    /// Frees the disk space of all fixtures: a case that asks for one has it built anew.
+    /// Frees the disk space of all fixtures: a later case that needs one has it built anew.
     package mutating func discardFixtures() throws {
         for key in fixtures.keys { try fixtures.discard(key: key) }
     }
 }
 
-/// What came of one measurement of a case.
+/// The result of one measurement of a case.
 package struct MeasuredCase: Sendable {
     package var result: CaseResult
     package var details = CaseDetails()
-    /// In a replay of one trial: what came of it.
+    /// In a replay of one trial: its result.
     package var replayed: ReplayedTrial?
-    /// Of its worker; 0 where none was started.
+    /// Of the worker; 0 where none was started.
     package var processID: Int32 = 0
 }
 
-/// A measurement on its way. Not Sendable: the thread that started it follows it.
+/// A running measurement. Not Sendable: the thread that started it follows it.
 package final class RunningCase {
     private var worker: RunningWorker?
     private var ended: MeasuredCase?
@@ -232,18 +232,18 @@ package final class RunningCase {
         self.conclude = conclude
     }
 
-    /// Waits until it has something to say, for a moment at most.
+    /// Waits until there is progress, for a moment at most.
     package func wait() {
         Self.wait(for: [self])
     }
 
-    /// Waits until one of them has something to say, for a moment at most.
+    /// Waits until one of them has progress, for a moment at most.
     package static func wait(for cases: [RunningCase]) {
         let workers = cases.compactMap { $0.ended == nil ? $0.worker : nil }
         if workers.count == cases.count { RunningWorker.wait(for: workers) }
     }
 
-    /// What came of it, once it has ended; its directory is gone then.
+    /// The result, once the measurement has ended; its directory is removed then.
     package func advance() throws -> MeasuredCase? {
         if let ended { return ended }
         guard let end = worker?.advance() else { return nil }
@@ -254,7 +254,7 @@ package final class RunningCase {
         return measured
     }
 
-    /// Ends it without a result.
+    /// Ends the measurement without a result.
     package func cancel() throws {
         worker = nil
         if let directory { try FileTree.remove(directory) }

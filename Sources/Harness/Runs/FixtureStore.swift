@@ -4,13 +4,13 @@ import Seeds
 
 /// The prepared databases of a run, below `work/fixtures`.
 ///
-/// Each is built once, by a worker process of its own, and copied for every case that asks for it. Nothing that a case
-/// does can reach the original.
+/// Each is built once, in a worker process of its own, and copied for every case that needs it. No case can change the
+/// original.
 package struct FixtureStore {
-    /// What came of building one.
+    /// The result of building a fixture.
     package struct Built: Sendable {
         package var location: DatabaseLocation
-        /// nil when it is there and verified.
+        /// nil when the fixture exists and is verified.
         package var failure: WorkerEnd?
     }
 
@@ -23,13 +23,13 @@ package struct FixtureStore {
         self.process = process
     }
 
-    /// Names what a fixture depends on; equal keys mean equal content.
+    /// The key of a fixture: equal keys mean equal content.
     package static func key(
         _ request: FixtureRequest, test: Case, engine: any Engine, buildDigest: String = ""
     ) -> String {
         let settings = engine.settings(for: test.durability)
         let list = settings.list.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-        // The default recipe is the data set itself, whatever the scenario; others are the scenario's own.
+        // The default recipe depends on the data set alone; any other belongs to its scenario.
         let recipe = request.recipe == FixtureRequest().recipe ? request.recipe : "\(test.scenario)/\(request.recipe)"
         let parameters = request.recipe == FixtureRequest().recipe ? "" : test.parameterText
         return StableHash.identifier(
@@ -54,7 +54,7 @@ package struct FixtureStore {
             task: .buildFixture, test: test, directory: scratch, fixture: location.directory,
             deadline: limits.hangTime)
         request.files = files
-        // What is prepared is sound, also where somebody has asked for a mistake by hand.
+        // A fixture is built without mistakes, even where the environment asks for one.
         let end = try process.run(request, limits: limits, variables: ["\(SelfTest.variable)="])
         try FileTree.remove(scratch)
         let isVerified =
@@ -65,10 +65,10 @@ package struct FixtureStore {
         return result
     }
 
-    /// Copies a fixture to where a case works on it, and brings it to the disk, so that its dirty pages are not
-    /// written while the case is measured.
+    /// Copies a fixture to the directory of a case and syncs the copy, so that its dirty pages are not written while
+    /// the case is measured.
     ///
-    /// - Parameter constant: patterns for files that nobody changes: they are linked where the file system can.
+    /// - Parameter constant: patterns of files that are never changed: hard-linked where the file system can.
     package func copy(
         _ fixture: Built, to target: String, linking constant: [String] = []
     ) throws -> DatabaseLocation {
@@ -77,8 +77,9 @@ package struct FixtureStore {
         return DatabaseLocation(directory: target)
     }
 
-    /// The files of a fixture with their sizes and the times of their last change: what a case that reads in place must
-    /// not have changed. Files that engines lock or coordinate by come and go, and are not among them.
+    /// The files of a fixture with their sizes and modification times, which a case that reads in place must not
+    /// change.
+    /// Files for locks and coordination come and go, and are left out.
     package static func state(of location: DatabaseLocation, engine: any Engine) throws -> [String] {
         try engine.files(at: location).filter { $0.role == .data || $0.role == .log }.map { file in
             "\(file.path) \(try FileTree.size(file.path)) \(try FileTree.changeTime(file.path))"

@@ -1,23 +1,23 @@
 import RunRecords
 
-/// What a plan needs on disk, so that a run that cannot fit is refused before it begins.
+/// The disk space that a plan needs, so that a run that cannot fit is refused before it begins.
 package struct FreeSpace: Sendable, Equatable {
-    /// At the same time: the fixtures of all engines, and a case's copy with what it grows by.
+    /// At one time: the fixtures of all engines, and a case's copy with its growth.
     package var neededBytes: UInt64 = 0
     package var largestFileBytes: UInt64 = 0
-    /// What is needed most for.
+    /// The largest part of it, for the message.
     package var largest = ""
 
-    /// Bytes of database per row of the main table: of the engine that took most, at the highest point of loading.
-    /// Measured and rounded up; the measurements are in docs/decisions/0020-run-directories.md.
+    /// Bytes of database per row of the main table: of the engine that needed most, at the peak of loading. Measured
+    /// and rounded up; the measurements are in docs/decisions/0020-run-directories.md.
     private static let bytesPerRow: [String: UInt64] = [
         "people": 60, "people-wide": 460, "people-large": 1_500, "people-dogs": 340, "damage": 400,
     ]
-    /// Of a file of text: databases took at most 1.2 times its size.
+    /// For a text file as data set: databases took at most 1.2 times its size.
     private static let fileFactor: UInt64 = 2
     /// A fresh database of any engine, with its preallocated log.
     private static let emptyDatabaseBytes: UInt64 = 8 << 20
-    /// A case has its copy, and beside it the log of a large transaction, a compaction's copy, a second database.
+    /// A case needs its copy, and also the log of a large transaction, a compaction's copy, or a second database.
     private static let copies: UInt64 = 3
 
     /// `cases`: those that run, `lanes` of them at a time.
@@ -47,7 +47,7 @@ package struct FreeSpace: Sendable, Equatable {
         if test.dataset.isEmpty { return emptyDatabaseBytes }
         if let perRow = bytesPerRow[test.dataset] {
             let rows = test.size > 0 ? test.size : registries.dataset(named: test.dataset)?.defaultSize ?? 0
-            // Beyond a petabyte nothing fits, and sums stay within their type.
+            // Nothing needs more than a petabyte; the cap keeps the sums from overflowing.
             let (bytes, isTooMuch) = UInt64(max(0, rows)).multipliedReportingOverflow(by: perRow)
             return emptyDatabaseBytes + (isTooMuch ? 1 << 50 : min(bytes, 1 << 50))
         }
@@ -55,7 +55,7 @@ package struct FreeSpace: Sendable, Equatable {
         return emptyDatabaseBytes + size * fileFactor
     }
 
-    /// Throws: `HarnessError` with what is needed, what is free and what helps. `directory` exists.
+    /// Throws: `HarnessError` with the needed and the free space, and the remedy. `directory` exists.
     package func require(in directory: String) throws(HarnessError) {
         guard let free = HarnessFault.freeBytes(directory), free < neededBytes else { return }
         throw HarnessError(

@@ -6,10 +6,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// Bounds that a shell or a service manager put on this process, and that its workers inherit.
+/// Resource limits that a shell or a service manager set for this process, and that its workers inherit.
 ///
-/// A bound that an engine would run into looks like a fault of the engine. So soft ones are raised as far as the hard
-/// ones allow, and a run under hard ones that are too tight is refused.
+/// An engine that runs into such a limit seems to be at fault. So soft limits are raised as far as the hard ones
+/// allow, and a run under hard limits that are too tight is refused.
 package enum InheritedLimits {
     package enum Kind: CaseIterable, Sendable {
         case files, addressSpace, data, fileSize, processes, stack, processorTime
@@ -40,7 +40,7 @@ package enum InheritedLimits {
         }
     }
 
-    /// What a run needs.
+    /// The limits that a run needs.
     package struct Need: Sendable {
         package var memoryBytes: UInt64
         package var largestFileBytes: UInt64
@@ -52,11 +52,10 @@ package enum InheritedLimits {
             self.seconds = seconds
         }
 
-        /// Maps of LMDB (16 GiB) and SQLite (4 GiB), those of several databases beside each other, and what is
-        /// allocated.
+        /// Address space: maps of LMDB (16 GiB) and SQLite (4 GiB), of several databases at a time, and allocations.
         func minimum(of kind: Kind) -> UInt64 {
             switch kind {
-            // RocksDB has a file per table, log and lock; a hundred observers and eight processes come on top.
+            // RocksDB has a file per table, log and lock; a hundred observers and eight processes add more.
             case .files: 256
             case .addressSpace: 64 << 30 + memoryBytes
             case .data: memoryBytes + 1 << 30
@@ -69,7 +68,7 @@ package enum InheritedLimits {
         }
     }
 
-    /// Raises what can be raised. Throws: `HarnessError` that names the remedy, for a hard bound that is too tight.
+    /// Raises the soft limits. Throws: `HarnessError` with the remedy for a hard limit that is too tight.
     package static func prepare(for need: Need) throws(HarnessError) {
         var complaints: [String] = []
         for kind in Kind.allCases {
@@ -93,8 +92,8 @@ package enum InheritedLimits {
         }
     }
 
-    /// nil where the soft bound is good as it is. Stacks of new threads follow that bound, and tables of files are
-    /// walked by some programs: both are not raised further than helps.
+    /// nil where the soft limit suffices. The stacks of new threads are as large as their limit, and some programs walk
+    /// the whole descriptor table: neither limit is raised more than needed.
     private static func target(_ kind: Kind, soft: UInt64, hard: UInt64) -> UInt64? {
         let wanted: UInt64 =
             switch kind {
@@ -105,12 +104,12 @@ package enum InheritedLimits {
         return wanted > soft ? wanted : nil
     }
 
-    /// `.max` where there is no bound.
+    /// `.max` without a limit.
     package static func soft(_ kind: Kind) -> UInt64 {
         bounds(kind).soft
     }
 
-    /// Bounds this process and what it starts, as a shell would: by the soft bound alone.
+    /// Limits this process and its children as a shell would: by the soft limit alone.
     package static func bound(_ kind: Kind, to value: UInt64) -> Bool {
         set(kind, soft: value, hard: bounds(kind).hard)
     }

@@ -7,32 +7,32 @@ import RunRecords
     import Darwin
 #endif
 
-/// Counts the instructions of a worker by running it once more, under valgrind's cachegrind: a number that hardly hangs
-/// on what else the machine does.
+/// Counts the instructions of a worker in an additional run under valgrind's cachegrind: a number that hardly depends
+/// on the load of the machine.
 ///
-/// It counts the whole process, from its first instruction on. The program that runs is a copy without debugging
-/// information, which not every valgrind can read, and without the preloaded library beside it.
+/// It counts the whole process, from its first instruction. The program that runs is a copy without debugging
+/// information, which some versions of valgrind cannot read, and without the preloaded library beside it.
 package struct InstructionCounter: Sendable {
-    /// Why there is none, with what helps.
+    /// Why instructions cannot be counted, with the remedy.
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
     }
 
     package static let metric = Metric("instructions", unit: "count", .lowerIsBetter, .measured)
-    /// What a run without a counter lists as not built.
+    /// The name under which a run without a counter lists it as not built.
     package static let name = "instruction counts"
     package static let remedy = "apt-get install valgrind binutils"
 
-    /// The order in which a set or a dictionary is walked is the same in every process.
+    /// Makes the iteration order of sets and dictionaries equal in every process.
     package static let variables = ["SWIFT_DETERMINISTIC_HASHING=1"]
 
     let valgrind: String
-    /// The copy.
+    /// The stripped copy.
     let executable: String
 
     /// Makes the copy in a directory of the run.
     ///
-    /// Throws: `Missing` where a program is not there or fails.
+    /// Throws: `Missing` where a tool is not installed or fails.
     package init(executable: String, directory: String) throws {
         guard let valgrind = Self.find("valgrind"), let strip = Self.find("strip") else {
             throw Missing(description: "instructions are not counted: \(Self.remedy)")
@@ -49,7 +49,7 @@ package struct InstructionCounter: Sendable {
         }
     }
 
-    /// An installed program finds the Swift runtime beside itself, and so does its copy.
+    /// An installed program finds the Swift runtime in its own directory, and so must its copy.
     private static func linkRuntime(of executable: String, into directory: String) throws {
         guard let slash = executable.lastIndex(of: "/") else { return }
         let place = String(executable[..<slash])
@@ -60,9 +60,9 @@ package struct InstructionCounter: Sendable {
         }
     }
 
-    /// What stands in front of the words of a worker.
+    /// The words before the command line of a worker.
     ///
-    /// - Parameter place: a directory of the measurement, where the counts go.
+    /// - Parameter place: a directory of the measurement, for the counts.
     func words(place: String) -> [String] {
         [
             valgrind, "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=\(place)/instructions.%p",
@@ -70,8 +70,8 @@ package struct InstructionCounter: Sendable {
         ]
     }
 
-    /// Of the process of that id, without its children: a forked one begins with the count of its parent. nil where
-    /// nothing was counted.
+    /// The count of the process of that id, without its children: a forked child begins with the count of its parent.
+    /// nil without a count.
     static func count(place: String, processID: Int32) throws -> Double? {
         let file = "\(place)/instructions.\(processID)"
         guard FileTree.exists(file) else { return nil }

@@ -7,9 +7,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// Finds out what a run happens on.
+/// Examines the machine of a run.
 package enum MachineInspection {
-    /// `directory`: where the databases will stand. It exists.
+    /// `directory`: the directory of the databases. It exists.
     package static func inspect(directory: String) throws -> Machine {
         let fileSystem = fileSystem(of: directory)
         let nanoseconds = try syncTime(directory: directory)
@@ -20,8 +20,8 @@ package enum MachineInspection {
             fsyncNanoseconds: nanoseconds)
     }
 
-    /// Below 20 us no disk can have answered: a controller or a hypervisor said yes for it. A file system in memory
-    /// keeps nothing at all.
+    /// No disk can sync in less than 20 us: a controller or a hypervisor answered for it. A file system in memory
+    /// stores nothing durably.
     static func honesty(fileSystem: String, nanoseconds: UInt64) -> FsyncHonesty {
         if ["tmpfs", "ramfs", "devtmpfs"].contains(fileSystem) { return .no }
         return nanoseconds < 20_000 ? .suspicious : .yes
@@ -57,8 +57,8 @@ package enum MachineInspection {
         #endif
     }
 
-    /// What casts doubt on the figures before the first is measured. Capitals are for what makes them worthless. How
-    /// busy the machine is shows while the cases run: ``Disturbance``.
+    /// Doubts about the figures that are known before the first measurement. Capitals mark those that make figures
+    /// worthless. The load of the machine is judged while cases run: ``Disturbance``.
     package static func warnings(_ machine: Machine, isReleaseBuild: Bool) -> [String] {
         var warnings: [String] = []
         if !isReleaseBuild { warnings.append("DEBUG BUILD: the figures say nothing about speed") }
@@ -75,7 +75,7 @@ package enum MachineInspection {
         return warnings
     }
 
-    /// Processors that are on line, at least one.
+    /// Processors that are online, at least one.
     package static func processorCount() -> Int {
         max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
@@ -126,7 +126,7 @@ package enum MachineInspection {
         return "unknown"
     }
 
-    /// The type of the mount that holds the directory: the longest mount point that its real path begins with.
+    /// The file system type of the mount that holds the directory: the longest mount point that prefixes its real path.
     static func fileSystem(of directory: String) -> String {
         guard let resolved = realpath(directory, nil) else { return "unknown" }
         defer { free(resolved) }

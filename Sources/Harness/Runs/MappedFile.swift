@@ -4,11 +4,11 @@
     import Darwin
 #endif
 
-/// The bytes of a program or a library, looked at in place.
+/// Maps the bytes of a program or a library for reading.
 enum MappedFile {
-    /// What `body` makes of the bytes; nil for what is no regular file, has no bytes, or cannot be mapped.
+    /// The result of `body`; nil where the path is not a regular file, is empty, or cannot be mapped.
     ///
-    /// A name that a user gives may lead to a pipe, whose open would wait for a writer.
+    /// A path given by a user may be that of a pipe, whose open would wait for a writer.
     static func read<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

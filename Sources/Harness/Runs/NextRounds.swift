@@ -1,26 +1,26 @@
-/// Which open comparisons are measured further after a look, within the time that is left.
+/// Chooses the undecided comparisons that are measured further after a look, within the time that is left.
 struct NextRounds: Equatable {
-    /// A comparison of which a figure is open.
+    /// A comparison with an undecided figure.
     struct Comparison: Equatable {
         /// Indexes of its cases.
         var cases: [Int]
         var openFigures: Int
-        /// How long a round of all of its cases takes.
+        /// Seconds of one round of all of its cases.
         var roundSeconds: Double
     }
 
-    /// Those that go on, in the order in which they were chosen.
+    /// The comparisons to measure further, in the order of choice.
     private(set) var chosen: [[Int]] = []
-    /// Those that the time does not reach for.
+    /// The undecided comparisons for which the time does not suffice.
     private(set) var withoutTime: [[Int]] = []
 
-    /// What of the time that is left further rounds may take by the durations of those before: the rest is for what
-    /// takes longer.
+    /// The share of the remaining time that further rounds may take, by the durations of earlier ones; the rest allows
+    /// for longer ones.
     static let usableShare = 0.9
 
-    /// Takes those with the most open figures per second first.
+    /// Takes the comparisons with the most open figures per second first.
     /// - Parameters:
-    ///   - rounds: that each of them is measured in until the next look.
+    ///   - rounds: the rounds of each until the next look.
     ///   - secondsLeft: of the budget; nil for a run without one.
     init(_ open: [Comparison], rounds: Int, secondsLeft: Double?) {
         var left = secondsLeft.map { $0 * Self.usableShare } ?? .infinity

@@ -1,32 +1,32 @@
 import RunRecords
 import Statistics
 
-/// In how many rounds the comparisons of a run will be measured within its budget: an estimate, made before the first
-/// of them by how long each took in an earlier run, or by its size where there was none.
+/// Estimates in how many rounds each comparison will be measured within the budget: before the first one, from the
+/// durations in an earlier run, or from the size where there was none.
 package struct RoundForecast: Sendable {
     package struct Row: Sendable, Equatable {
         /// A case of the comparison, without its engine.
         package var subject: Case
         package var engines: Int
-        /// Of a round, with its second side.
+        /// Of a round, with its control.
         package var seconds: Double
-        /// Some of its cases were not measured here before.
+        /// Some of its cases have no duration from an earlier run.
         package var isGuessed: Bool
-        /// Where every other comparison stays open, and goes on as long as this one.
+        /// Rounds if every other comparison stays open as long as this one.
         package var least: Int
-        /// Where the others are decided by the first look.
+        /// Rounds if the first look decides all others.
         package var most: Int
     }
 
     package private(set) var rows: [Row] = []
-    /// Rounds of the first look: with fewer nothing is decided.
+    /// Rounds of the first look: no comparison is decided with fewer.
     package let firstLook: Int
-    /// Seconds for all that is planned; nil without a bound.
+    /// Seconds for the whole plan; nil without a bound.
     package let budget: Double?
 
     /// - Parameters:
-    ///   - rounds: that the plan asks for at most.
-    ///   - known: how long a measurement of a case took before.
+    ///   - rounds: the most that the plan asks for.
+    ///   - known: the duration of a measurement of a case in an earlier run.
     package init(
         _ cases: [PlannedCase], rounds: Int, budget: Double?, known: (Case) -> Double?
     ) {
@@ -55,7 +55,7 @@ package struct RoundForecast: Sendable {
         goOn(looks, left: max(0, budget - round * Double(first) - once))
     }
 
-    /// What of the time that is left further rounds may take: as ``Runner`` plans it.
+    /// The share of the remaining time that further rounds may take: as ``Runner`` plans it.
     private static let usableShare = 0.9
 
     private mutating func goOn(_ looks: [Int], left: Double) {
@@ -77,7 +77,7 @@ package struct RoundForecast: Sendable {
         }
     }
 
-    /// By one comparison alone.
+    /// Rounds of a single comparison.
     private static func reached(_ looks: [Int], seconds: Double, left: Double) -> Int {
         var (reached, left) = (looks.first ?? 0, left)
         for (look, next) in zip(looks, looks.dropFirst()) {
@@ -89,6 +89,6 @@ package struct RoundForecast: Sendable {
         return reached
     }
 
-    /// A process and what its figures need take half a second and more; rows are copied, or made, and looked at.
+    /// A process with its measurement takes at least half a second; rows are copied or generated, and checked.
     private static func guess(_ test: Case) -> Double { 0.6 + Double(test.size) / 1_000_000 }
 }

@@ -1,14 +1,14 @@
 import RunRecords
 
 extension RunConfiguration {
-    /// How `assay run` ends.
+    /// The exit status of `assay run`.
     package func exitStatus(_ run: Run) -> Int32 { run.exitStatus(of: cases) }
 }
 
 extension Run {
-    /// 0 when every case that the plan requires came to a conclusion and none is bad; 1 when the harness failed in a
-    /// case, or is suspected to have; 2 when an engine broke a promise; 3 when a required case came to no conclusion,
-    /// or none did. 1 comes before 2, and 2 before 3. A shard without cases has nothing to conclude: 0.
+    /// 0 when every required case is conclusive and none is bad; 1 when the harness failed in a case, or is suspected
+    /// to have; 2 when an engine broke a promise; 3 when a required case is inconclusive, or all cases are. 1 takes
+    /// precedence over 2, and 2 over 3. A shard without cases: 0.
     package func exitStatus(of cases: [PlannedCase]) -> Int32 {
         let verdicts = results.map(\.verdict)
         if verdicts.contains(.harnessError) || verdicts.contains(.suspectedHarness) { return 1 }

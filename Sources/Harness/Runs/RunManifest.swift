@@ -2,8 +2,8 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// `cases.json` of a run's directory: the plan worked out, so that a run can be finished and a case repeated without
-/// the plan's file and the options that were given.
+/// `cases.json` of a run's directory: the expanded plan, so that a run can be resumed and a case repeated without the
+/// plan's file and the options.
 package struct RunManifest: Sendable {
     package var cases: [PlannedCase]
     package var hangSeconds: Double
@@ -12,10 +12,10 @@ package struct RunManifest: Sendable {
     package var rounds = 1
     package var measures = true
     package var countsInstructions = false
-    /// What `assay gate` holds the run to.
+    /// The budgets that `assay gate` checks.
     package var budgets: [Budget] = []
 
-    /// What of the plan a run needs to be finished.
+    /// The part of the plan that resuming a run needs.
     package init(plan: Plan, cases: [PlannedCase], budgetSeconds: Double?, budgets: [Budget] = []) {
         self.init(
             cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,
@@ -68,7 +68,7 @@ package struct RunManifest: Sendable {
         return manifest
     }
 
-    /// A plan with the manifest's bounds and no entries of its own.
+    /// A plan with the manifest's limits and without entries.
     package func plan(name: String, seed: Seed) -> Plan {
         var plan = Plan(name: name, file: "cases.json")
         plan.seed = seed

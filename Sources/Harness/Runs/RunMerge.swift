@@ -1,13 +1,13 @@
 import JSONText
 import RunRecords
 
-/// Puts the runs of shards together: reads and checks them all before anything is written.
+/// Merges the runs of shards: reads and checks all of them before it writes.
 package struct RunMerge {
     package let union: ShardUnion
     private let manifest: RunManifest
     private let results: [CaseResult]
 
-    /// - Parameter allowsMissing: whether shards may be left out.
+    /// - Parameter allowsMissing: whether shards may be missing.
     /// Throws: `MergeError` for runs that do not belong together, that have not ended, or that are damaged.
     package init(_ paths: [String], allowsMissing: Bool) throws {
         var seen: [String: String] = [:]
@@ -37,7 +37,7 @@ package struct RunMerge {
         }
     }
 
-    /// What the merged run was made of, for the marker of its directory.
+    /// The origin of the merged run, for the marker of its directory.
     package var options: [String: [String]] { union.shards[0].options }
 
     /// Writes the raw files of the merged run. Equal shards give equal bytes, whatever the directory is.
@@ -57,15 +57,15 @@ package struct RunMerge {
         return try directory.load()
     }
 
-    /// As the run of the whole plan would have ended.
+    /// The exit status that the run of the whole plan would have had.
     package func exitStatus(_ run: Run) -> Int32 { run.exitStatus(of: manifest.cases) }
 }
 
-/// A shard's directory as it was read.
+/// The directory of a shard as it was read.
 private struct Source {
     let run: ShardRun
     let manifest: RunManifest
-    /// One per measurement: of those that stand twice the later one.
+    /// One per measurement: of repeated ones the later.
     let results: [CaseResult]
     private let directory: RunDirectory
     private let unreadable: [String]
@@ -104,7 +104,7 @@ private struct Source {
     private static let remedy =
         "copy it again from where it was made, run that shard again, or leave it out with --partial"
 
-    /// Whether it has ended, and every byte is what it was then.
+    /// Checks that the shard has ended, and that its files have not changed since.
     func check() throws {
         let path = directory.path
         if let first = unreadable.first { throw MergeError("\(path) is damaged (\(first)): \(Self.remedy)") }

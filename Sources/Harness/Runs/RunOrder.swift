@@ -1,9 +1,9 @@
 import RunRecords
 import Seeds
 
-/// One measurement that a run makes: a case, which of its rounds, and which side.
+/// One measurement of a run: a case, the round, and the side.
 package struct PlannedTurn: Sendable, Hashable {
-    /// Into the cases of the run.
+    /// Index of the case in the run.
     package var index: Int
     package var turn: Turn
 
@@ -13,21 +13,21 @@ package struct PlannedTurn: Sendable, Hashable {
     }
 }
 
-/// In which order the cases of a run are measured.
+/// The order in which the cases of a run are measured.
 ///
-/// Cases of a comparison (a plan marks them as headline) are measured in rounds. A round measures each of them once,
-/// in a process of its own, and one engine of each comparison twice. All rounds are spread over the run, so that they
-/// see the machine at different times; within a round the engines of a comparison follow one another directly, in an
-/// order that the seed gives, so that what disturbs one disturbs the others. The cases that are measured once, in the
-/// order of the plan, come after the rounds of the first look: further rounds take what time they leave.
+/// The cases of a comparison (headlines of the plan) are measured in rounds. A round measures each of them once, in a
+/// process of its own, and one engine of each comparison twice. The rounds are spread over the run, so that they sample
+/// the machine at different times. Within a round the engines of a comparison directly follow one another, in a random
+/// order by the seed, so that a disturbance affects all of them. Cases that are measured once follow the rounds of the
+/// first look, in the order of the plan; further rounds take the remaining time.
 package enum RunOrder {
     /// The turns of some rounds.
-    /// - Parameter comparisons: those that are measured, each by the indexes of its cases.
+    /// - Parameter comparisons: the measured ones, each as the indexes of its cases.
     package static func turns(
         _ cases: [PlannedCase], _ comparisons: [[Int]], rounds: Range<Int>, seed: Seed
     ) -> [PlannedTurn] {
         rounds.flatMap { round -> [PlannedTurn] in
-            // Of each round alone: which comparisons it has depends on what was decided before.
+            // Seeded per round: which comparisons a round has depends on earlier results.
             var random = RandomStream(seed.derived("order of round \(round)"))
             return random.permutation(of: comparisons.count).flatMap { place -> [PlannedTurn] in
                 let sides = comparisons[place].flatMap { index -> [PlannedTurn] in
@@ -53,7 +53,7 @@ package enum RunOrder {
         }
     }
 
-    /// Indexes of the cases that are compared with one another: what differs between them is the engine alone.
+    /// Indexes of the cases that are compared with one another: they differ only in the engine.
     package static func comparisons(_ cases: [PlannedCase]) -> [[Int]] {
         var order: [String] = []
         var members: [String: [Int]] = [:]

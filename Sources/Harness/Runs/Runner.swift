@@ -3,44 +3,44 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// Hears of a run's progress: the terminal does.
+/// Gets the progress of a run, as the terminal does.
 package protocol RunObserver {
     func runBegins(_ header: RunHeader, measurementCount: Int)
     func measurementBegins(_ test: Case, _ turn: Turn, index: Int, count: Int, secondsLeft: Double?)
     func measurementEnds(_ result: CaseResult, index: Int, count: Int)
-    /// All comparisons that go on have been measured in so many rounds.
+    /// All comparisons that continue have been measured in this many rounds.
     func lookEnds(_ look: RoundLook)
 }
 
-/// What the look after some rounds decided, and what is measured next.
+/// The decision of a look after some rounds, and the next measurements.
 package struct RoundLook: Sendable, Equatable {
-    /// Complete rounds of the comparisons that were looked at.
+    /// Complete rounds of the examined comparisons.
     package var rounds: Int
-    /// Comparisons of the run, and those of them of which a figure is open.
+    /// Comparisons of the run, and those with an open figure.
     package var comparisons: Int
     package var open: Int
-    /// Open comparisons that the budget has no time for from now on, by scenario.
+    /// Open comparisons for which the budget has no time left, by scenario.
     package var withoutTime: [String]
-    /// Rounds that comparisons are measured in until the next look; nil after the last one.
+    /// Rounds in which comparisons are measured by the next look; nil after the last one.
     package var next: Int?
-    /// Comparisons that are measured in them.
+    /// Comparisons that are measured further.
     package var goingOn: Int
 }
 
-/// Where a run stops, beside the plan.
+/// The configuration of a run, besides the plan.
 package struct RunConfiguration: Sendable {
     package var plan: Plan
     package var cases: [PlannedCase]
     package var registries: Registries
     package var directory: RunDirectory
-    /// Of this program: workers run it with the argument `worker`.
+    /// This program: workers run it with the argument `worker`.
     package var executable: String
     package var known: [KnownViolation]
     package var budgetSeconds: Double?
     package var memoryBytes: UInt64
-    /// What the measurements of a plan that asks for it are counted by, each in a process more.
+    /// Counts instructions for a plan that asks for it, in one more process per measurement.
     package var counter: InstructionCounter?
-    /// How many figures of a comparison, by the ids of its cases, the rounds so far have not decided.
+    /// The number of open figures of a comparison, by the ids of its cases, after the rounds so far.
     package var openFigures: @Sendable (Run, Set<String>) -> Int = { _, _ in 1 }
 
     package init(
@@ -58,17 +58,17 @@ package struct RunConfiguration: Sendable {
     }
 }
 
-/// Works through the measurements of a run: every case of its plan once, those of a comparison in rounds.
+/// Makes the measurements of a run: every case of its plan once, those of a comparison in rounds.
 ///
-/// After the rounds of each look (``Looks``) the comparisons that are decided are left alone, and the others go on with
-/// the time that is left, those with the most open figures per second first. No round begins that the budget has no
-/// time to complete; what it ends is claimed from the rounds that were completed.
+/// After the rounds of each look (``Looks``) decided comparisons stop, and the others continue in the remaining time,
+/// those with the most open figures per second first. No round begins that the budget has no time to complete; claims
+/// use only completed rounds.
 ///
 /// Invariants:
-/// 1. The header is on disk before the first measurement, and each result as soon as it is there: a run that is killed
-///    can be rendered and finished.
-/// 2. Whatever a worker does, the run goes on. Only an error of the run's own directory ends it.
-/// 3. Where a plan measures, no two cases run at the same time: they would share the disk. A plan that says
+/// 1. The header is on disk before the first measurement, and each result as soon as it exists: a killed run can be
+///    rendered and resumed.
+/// 2. The run continues after any failure of a worker. Only an error of the run's own directory ends it.
+/// 3. Where a plan measures, no two cases run at the same time: they would share the disk. A plan with
 ///    `measures: false` gives no figures, and runs as many cases at a time as there are processors, at most four.
 package struct Runner {
     private let configuration: RunConfiguration
@@ -76,12 +76,12 @@ package struct Runner {
     private var remainingSeconds: Double?
     private var remainingWeight = 0.0
     private var random: RandomStream
-    /// By case index: seconds that its measurements took, and how many there were.
+    /// By case index: total seconds of its measurements, and their count.
     private var spent: [Int: (seconds: Double, count: Int)] = [:]
-    /// Comparisons that were left open, because there was no time for them.
+    /// Comparisons that stayed open for lack of time.
     private var leftOpen = 0
     private let begin = MonotonicClock.now()
-    /// After a replay of one trial: what came of it.
+    /// After a replay of one trial: its result.
     package private(set) var replayed: ReplayedTrial?
 
     package init(_ configuration: RunConfiguration) {
@@ -96,7 +96,7 @@ package struct Runner {
         random = RandomStream(configuration.plan.seed.derived("directories"))
     }
 
-    /// Makes all measurements that `header` lists and the directory has no result of.
+    /// Makes all measurements of `header` that have no result in the directory yet.
     package mutating func run(_ header: RunHeader, observer: some RunObserver) throws -> Run {
         let directory = configuration.directory
         try directory.create(header)
@@ -122,14 +122,14 @@ package struct Runner {
             going = try self.look(after: done, next: next, going, of: all.count, observer)
         }
         try end(header)
-        // A case that is watched afterwards has its fixture built anew.
+        // Profiling builds the fixtures of its cases anew.
         try cases.discardFixtures()
         try FileTree.remove(directory.workDirectory)
         return try directory.load()
     }
 
-    /// Measures once more, as a whole, the rounds of comparisons that clearly more went on beside than is usual in this
-    /// run: what stands in their place later counts.
+    /// Repeats whole rounds of comparisons that had clearly more disturbance than is usual in this run; the later
+    /// result replaces the earlier one.
     private mutating func repeatDisturbed(
         _ turns: [PlannedTurn], _ progress: inout Progress, rounds: Int, _ observer: some RunObserver
     ) throws {
@@ -166,7 +166,7 @@ package struct Runner {
         try measure(again, &progress, rounds: rounds, isRepeated: true, observer)
     }
 
-    /// Chooses the comparisons that go on.
+    /// Chooses the comparisons that continue.
     private mutating func look(
         after rounds: Int, next: Int?, _ going: [[Int]], of all: Int, _ observer: some RunObserver
     ) throws -> [[Int]] {
@@ -193,7 +193,7 @@ package struct Runner {
         return going.filter(Set(further.chosen).contains)
     }
 
-    /// How long a round of a case takes, with its second side.
+    /// Seconds of a round of a case, with its control.
     private func roundSeconds(of index: Int) -> Double {
         let one = spent[index].map { $0.seconds / Double($0.count) } ?? 1
         return max(0.001, one) * (configuration.cases[index].hasControl ? 2 : 1)
@@ -203,7 +203,7 @@ package struct Runner {
         configuration.budgetSeconds.map { $0 - Double(MonotonicClock.now() &- begin) / 1e9 }
     }
 
-    /// Writes in how many rounds each comparison was measured that has fewer than the plan asks for at most.
+    /// Records the number of rounds of each comparison that has fewer than the plan's maximum.
     private func end(_ header: RunHeader) throws {
         var header = header
         let results = try configuration.directory.readResults().results
@@ -226,7 +226,7 @@ package struct Runner {
         var turn: Turn
     }
 
-    /// Those without a result yet; how long the others took is noted.
+    /// Turns without a result; notes the durations of those that have one.
     private mutating func pending(_ turns: [PlannedTurn]) throws -> [PlannedTurn] {
         var done: [TurnID: CaseResult] = [:]
         for result in try configuration.directory.readResults().results {
@@ -241,15 +241,15 @@ package struct Runner {
         }
     }
 
-    /// What a measurement counts of its case's part of the budget.
-    /// - Parameter rounds: that are measured until the next look.
+    /// A measurement's part of its case's weight in the budget.
+    /// - Parameter rounds: the rounds until the next look.
     private func weight(_ turn: PlannedTurn, rounds: Int) -> Double {
         let planned = configuration.cases[turn.index]
         guard planned.isCompared else { return planned.weight }
         return planned.weight / Double(rounds * (planned.hasControl ? 2 : 1))
     }
 
-    /// A measurement on its way, with its place in the list.
+    /// A running measurement, with its position in the list.
     private struct Lane {
         var turn: PlannedTurn
         var place: Int
@@ -267,14 +267,14 @@ package struct Runner {
         let lastUse = lastUseOfFixtures(turns)
         while next < turns.count || !lanes.isEmpty {
             if Interruption.isRequested {
-                // What was under way is done again by a run that goes on.
+                // A resumed run repeats cancelled measurements.
                 for lane in lanes { try lane.running.cancel() }
                 return
             }
             while lanes.count < laneCount, next < turns.count {
                 let planned = configuration.cases[turns[next].index]
                 if turns[next].turn.round > 0 || isRepeated, let remainingSeconds, remainingSeconds <= 0 {
-                    // The rounds before are what is claimed from.
+                    // No time for a further round: claims use the earlier ones.
                     progress.total -= 1
                     next += 1
                     continue
@@ -289,7 +289,7 @@ package struct Runner {
             if lanes.isEmpty { break }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
-                // An interruption ends the workers: what comes of them then is none of a case.
+                // After an interrupt the end of a worker says nothing about its case.
                 guard var measured = try lane.running.advance(), !Interruption.isRequested else { continue }
                 try count(lane.turn, &measured.result, weight: weight(lane.turn, rounds: rounds))
                 if Interruption.isRequested { continue }
@@ -301,7 +301,7 @@ package struct Runner {
                 let known = spent[lane.turn.index] ?? (0, 0)
                 let seconds = Double(MonotonicClock.now() &- lane.begin) / 1e9
                 spent[lane.turn.index] = (known.seconds + seconds, known.count + 1)
-                // Each case has a copy of its own, made when it started: none that still runs needs the original. What
+                // Each case has its own copy, made at its start: running cases do not need the original. A case that
                 // reads in place runs alone.
                 for (key, last) in lastUse where last == lane.place { try cases.discardFixture(key) }
             }
@@ -309,19 +309,19 @@ package struct Runner {
         }
     }
 
-    /// Adds the instructions of a measurement that passed, from a process of their own.
+    /// Adds the instruction count of a measurement that passed, from an additional process.
     private mutating func count(_ turn: PlannedTurn, _ result: inout CaseResult, weight: Double) throws {
         guard let counter = configuration.counter, CountedCase.objection(to: result) == nil else { return }
         let counted = try cases.run(
             configuration.cases[turn.index], turn: turn.turn, directory: "counted-" + directoryName(),
             seconds: shareSeconds(weight), under: counter
         ).result
-        // What went wrong there alone is no figure.
+        // A failure in that process only means that there is no count.
         guard CountedCase.objection(to: counted) == nil else { return }
         result.samples += counted.samples.filter { $0.metric == InstructionCounter.metric }
     }
 
-    /// What is counted waits for no other lane.
+    /// One lane where instructions are counted: `count` would block the others.
     private var laneCount: Int {
         if configuration.counter != nil { return 1 }
         return configuration.plan.measures ? 1 : max(1, min(4, MachineInspection.processorCount()))
@@ -339,14 +339,14 @@ package struct Runner {
             planned, turn: turn.turn, directory: directoryName(), seconds: shareSeconds(weight))
     }
 
-    /// Chosen by the seed, so that no engine has the same place on the disk in every round.
+    /// Random by the seed, so that no engine has the same place on the disk in every round.
     private mutating func directoryName() -> String {
         "case-" + String(random.next() >> 16, radix: 36)
     }
 
-    /// Runs one case again, or one trial of it, without a trace in the results.
+    /// Runs one case again, or one trial of it, without recording a result.
     ///
-    /// - Parameter keep: where the one trial leaves its damaged database; nil where nobody wants it.
+    /// - Parameter keep: where the replayed trial leaves its damaged database; nil to drop it.
     package mutating func replay(
         _ planned: PlannedCase, trial: FaultAddress?, keep: KeptDatabase? = nil
     ) throws -> (CaseResult, CaseDetails) {
@@ -355,15 +355,15 @@ package struct Runner {
             planned, directory: directoryName(), seconds: shareSeconds(planned.weight), trial: trial,
             keep: keep?.directory)
         replayed = measured.replayed
-        // The next round builds its fixture anew: nothing of this one may reach it.
+        // The next round must not see any change to this fixture: it is built anew.
         if let key = cases.fixtureKey(planned.test) { try cases.discardFixture(key) }
         try FileTree.remove(configuration.directory.workDirectory)
         return (measured.result, measured.details)
     }
 
-    /// Runs one case again behind a program that watches it, without a trace in the results.
+    /// Runs one case again under a profiler, without recording a result.
     ///
-    /// - Returns: what came of it, and the id of the process that the program and the worker were.
+    /// - Returns: the result, and the process id of the profiler and the worker.
     package mutating func watch(
         _ planned: PlannedCase, by front: ProcessFront
     ) throws -> (result: CaseResult, processID: Int32) {
@@ -372,8 +372,8 @@ package struct Runner {
         return (measured.result, measured.processID)
     }
 
-    /// By fixture key the place of the last measurement that uses it. Those of comparisons, which may go on, stay to
-    /// the end of the run: ``FreeSpace`` counts all of them.
+    /// By fixture key the position of the last measurement that uses it. Fixtures of comparisons, which may continue,
+    /// stay until the end of the run: ``FreeSpace`` counts all of them.
     private func lastUseOfFixtures(_ turns: [PlannedTurn]) -> [String: Int] {
         var last: [String: Int] = [:]
         for (place, turn) in turns.enumerated() {
@@ -385,8 +385,8 @@ package struct Runner {
         return last
     }
 
-    /// A measurement's share: four times its part by weight of what is left, since most need far less than their part,
-    /// and one that is cut compares with no other run.
+    /// A measurement's share of time: four times its part, by weight, of the remaining budget, since most need far less
+    /// than their part, and a cut measurement compares with no other run.
     private func shareSeconds(_ weight: Double) -> Double {
         guard let remainingSeconds else { return 3_600 }
         let share = max(0, remainingSeconds) * weight / max(remainingWeight, weight)

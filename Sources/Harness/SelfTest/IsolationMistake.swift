@@ -1,18 +1,19 @@
-/// An isolation that is broken in one way on purpose, by the model engine of a build with the trait Zoo: so that a
-/// checker of histories which would believe anything is found out.
+/// A defect of isolation that the model engine of a build with the trait Zoo makes on purpose, to test the checker of
+/// histories.
 package enum IsolationMistake: String, Sendable, CaseIterable {
-    /// Writers take no lock, and what they write is there at once.
+    /// Writers take no lock, and their writes are visible at once.
     case dirtyWrite = "model-dirty-write"
-    /// What a transaction wrote stays when it is rolled back.
+    /// Writes of a transaction stay after its rollback.
     case abortedRead = "model-aborted-read"
-    /// Readers see what a writer has written so far.
+    /// Readers see the uncommitted writes of a writer.
     case intermediateRead = "model-intermediate-read"
-    /// Everybody sees what anybody has written so far; only what another has written cannot be written over.
+    /// All transactions see all uncommitted writes; only writing over another one's write is prevented.
     case cyclicFlow = "model-cyclic-flow"
-    /// Each works on a state of its own, and the last one to commit is right.
+    /// Each transaction works on a snapshot, and the last one to commit wins.
     case lostUpdate = "model-lost-update"
-    /// Each works on a state of its own, and fails only where another wrote the same cell.
+    /// Each transaction works on a snapshot, and fails only where another wrote the same cell.
     case writeSkew = "model-write-skew"
-    /// Readers see one half of the cells as they are and the other half as they were, and not all the same half.
+    /// Readers see one half of the cells as they are and the other half as they were; which half differs between
+    /// readers.
     case longFork = "model-long-fork"
 }

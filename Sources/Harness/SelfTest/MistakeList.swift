@@ -2,11 +2,11 @@ import Commands
 import JSONText
 import RunRecords
 
-/// What the self-test has to see when a mistake is planted under a case.
+/// The result that the self-test expects when a mistake is planted under a case.
 package enum MistakeExpectation: String, Sendable, CaseIterable {
-    /// The engine is blamed: its promise is broken, or what it gave is wrong though nothing was promised.
+    /// The engine is blamed: a promise is broken, or its data is wrong without a promise.
     case caught
-    /// The case says that it has nothing to say.
+    /// The case is inconclusive.
     case inconclusive
 
     package func accepts(_ verdict: Verdict) -> Bool {
@@ -17,7 +17,7 @@ package enum MistakeExpectation: String, Sendable, CaseIterable {
     }
 }
 
-/// A case of the self-test: the same case without a mistake has to pass.
+/// A case of the self-test. Without a mistake it must pass.
 package struct MistakenCase: Sendable {
     package var planned: PlannedCase
     /// nil: without one.
@@ -25,10 +25,10 @@ package struct MistakenCase: Sendable {
     package var expectation: MistakeExpectation
 }
 
-/// Which scenario has to find which mistakes: the files of Benchmarks/Mistakes.
+/// The mistakes that each scenario must find: the files of Benchmarks/Mistakes.
 ///
 /// A file is a list of objects with `scenario`, `engine`, `mistake` (a name, a list of them, or `content` for all those
-/// that a comparison of contents has to find), and perhaps `except` (mistakes of `content` that cannot be made there,
+/// that a comparison of contents must find), and optionally `except` (mistakes of `content` that are impossible there,
 /// with the reason), `dataset`, `size`, `parameters`, `durability`, `expect`.
 package struct MistakeList: Sendable {
     struct Row: Sendable {
@@ -43,12 +43,12 @@ package struct MistakeList: Sendable {
     package static let content = "content"
 
     private(set) var rows: [Row] = []
-    /// Scenarios that no mistake can be planted under, with the reason.
+    /// Scenarios under which no mistake can be planted, with the reason.
     package private(set) var excused: [String: String] = [:]
 
     package init() {}
 
-    /// The scenarios that a row names.
+    /// The scenarios that rows name.
     package var scenarios: Set<String> { Set(rows.map(\.entry.scenario.text)) }
 
     /// Adds the rows of a file.
@@ -122,11 +122,11 @@ package struct MistakeList: Sendable {
         }
     }
 
-    /// The cases of all rows with their mistakes, and each of them once without. Engines that this build lacks are left
+    /// The cases of all rows with their mistakes, and each case once without. Engines that this build lacks are left
     /// out.
     ///
     /// - Parameter mistakes: the names that this build can plant.
-    /// Throws: `PlanError` for names that nothing has, and for cases that cannot run.
+    /// Throws: `PlanError` for unknown names, and for cases that cannot run.
     package func cases(_ registries: Registries, mistakes: [String]) throws(PlanError) -> [MistakenCase] {
         var cases: [MistakenCase] = []
         var sound: Set<String> = []

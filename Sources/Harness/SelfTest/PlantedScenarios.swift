@@ -7,8 +7,8 @@ import RunRecords
     import Darwin
 #endif
 
-// Scenarios that break the harness on purpose: does each end as its class, and does the run go on? They are listed
-// nowhere, and run only when they are named.
+// Scenarios that break the harness on purpose, to test that each ends as its class, and that the run continues. They
+// are in no list, and run only when they are named.
 
 package enum PlantedScenarios {
     package static func register(into registry: inout ScenarioRegistry) {
@@ -24,12 +24,12 @@ package enum PlantedScenarios {
         registry.register(PlantedWait())
     }
 
-    /// Allocates and touches memory until it is stopped. Bounded, so that a harness that does not stop it fails a
-    /// test and not the machine.
+    /// Allocates and touches memory until it is stopped. Bounded, so that a harness that does not stop it fails a test
+    /// instead of the machine.
     static func allocateWithoutBound() {
         let piece = 16 << 20
         for _ in 0..<1_024 {
-            // From the kernel: an allocation that nobody reads would be optimised away.
+            // From the kernel: the compiler would remove an allocation that is never read.
             guard let memory = mmap(nil, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                 memory != MAP_FAILED
             else { return }
@@ -43,12 +43,12 @@ package enum PlantedScenarios {
         exit(3)
     }
 
-    /// Waits for longer than anybody does.
+    /// Waits longer than any limit.
     static func hang() {
         while true { sleep(1_000) }
     }
 
-    /// A trap that the compiler cannot see coming. A failed precondition has no text in a release build.
+    /// A trap that the compiler cannot foresee. A failed precondition has no text in a release build.
     static func trap(_ test: Case) {
         if test.family == .planted { fatalError("planted trap") }
     }
@@ -99,7 +99,7 @@ struct PlantedSilentExit: Scenario {
     }
 }
 
-/// Ends the process by `exit`, as a library does that gives up.
+/// Ends the process by `exit`, as some libraries do on a fatal error.
 struct PlantedExit: Scenario {
     let slug = "planted-exit"
     let family = Family.planted
@@ -120,7 +120,7 @@ struct PlantedPass: Scenario {
     }
 }
 
-/// Waits for a file `go` beside the run's directory, so that a test can look at a run that is under way.
+/// Waits for a file `go` beside the run's directory, so that a test can examine a run in progress.
 struct PlantedWait: Scenario {
     let slug = "planted-wait"
     let family = Family.planted
@@ -135,7 +135,7 @@ struct PlantedWait: Scenario {
     }
 }
 
-/// Checks without a sweep, two of them wrong, named as scenarios name them.
+/// Checks outside a sweep, two of them wrong, named as scenarios name them.
 struct PlantedChecks: Scenario {
     let slug = "planted-checks"
     let family = Family.planted
@@ -149,7 +149,7 @@ struct PlantedChecks: Scenario {
     }
 }
 
-/// Fills the file system below its directory, and then blames the engine: so does an engine that cannot write.
+/// Fills the file system below its directory, and then blames the engine, as an engine that cannot write fails.
 struct PlantedFullDisk: Scenario {
     let slug = "planted-full-disk"
     let family = Family.planted
@@ -178,12 +178,12 @@ struct PlantedFullDisk: Scenario {
         do {
             for _ in 0..<mebibytes { try FileTree.append(directory + "/filling", piece) }
         } catch {
-            // Full: an engine would notice nothing but that its write failed.
+            // Full: an engine would see only that its write failed.
         }
     }
 }
 
-/// A sweep of `count` trials in which every tenth is bad, in the way that its place says.
+/// A sweep of `count` trials in which every tenth fails, in a way that its position decides.
 struct PlantedTrials: Scenario {
     let slug = "planted-trials"
     let family = Family.planted

@@ -1,7 +1,7 @@
 import Measuring
 import RunRecords
 
-/// What came of a case of the self-test.
+/// The result of a case of the self-test.
 package struct MistakenResult: Sendable {
     package var test: Case
     package var mistake: String?
@@ -10,29 +10,29 @@ package struct MistakenResult: Sendable {
     package var message: String
     package var seconds: Double
 
-    /// It ran out of time: a verdict of inconclusive says that, and nothing of the mistake.
+    /// It ran out of time: its verdict of inconclusive says nothing about the mistake.
     package var isCut = false
 
-    /// Whether the scenario did what it is for: without a mistake it passes, with one it says what it has to say.
+    /// Whether the result is as expected: a pass without a mistake, the expected verdict with one.
     package var isRight: Bool {
         if mistake == nil { return verdict == .pass }
         return expectation.accepts(verdict) && !(isCut && verdict == .inconclusive)
     }
 }
 
-/// Runs cases with mistakes planted under them: does every scenario find those that it has to find?
+/// Runs cases with planted mistakes, to test that every scenario finds those that it must find.
 ///
-/// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run; what was
-/// prepared for it is made without the mistake.
+/// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run; its fixture
+/// is built without the mistake.
 package struct SelfTest {
-    /// Names the mistake, in the environment of a worker.
+    /// The environment variable that names the mistake for a worker.
     package static let variable = "ASSAY_ZOO_MISTAKE"
 
     private var runner: CaseRunner
     private let secondsPerCase: Double
     private let lanes: Int
 
-    /// - Parameter directory: exists; what the cases need is made below it.
+    /// - Parameter directory: exists; the files of the cases are made below it.
     package init(
         executable: String, registries: Registries, directory: String, lanes: Int,
         secondsPerCase: Double = 60
@@ -97,15 +97,15 @@ package struct SelfTest {
     }
 }
 
-/// What a self-test found, as a whole.
+/// The result of a self-test as a whole.
 package struct SelfTestVerdict: Sendable {
     /// Scenarios with results, each with its results.
     package private(set) var scenarios: [(slug: String, results: [MistakenResult])] = []
     package private(set) var wrong: [MistakenResult]
-    /// Scenarios of the build that found no mistake, and are not excused.
+    /// Scenarios of the build that found no mistake and are not excused.
     package private(set) var withoutAny: [String]
 
-    /// - Parameter slugs: the scenarios that have to have found a mistake each.
+    /// - Parameter slugs: the scenarios that must find a mistake each.
     package init(_ results: [MistakenResult], slugs: [String], excused: Set<String>) {
         var order: [String] = []
         var groups: [String: [MistakenResult]] = [:]

@@ -6,18 +6,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// Makes a crash of an `exit` that an engine calls.
+/// Turns a call of `exit` by an engine into a crash.
 ///
-/// A library that ends the process of its application has crashed it, whatever status it names. The processes of a
-/// case end by `_exit`, or by `exit` once they have reported: between `forbid` and `permit` no code of the harness
-/// calls `exit`. What ends the process there is turned into an abort behind a line on standard error, so that each
-/// place that waits for a process meets a crash. An engine that calls `_exit` is not seen by this: its end is without
-/// a report, as that of a broken harness is.
+/// A library that ends the process of its application has crashed it, whatever the status. The processes of a case end
+/// by `_exit`, or by `exit` after their report: between `forbid` and `permit` the harness itself never calls `exit`. An
+/// `exit` there writes a line to standard error and aborts, so that the parent sees a crash. A call of `_exit` by an
+/// engine is not detected: the process ends without a report, as that of a failed harness does.
 ///
-/// It holds for the process that asked. A child that a scenario forks by itself, and that ends by `exit` on purpose, is
-/// another one.
+/// It applies to the calling process only, not to a child that a scenario forks and that calls `exit` on purpose.
 package enum ExitInsideCall {
-    /// The line that stands behind what the engine printed.
+    /// The line that follows the engine's output on standard error.
     static let line = "exit was called inside a call of the engine"
 
     private static let process = Atomic<Int32>(0)
@@ -34,12 +32,12 @@ package enum ExitInsideCall {
     private static func end() {
         guard process.load(ordering: .relaxed) == getpid() else { return }
         (line + "\n").withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-        // The runtime's crash handler would start a debugger.
+        // Swift's crash handler would start a debugger.
         signal(SIGABRT, SIG_DFL)
         abort()
     }
 
-    /// What was printed last before that line; nil where the line is not there, empty where nothing was printed.
+    /// The last line printed before that line; nil without that line, empty where nothing was printed.
     static func lastWords(_ standardError: String) -> String? {
         let lines = standardError.split(whereSeparator: \.isNewline)
         guard let place = lines.lastIndex(where: { $0 == line }) else { return nil }

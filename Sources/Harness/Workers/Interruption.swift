@@ -6,23 +6,23 @@ import Synchronization
     import Darwin
 #endif
 
-/// Ctrl-C, or a polite end from outside: the run stops after what it can still put in order.
+/// SIGINT or SIGTERM: the run ends in an orderly way.
 ///
-/// The first signal sets a flag that the runner asks; a second interrupt ends the process at once, and its workers with
-/// it. What is called in the handler is safe there: an atomic counter and `_exit`.
+/// The first signal sets a flag that the runner polls; a second interrupt ends the process at once, and with it the
+/// workers. The handler only uses an atomic counter and `_exit`, which are async-signal-safe.
 package enum Interruption {
     private static let requests = Atomic<Int>(0)
 
-    /// The exit status of a program that an interrupt ended.
+    /// The exit status after an interrupt.
     package static let exitStatus: Int32 = 130
 
     package static var isRequested: Bool {
         requests.load(ordering: .relaxed) > 0
     }
 
-    /// An interrupt that the parent ignores (a job in the background) stays ignored.
+    /// An interrupt that the parent ignores (a background job) stays ignored.
     package static func install() {
-        // Made now: a handler may not run what makes it.
+        // Created now: the handler must not run its lazy initialisation.
         _ = requests.load(ordering: .relaxed)
         handle(SIGINT) { _ in
             if Interruption.requests.add(1, ordering: .relaxed).oldValue > 0 { _exit(Interruption.exitStatus) }

@@ -1,15 +1,15 @@
 import Measuring
 import RunRecords
 
-/// What else went on on the machine while a case ran: what its figures may have suffered from.
+/// Measures the load of the machine during a case, which may have disturbed its figures.
 ///
-/// All of it is of the whole machine, so that it says something only while one case runs at a time.
+/// All figures are of the whole machine: they are meaningful only while one case runs at a time.
 struct MachineWatch {
     private struct Reading {
-        /// Of all processors: time in programs and in the kernel, and time that the hypervisor gave to somebody else.
+        /// Of all processors: time in programs and in the kernel, and time that the hypervisor gave to other machines.
         var busyNanoseconds: UInt64 = 0
         var stolenNanoseconds: UInt64 = 0
-        /// How long some task waited for a processor or for a disk.
+        /// Time during which some task waited for a processor, and for a disk.
         var processorPressure: UInt64?
         var diskPressure: UInt64?
     }
@@ -20,7 +20,8 @@ struct MachineWatch {
         start = Self.read()
     }
 
-    /// Figures since it was made, labelled as those of the whole case. What the kernel does not tell is absent.
+    /// Figures since its creation, labelled as those of the whole case. Figures that the kernel does not give are
+    /// absent.
     func samples(of end: WorkerEnd) -> [Sample] {
         let now = Self.read()
         let busy = now.busyNanoseconds &- start.busyNanoseconds
@@ -63,9 +64,9 @@ struct MachineWatch {
 }
 
 extension Metric {
-    /// Processor time of every other program on the machine.
+    /// Processor time of all other programs on the machine.
     static let othersProcessorMilliseconds = Metric("others_cpu_ms", unit: "ms", .neutral, .measured)
-    /// Processor time that a hypervisor gave to another machine.
+    /// Processor time that the hypervisor gave to other machines.
     static let stolenMilliseconds = Metric("steal_ms", unit: "ms", .neutral, .measured)
     static let involuntarySwitches = Metric("involuntary_switches", unit: "count", .neutral, .measured)
     static let processorPressureMilliseconds = Metric("cpu_pressure_ms", unit: "ms", .neutral, .measured)

@@ -8,34 +8,34 @@ import Synchronization
     import Darwin
 #endif
 
-/// A memory cgroup (version 2) of its own for one worker: what it, the processes that it starts and the pages of the
-/// files that they read may have of memory.
+/// A memory cgroup (version 2) of its own for one worker: limits the memory of the worker and its children, with the
+/// page cache of the files that they read.
 ///
-/// No other bound is the same. RLIMIT_AS bounds addresses: an engine that maps a file cannot map it then, however
-/// little of it is in memory, and the page cache is bounded by no `ulimit` at all. So where there is no such group, a
-/// case that asks for a limit is left out by name.
+/// No other limit is equivalent. RLIMIT_AS limits address space, which mapped files use even where little of them is
+/// in memory, and no `ulimit` limits the page cache. So a case with a memory limit is skipped, with the reason, where
+/// no such group can be made.
 package struct MemoryGroup: Sendable {
-    /// Where groups can be made, or why they cannot.
+    /// A directory in which groups can be made, or why there is none.
     package enum Place: Sendable, Equatable {
         case directory(String)
         case missing(String)
     }
 
-    /// Names a cgroup of version 2 that this user may make groups in.
+    /// The environment variable that names a cgroup of version 2 in which this user may make groups.
     package static let variable = "ASSAY_CGROUP"
 
-    /// What the kernel counted.
+    /// Counts of the kernel.
     package struct Events: Sendable, Equatable {
         /// How often the limit was reached.
         package var reached: Int
-        /// How many processes were ended for it.
+        /// How many processes were killed for it.
         package var killed: Int
     }
 
     private static let made = Atomic<Int>(0)
     private let path: String
 
-    /// The group that the environment names, else the one that this process is in.
+    /// The group that the environment names, else that of this process.
     package static func place() -> Place {
         if let given = getenv(variable) { return place(String(cString: given)) }
         func line(_ file: String, _ matches: (Substring) -> Bool) -> Substring? {
@@ -66,14 +66,14 @@ package struct MemoryGroup: Sendable {
         return .directory(directory)
     }
 
-    /// Why a case that asks for a limit cannot have one here; nil where it can, or asks for none.
+    /// Why a case with a memory limit cannot run here; nil where it can, or has no limit.
     static func reasonToSkip(_ test: Case) -> String? {
         guard test.amount(.memoryLimit) > 0, case .missing(let reason) = place() else { return nil }
         return reason
     }
 
-    /// The group that the case asks for. What this process brought of the files into memory is dropped: it would not
-    /// stand in the worker's account.
+    /// The group that the case asks for. Drops the pages of `files` that this process has cached: they would not be
+    /// charged to the worker's group.
     static func make(for test: Case, reading files: [DatabaseFile]) throws -> MemoryGroup? {
         guard test.amount(.memoryLimit) > 0, case .directory(let directory) = place() else { return nil }
         try PageCache.drop(files.map(\.path))
@@ -89,7 +89,7 @@ package struct MemoryGroup: Sendable {
         guard mkdir(path, 0o755) == 0 else { throw HarnessError("cannot make the cgroup \(path): \(systemMessage())") }
         do {
             try Self.write("\(megabytes << 20)", to: path + "/memory.max")
-            // Without it a kernel that accounts for swap would let the worker have as much of that.
+            // Otherwise a kernel that accounts for swap would allow the worker as much swap.
             if access(path + "/memory.swap.max", F_OK) == 0 { try Self.write("0", to: path + "/memory.swap.max") }
         } catch {
             remove()
@@ -97,7 +97,7 @@ package struct MemoryGroup: Sendable {
         }
     }
 
-    /// To be called before the process has been told what to do: memory stays with the group that it was first used in.
+    /// Call it before the worker gets its request: memory stays charged to the group in which it was first used.
     func take(_ processID: Int32) throws {
         try Self.write("\(processID)", to: path + "/cgroup.procs")
     }
@@ -111,14 +111,14 @@ package struct MemoryGroup: Sendable {
         return Events(reached: counts["max"] ?? 0, killed: counts["oom_kill"] ?? 0)
     }
 
-    /// Processes that are still in it keep it: to be called when all have ended.
+    /// Call it when all processes of the group have ended: a group with processes cannot be removed.
     func remove() {
-        // The kernel lets go of the last process a moment after it was waited for.
+        // The kernel keeps the last process in the group for a moment after the wait for it.
         for _ in 0..<50 where rmdir(path) != 0 && errno == EBUSY { usleep(2_000) }
     }
 
     private static func write(_ text: String, to path: String) throws {
-        // A file of a cgroup is there when the group is.
+        // The files of a cgroup exist as soon as the group does.
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw HarnessError("cannot open \(path): \(systemMessage())") }
         defer { close(descriptor) }

@@ -4,12 +4,13 @@
     import Darwin
 #endif
 
-/// A child process that leads a process group of its own, so that it and all that it starts can be ended together.
+/// A child process that leads a process group of its own, so that it and its children can be killed together.
 package enum ProcessStart {
-    /// What the child leads beside its process group.
+    /// What else the child leads.
     package enum Leadership: Sendable {
         case group
-        /// A session, too: the first terminal that it opens is its own, and hangs up on it when this process is gone.
+        /// A session, too: the first terminal that it opens becomes its controlling terminal, and hangs up when it
+        /// ends.
         case session
 
         fileprivate var flags: Int16 {
@@ -32,7 +33,7 @@ package enum ProcessStart {
     #endif
 
     /// - Parameters:
-    ///   - words: the program and what it is told; never empty.
+    ///   - words: the program and its arguments; never empty.
     ///   - isOnPath: whether the program is looked for on the path.
     ///   - environment: all of it.
     ///   - leads: what it leads.
@@ -57,7 +58,7 @@ package enum ProcessStart {
             posix_spawnattr_destroy(&attributes)
         }
         connect(&actions)
-        // Ignored here; a program that is started with it ignored writes into closed pipes for ever.
+        // Ignored here: a program that starts with SIGPIPE ignored writes into closed pipes for ever.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

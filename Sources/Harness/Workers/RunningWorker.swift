@@ -11,26 +11,26 @@ import RunRecords
 /// How a worker process ended.
 package struct WorkerEnd: Sendable {
     package var report: WorkerReport?
-    /// The bytes that came, where they are no report.
+    /// The bytes of its answer, where they are not a report.
     package var unreadable: String?
     package var end: ChildEnd
     package var processID: Int32 = 0
-    /// Set when the runner ended it: `hung` or `memory-limit`.
+    /// Set when the runner killed it: `hung` or `memory-limit`.
     package var stopped: Outcome?
-    /// The last 8 KiB.
+    /// The last 8 KiB of it.
     package var standardError: String
     package var durationNanoseconds: UInt64
-    /// Processor time of the worker and of those of its children that it waited for.
+    /// Processor time of the worker and of the children that it waited for.
     package var processorNanoseconds: UInt64 = 0
-    /// How often the kernel took the processor from it.
+    /// How often the kernel preempted it.
     package var involuntarySwitches: Int = 0
-    /// Where it had a memory cgroup of its own.
+    /// Where the worker had a memory cgroup of its own.
     package var memory: MemoryGroup.Events?
 }
 
-/// Bounds on a worker process.
+/// Limits of a worker process.
 package struct WorkerLimits: Sendable {
-    /// On the monotonic clock: when it counts as hung.
+    /// On the monotonic clock: the time at which it counts as hung.
     package var hangTime: UInt64
     package var memoryBytes: UInt64
 
@@ -40,9 +40,9 @@ package struct WorkerLimits: Sendable {
     }
 }
 
-/// A worker process on its way: what it has said so far, and whether it may go on.
+/// A running worker process: collects its output, and enforces its limits.
 ///
-/// Not Sendable: one thread starts it and follows it. Several may run at a time; each call of `advance` looks at one.
+/// Not Sendable: one thread starts it and follows it. Several may run at a time; each call of `advance` serves one.
 package final class RunningWorker {
     private static let errorLimit = 8 << 10
 
@@ -78,7 +78,7 @@ package final class RunningWorker {
         group?.remove()
     }
 
-    /// Waits until one of them has something to say, for at most 10 ms: limits are looked at that often.
+    /// Waits until one of them has output, for at most 10 ms, the interval at which limits are checked.
     static package func wait(for workers: [RunningWorker]) {
         var polls = workers.flatMap { worker in
             [worker.output.readEnd, worker.errors.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -88,8 +88,8 @@ package final class RunningWorker {
         if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(1_000) }
     }
 
-    /// Takes what it has said, ends it where it holds too much memory or takes too long, and gives its end once there
-    /// is one.
+    /// Reads the worker's output, kills the worker where it exceeds its limits of memory or time, and returns its end
+    /// once it has ended.
     package func advance() -> WorkerEnd? {
         if let end { return end }
         drain()
@@ -108,7 +108,7 @@ package final class RunningWorker {
         } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
             stopped = .memoryLimit
         }
-        // The runner drops what comes of an interrupted one.
+        // The runner drops the result of an interrupted worker.
         if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
         return nil
     }

@@ -2,22 +2,21 @@ import Measuring
 import RunRecords
 import Synchronization
 
-/// A disk that is slower than it is, under one worker and the processes that it forks: the preloaded library makes the
-/// engine's calls longer, whichever engine it is.
+/// Simulates a slower disk for one worker and the processes that it forks: the preloaded library delays the engine's
+/// file calls, for every engine alike.
 ///
-/// What was made longer is counted. A case in which nothing was is inconclusive: its figures would stand for a disk
-/// that was not there.
+/// Delayed calls are counted. A case without any is inconclusive: its figures would be those of the ordinary disk.
 package struct SlowDisk {
     private let syncMicroseconds: Int
     private let writeMicroseconds: Int
     private let start: IOCounts?
 
-    /// Calls that the harness made for itself, below the watched directories.
+    /// Delayed calls of the harness itself, below the watched directories.
     private static let own = Mutex((syncs: UInt64(0), writes: UInt64(0)))
 
     static func isAsked(_ test: Case) -> Bool { test.amount(.syncDelay) > 0 || test.amount(.writeDelay) > 0 }
 
-    /// nil where the case asks for no delay. To be called when the worker watches its files.
+    /// nil where the case asks for no delay. Call it when the worker watches its files.
     init?(_ test: Case) {
         syncMicroseconds = test.amount(.syncDelay)
         writeMicroseconds = test.amount(.writeDelay)
@@ -29,7 +28,7 @@ package struct SlowDisk {
         }
     }
 
-    /// File work of the harness: delayed as an engine's, and not taken for it.
+    /// File work of the harness: delayed like the engine's, but not counted as the engine's.
     package static func ownWork<Output>(_ body: () throws -> Output) rethrows -> Output {
         let before = IOWitness.shared?.counts()
         defer {
@@ -41,7 +40,7 @@ package struct SlowDisk {
         return try body()
     }
 
-    /// Ends the delays, and says what they met.
+    /// Ends the delays, and reports the delayed calls.
     func end(_ report: CaseReport) {
         guard let start, let witness = IOWitness.shared else {
             report.inconclusive("NO DELAY: the preloaded library is not there")

@@ -8,9 +8,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// The inside of `assay worker`: reads a request, runs one case, reports, ends.
+/// The main function of `assay worker`: reads a request, runs one case, reports, and ends.
 package struct Worker {
-    /// Where the runner listens.
+    /// The descriptor from which the runner reads the report.
     package static let reportDescriptor: Int32 = 3
 
     let registries: Registries
@@ -19,7 +19,7 @@ package struct Worker {
         self.registries = registries
     }
 
-    /// Returns the process's exit status. A worker that reports exits with 0, whatever the report says.
+    /// Returns the process's exit status: 0 after a report, whatever the report says.
     package func run(parent: Int32?) -> Int32 {
         dieWithRunner(parent)
         forbidCoreFiles()
@@ -43,7 +43,7 @@ package struct Worker {
     private func dieWithRunner(_ parent: Int32?) {
         #if canImport(Glibc)
             KernelCalls.dieWithParent()
-            // The runner may have died before the kernel was asked.
+            // The parent may have died before the request to the kernel.
             if let parent, getppid() != parent { _exit(1) }
         #endif
     }
@@ -63,7 +63,7 @@ package struct Worker {
         return try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(bytes), path: "request"))
     }
 
-    /// Runs the request. Errors become part of the report: what was found before one is kept.
+    /// Runs the request. Errors become part of the report; findings before an error are kept.
     package func work(_ request: WorkerRequest) -> WorkerReport {
         let caseReport = CaseReport(replaying: request.onlyTrial)
         var failure: String?
@@ -111,7 +111,7 @@ package struct Worker {
             disk?.end(report)
             try checkSettings(context)
         case .runStep:
-            // It counts for itself: the case tells what was delayed in its own process.
+            // The delays of a step are not counted: the case reports those of its own process.
             if SlowDisk.isAsked(test) { watchFiles(of: request, engine) }
             _ = SlowDisk(test)
             try scenario.runStep(request.arguments, context)
@@ -120,7 +120,7 @@ package struct Worker {
         }
     }
 
-    /// One of this build, or what the request's file holds: the very files that the run began with.
+    /// An engine of this build, or from the request's file, which must be unchanged since the run began.
     private func engine(of request: WorkerRequest) throws -> any Engine {
         let name = request.test.engine
         guard let file = request.files.own else {
@@ -140,7 +140,7 @@ package struct Worker {
         return engine
     }
 
-    /// The library that the run began with, and no other: a figure belongs to the one that its settings name.
+    /// Checks that the library is the one with which the run began: the settings of a figure name that one.
     private func checkLibrary(of engine: any Engine, _ request: WorkerRequest) throws {
         let (wanted, found) = (request.files.library, engine.peerLibrary)
         guard wanted == found else {
@@ -158,7 +158,7 @@ package struct Worker {
         let roots = [request.directory, request.fixture].compactMap { $0.flatMap(FileTree.absolute) }
         _ = witness.setLogNames(engine.logPatterns)
         _ = witness.setIgnoredNames(engine.coordinationPatterns)
-        // A path with a colon cannot be told: its files are not counted then, and the figures are absent or zero.
+        // A path with a colon cannot be passed: its files are not counted then, and the figures are absent or zero.
         if !witness.setRoot(roots) { _ = witness.setRoot([]) }
     }
 
@@ -174,8 +174,8 @@ package struct Worker {
         }
     }
 
-    /// Asks a new database whether it has the settings that the report will name: a figure stands under the class of
-    /// its durability, and belongs to none where the engine is in another.
+    /// Checks that a new database has the settings that the report will name: a figure is listed under its durability
+    /// class, and belongs to none where the engine is in another.
     private func checkSettings(_ context: CaseContext) throws {
         guard context.engine.capabilities.contains(.persistent),
             [.workload, .concurrency].contains(context.test.family),
@@ -192,7 +192,8 @@ package struct Worker {
         }
     }
 
-    /// Of the whole case, its preparation and its oracle included: what a scenario measures itself has no label.
+    /// Resources of the whole case, its preparation and its oracle included; a scenario's own figures have no such
+    /// label.
     private func addResources(_ usage: ResourceUsage, to report: CaseReport) {
         let label = "whole case"
         let figures: [(Metric, Double)] = [
@@ -212,7 +213,7 @@ package struct Worker {
             context.report.check("fixture", expected: true, got: true)
             return
         }
-        // Everything that follows stands on this: it is read back in full, by the process that knows the data.
+        // Every case builds on the fixture: it is read back in full, by the process that knows the data.
         let (outcome, detail) =
             if let source = context.sourceInPieces {
                 DamageOracle.judge(

@@ -1,13 +1,13 @@
 import JSONText
 import RunRecords
 
-/// What a build can run, as its `worker --describe` prints it: by this, cases of two builds are told comparable.
+/// What a build can run, as printed by its `worker --describe`: decides whether two builds can be compared in a case.
 package struct WorkerDescription: Sendable, Equatable {
     package struct Engine: Hashable, Sendable {
         package var name: String
         package var version: String
         package var capabilities: [String]
-        /// Of the shared library that it comes from; empty where it is part of the program.
+        /// Of the shared library that has the engine; empty where it is part of the program.
         package var fileDigest = ""
 
         fileprivate var json: JSONValue {
@@ -25,17 +25,17 @@ package struct WorkerDescription: Sendable, Equatable {
         package var family: String
         /// Ascending.
         package var parameters: [String]
-        /// Parameters that a case need not have; a build from before there were any has none.
+        /// Parameters that a case may lack; a build from before conditions existed has none.
         package var conditions: [String] = []
     }
 
     package var protocolVersion: Int
-    /// Its path, links resolved: a script in front of it has another.
+    /// The program's path, links resolved: a wrapper script has another.
     package var program: String
     package var build: BuildDescription
     package var engines: [Engine]
     package var scenarios: [Scenario]
-    /// Those that are known by name; others are named by the path of a file.
+    /// Data sets with a name; others are named by the path of a file.
     package var datasets: [String]
 
     package init(_ registries: Registries, build: BuildDescription, program: String) {
@@ -131,7 +131,7 @@ package struct WorkerDescription: Sendable, Equatable {
         return nil
     }
 
-    /// Cases that both builds can run in the same way, and the others with the reason, in the order given.
+    /// The cases that both builds can run in the same way, and the others with the reason, in the given order.
     package static func compare(
         _ planned: [PlannedCase], a: WorkerDescription, b: WorkerDescription
     ) -> (cases: [Case], refused: [BuildComparison.Refused]) {
@@ -155,8 +155,8 @@ package struct WorkerDescription: Sendable, Equatable {
         if let reason = b.reasonToRefuse(test) { return "side B " + reason }
         let engines = [a, b].compactMap { side in side.engines.first { $0.name == test.engine } }
         let versions = engines.map(\.version)
-        // An engine of this repository has the version of its build: that it is another one is what is asked about. So
-        // has one that each side was given as a library.
+        // The version of an engine of this repository is that of its build: the difference is what is being compared.
+        // The same is true for an engine that each side got as a library.
         let isOwn =
             versions == [a.build.version, b.build.version] || !engines.contains { $0.fileDigest.isEmpty }
         if versions.count == 2, versions[0] != versions[1], !isOwn {

@@ -10,19 +10,19 @@ import RunRecords
 
 /// Starts `EXECUTABLE worker` for one request.
 ///
-/// The worker leads a process group of its own, which is killed as a whole when it has ended: no child of it stays
-/// behind. It asks the kernel to die with this process, so that a killed run leaves nothing behind either. Must be
-/// called on a thread that lives as long as the process: the kernel means the thread when it says parent.
+/// The worker leads a process group of its own, which is killed as a whole at its end, so that no child of it survives.
+/// It asks the kernel to kill it when this process dies, so that a killed run leaves no worker behind. Call it on a
+/// thread that lives as long as the process: to the kernel the parent is the thread.
 package struct WorkerProcess: Sendable {
     package let executable: String
     private let program: String
-    /// What stands in front of the executable: a program that looks at it while it runs.
+    /// The words before the executable on the command line, of a program that profiles it.
     private let front: [String]
     private let namesParent: Bool
 
     /// - Parameters:
-    ///   - program: what the executable turns into, where that is a script in front of it: the preloaded library is the
-    ///     one that was built with it.
+    ///   - program: the program behind the executable, where that is a wrapper script: the preloaded library is the one
+    ///     that was built with it.
     ///   - namesParent: whether the worker ends at once where this process is not its parent.
     package init(executable: String, program: String? = nil, front: [String] = [], namesParent: Bool = true) {
         self.executable = executable
@@ -42,10 +42,11 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Starts a worker. Whoever started it calls `advance` until that gives its end, or lets go of it, which kills it.
+    /// Starts a worker. The caller then calls `advance` until it returns the end, or releases the worker, which kills
+    /// it.
     ///
     /// - Parameters:
-    ///   - variables: `NAME=VALUE`, beside what this process has in its environment.
+    ///   - variables: `NAME=VALUE`, in addition to this process's environment.
     ///   - group: removed when the worker has ended.
     package func start(
         _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = [], in group: MemoryGroup? = nil
@@ -61,7 +62,7 @@ package struct WorkerProcess: Sendable {
         let worker = RunningWorker(
             processID: processID, output: output, errors: errors, startTime: startTime, limits: limits, group: group)
         try group?.take(processID)
-        // A worker that dies before it has read all must not kill the runner: SIGPIPE is ignored by the tool.
+        // A worker that dies before it has read everything must not kill the runner: the tool ignores SIGPIPE.
         do {
             try FileTree.writeAll(input.writeEnd, request.json.bytes, path: "the worker's input")
         } catch {
@@ -84,7 +85,7 @@ package struct WorkerProcess: Sendable {
     }
 }
 
-/// A pipe whose ends are closed on exec and at the end of its life.
+/// A pipe whose ends are closed on exec and when it is released.
 package final class Pipe {
     package private(set) var readEnd: Int32 = -1
     package private(set) var writeEnd: Int32 = -1
@@ -92,7 +93,7 @@ package final class Pipe {
     package init() throws(HarnessError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
-        // Above the numbers that a worker's descriptors are put on.
+        // Above the descriptors that a worker uses.
         readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 16)
         writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
         close(ends[0])

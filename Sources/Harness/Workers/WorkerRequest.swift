@@ -1,7 +1,7 @@
 import JSONText
 import RunRecords
 
-/// What the runner asks a worker process to do: one JSON document on the worker's standard input.
+/// A task for a worker process: one JSON document on the worker's standard input.
 package struct WorkerRequest: Sendable, Equatable {
     /// Changes when an older worker would misread a request. `assay worker --describe` prints it.
     package static let protocolVersion = 2
@@ -10,7 +10,7 @@ package struct WorkerRequest: Sendable, Equatable {
         case runCase = "case"
         /// Build the case's fixture into `fixture`, and verify it.
         case buildFixture = "fixture"
-        /// Run one step of the case's scenario, in a process that has done nothing before.
+        /// Run one step of the case's scenario, in a fresh process.
         case runStep = "step"
     }
 
@@ -21,11 +21,11 @@ package struct WorkerRequest: Sendable, Equatable {
     /// On the monotonic clock, which all processes of a machine share.
     package var deadline: UInt64
     package var onlyTrial: FaultAddress?
-    /// Where the one trial leaves the database that it damaged.
+    /// Where the replayed trial leaves its damaged database.
     package var keepDirectory: String?
-    /// Of a step: what its scenario told it.
+    /// Of a step: the arguments that its scenario gave.
     package var arguments: [String] = []
-    /// What the engine and its library are loaded from.
+    /// The files from which the engine and its library are loaded.
     package var files = EngineFiles()
 
     package init(
@@ -79,7 +79,7 @@ package struct WorkerRequest: Sendable, Equatable {
     }
 }
 
-/// What a worker process answers: one JSON document on file descriptor 3.
+/// The answer of a worker process: one JSON document on file descriptor 3.
 package struct WorkerReport: Sendable, Equatable {
     package var outcomes: [OutcomeCount] = []
     package var samples: [Sample] = []
@@ -91,9 +91,9 @@ package struct WorkerReport: Sendable, Equatable {
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
-    /// Where one trial was asked for.
+    /// Set where one trial was asked for.
     package var replayed: ReplayedTrial?
-    /// Why the worker could not do what it was asked.
+    /// Why the worker could not do its task.
     package var harnessFailure: String?
 
     package init() {}
@@ -107,7 +107,7 @@ package struct WorkerReport: Sendable, Equatable {
         samples = report.samples
         trials = report.trials
         causes = report.causes.list
-        // A case with a single outcome is no sweep: its count says it all.
+        // A case with a single outcome is no sweep: its count suffices.
         details = CaseDetails(
             series: report.series, histograms: report.histograms,
             trialCodes: report.trialCodes.count > 1 ? report.trialCodes : [],
@@ -140,7 +140,7 @@ package struct WorkerReport: Sendable, Equatable {
         }
         for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
         for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
-        // Workers from before causes were told have none.
+        // Reports of older workers have no causes.
         if json.has("causes") {
             for reader in try json.objects("causes") { causes.append(try FailureCause(json: reader)) }
         }

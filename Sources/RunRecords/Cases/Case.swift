@@ -1,19 +1,19 @@
 import Seeds
 
-/// What question a scenario belongs to.
+/// The family of a scenario: the kind of question that it answers.
 package enum Family: String, Sendable, CaseIterable {
     case workload, concurrency, growth, corruption, crash, invalidation, migration, relations, queries
     /// Scenarios that break the harness on purpose. Not listed, and run only when named.
     case planted
 }
 
-/// How much of what was committed survives a power cut. Results of different classes are never compared.
+/// Which committed transactions survive a power failure. Results of different classes are never compared.
 package enum DurabilityClass: String, Sendable, CaseIterable {
     /// Every commit that returned survives.
     case full
-    /// A prefix of the commits survives, and nothing is torn.
+    /// A prefix of the commits survives, without torn transactions.
     case periodic
-    /// Nothing is promised after a power cut.
+    /// Nothing is promised after a power failure.
     case none
 }
 
@@ -28,7 +28,7 @@ package struct CaseParameter: Hashable, Sendable {
     }
 }
 
-/// One line of a plan worked out: what a worker process runs.
+/// One combination of a plan's values: what a worker process runs.
 package struct Case: Hashable, Sendable {
     package var scenario: String
     package var family: Family
@@ -37,7 +37,7 @@ package struct Case: Hashable, Sendable {
     package var dataset: String
     /// Rows of the data set's main table; 0 when there is no data set.
     package var size: Int
-    /// Ascending by name. All parameters of the scenario, those left at their default too.
+    /// Ascending by name. All parameters of the scenario, also those with default values.
     package private(set) var parameters: [CaseParameter]
     package var seed: Seed
     package var durability: DurabilityClass
@@ -56,19 +56,19 @@ package struct Case: Hashable, Sendable {
         self.durability = durability
     }
 
-    /// 12 hexadecimal digits that depend on this case alone, so that they stay when other cases are added to a plan.
+    /// 12 hexadecimal digits that depend on this case alone, so that they do not change when a plan gets other cases.
     package var id: String {
         StableHash.identifier(of: canonicalText)
     }
 
-    /// Everything the id depends on, in one line. The fields stand with their names, so that no two cases share it.
+    /// Everything the id depends on, in one line. Each field has its name, so that no two cases share a text.
     package var canonicalText: String {
         let list = parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         return "scenario=\(scenario);family=\(family.rawValue);engine=\(engine);dataset=\(dataset);size=\(size);"
             + "durability=\(durability.rawValue);seed=\(seed);parameters=\(list)"
     }
 
-    /// The parameters as people and the CSV column `params` read them: `threads=4 policy=never`.
+    /// The parameters for people, and for the CSV column `params`: `threads=4 policy=never`.
     package var parameterText: String {
         parameters.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
     }

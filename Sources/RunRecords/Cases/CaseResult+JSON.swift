@@ -1,7 +1,7 @@
 import JSONText
 import Seeds
 
-// One case as JSON: the line in results.jsonl, and the file in series/.
+// One case as JSON: its line in results.jsonl, and its file in series/.
 
 extension Case {
     package var json: JSONValue {
@@ -49,7 +49,7 @@ extension Sample {
         let metric = Metric(
             try json.string("metric"), unit: try json.string("unit"),
             try json.choice("direction", of: Metric.Direction.self), try json.choice("kind", of: Metric.Kind.self))
-        // A value that is no finite number was written as null.
+        // A value that was not finite is written as null.
         self.init(
             metric, json.has("value") ? try json.real("value") : .nan, statistic: try json.string("statistic"),
             count: try json.integer("n"), label: json.has("label") ? try json.string("label") : "",

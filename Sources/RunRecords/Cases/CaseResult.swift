@@ -1,10 +1,10 @@
 import Measuring
 
-/// How a worker process ended that did not end well.
+/// The abnormal end of a worker process.
 package struct CrashReport: Hashable, Sendable {
     package var signal: Int32?
     package var exitStatus: Int32?
-    /// The end of what the worker wrote to its standard error.
+    /// The end of the worker's standard error.
     package var standardError: String
 
     package init(signal: Int32? = nil, exitStatus: Int32? = nil, standardError: String = "") {
@@ -14,7 +14,7 @@ package struct CrashReport: Hashable, Sendable {
     }
 }
 
-/// A named setting of an engine with the value it ran with: `synchronous` = `FULL`.
+/// A setting of an engine with the value that it ran with: `synchronous` = `FULL`.
 package struct EngineSetting: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -36,7 +36,7 @@ package struct NamedHistogram: Sendable, Equatable {
     }
 }
 
-/// How many trials ended in an outcome.
+/// The number of trials with an outcome.
 package struct OutcomeCount: Hashable, Sendable {
     package var outcome: Outcome
     package var count: Int
@@ -53,7 +53,7 @@ package struct Turn: Hashable, Sendable {
     package var round: Int
     package var side: Side
 
-    /// One engine of a comparison runs as two sides, which differ in nothing: what they differ by is noise.
+    /// One engine of a comparison runs as two identical sides: their difference is noise.
     package enum Side: String, Sendable, CaseIterable {
         case measured = ""
         case control
@@ -65,38 +65,38 @@ package struct Turn: Hashable, Sendable {
     }
 }
 
-/// What came of a case.
+/// The result of a case.
 ///
-/// Deterministic fields, given equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials, causes,
-/// settings, and those samples and series whose kind says so. The others (duration, crash, histograms, `isCut`,
-/// message) are measured. A case that was cut by its budget has measured counts too.
+/// Deterministic fields, for equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials, causes,
+/// settings, and samples and series of the deterministic kind. The others (duration, crash, histograms, `isCut`,
+/// message) are measured, and so are the counts of a case that was cut by its budget.
 package struct CaseResult: Sendable, Equatable {
     package var test: Case
-    /// Which of the measurements of this case it is.
+    /// The measurement of this case: its round and side.
     package var turn: Turn
     package var engineVersion: String
     package var settings: [EngineSetting]
     package var verdict: Verdict
-    /// The gravest outcome of all trials; nil where nothing ran.
+    /// The gravest outcome of all trials; nil where none ran.
     package var outcome: Outcome?
     /// In the order of `Outcome.allCases`, without zeros.
     package var outcomes: [OutcomeCount]
     package var samples: [Sample]
     /// The first 20 trials of every outcome that is not honest.
     package var trials: [Trial]
-    /// What went wrong by cause, the gravest first: outcomes that the scenario does not accept. Counts all trials.
+    /// Causes of outcomes that the scenario does not accept, the gravest first. Counts all trials.
     package var causes: [FailureCause]
-    /// What the case tried of the engine's promises.
+    /// The promises of the engine that the case tested.
     package var promises: [JudgedPromise]
-    /// Why the verdict is what it is, in a sentence; empty for a plain pass.
+    /// The reason for the verdict, in a sentence; empty for a plain pass.
     package var message: String
     package var crash: CrashReport?
     package var durationNanoseconds: UInt64
-    /// The case used up its share of the budget and stopped before it had done all that the plan asks.
+    /// The case used up its share of the budget and stopped before the work of the plan was done.
     package var isCut: Bool
-    /// Threads ran freely: which operation came first differs from run to run.
+    /// Threads ran freely: the interleaving of operations differs from run to run.
     package var hasFreeSchedule: Bool
-    /// What it judges is left by a loss of power, so that it says something only where syncs are honest.
+    /// It judges the state after a power failure, so that it is conclusive only where syncs are honest.
     package var restsOnSyncs: Bool
 
     package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
@@ -133,13 +133,13 @@ package struct CaseResult: Sendable, Equatable {
     }
 }
 
-/// What of a case is too large for its line in results.jsonl.
+/// The part of a case that is too large for its line in results.jsonl.
 package struct CaseDetails: Sendable, Equatable {
     package var series: [Series]
     package var histograms: [NamedHistogram]
     /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
     package var trialCodes: [UInt8]
-    /// Of a sweep over files: where its trials struck.
+    /// Of a sweep over files: the positions of its trials.
     package var map: SweepMap?
 
     package init(

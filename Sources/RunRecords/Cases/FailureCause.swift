@@ -1,17 +1,17 @@
 import JSONText
 
-/// Trials of a case that ended alike: the same outcome, and the same detail once numbers and data are taken out. Four
-/// thousand flips show as a handful of these.
+/// Trials of a case with the same outcome, and the same detail without numbers and data. Four thousand bit flips give a
+/// handful of causes.
 package struct FailureCause: Hashable, Sendable {
     package var outcome: Outcome
-    /// The detail without what differs from trial to trial: see `text(of:)`.
+    /// The detail without the parts that differ from trial to trial: see `text(of:)`.
     package var text: String
     package var count: Int
-    /// The first of them, and its detail as it was.
+    /// The first of these trials, and its full detail.
     package var example: FaultAddress
     package var detail: String
-    /// The text with what each file is for in place of its name: engines name their files as they like, and what they
-    /// have in common shows without the names alone. nil where it names no file.
+    /// The text with each file's role in place of its name: file names differ between engines, roles do not. nil where
+    /// the text names no file.
     package var roleText: String?
 
     package init(outcome: Outcome, text: String, count: Int, example: FaultAddress, detail: String) {
@@ -31,7 +31,7 @@ package struct FailureCause: Hashable, Sendable {
     package static let longestDetail = 300
     private static let longestText = 160
 
-    /// What makes two trials one cause.
+    /// Trials with equal keys have the same cause.
     package struct Key: Hashable, Sendable {
         package var outcome: Outcome
         package var text: String
@@ -39,10 +39,10 @@ package struct FailureCause: Hashable, Sendable {
 
     package var key: Key { Key(outcome: outcome, text: text) }
 
-    /// What makes the causes of two engines one.
+    /// Causes of two engines with equal keys are shared.
     package var sharedKey: Key { Key(outcome: outcome, text: roleText ?? text) }
 
-    /// Notes what the files are for that the detail names.
+    /// Sets `roleText`, with the roles of the files that the detail names.
     ///
     /// - Parameter roles: the detail with a role in place of each file's name.
     package mutating func name(roles: (String) -> String) {
@@ -50,7 +50,7 @@ package struct FailureCause: Hashable, Sendable {
         roleText = named == detail ? nil : Self.text(of: Trial(address: example, outcome: outcome, detail: named))
     }
 
-    /// A check's name tells what was looked at, as a fault's address tells where: only the first belongs to the cause.
+    /// The name of a check says what was checked, as a fault's address says where: only the name is part of the cause.
     package static func text(of trial: Trial) -> String {
         let detail = text(of: trial.detail)
         guard trial.address.fault == .check, !trial.address.isWholeCase else { return detail }
@@ -58,8 +58,8 @@ package struct FailureCause: Hashable, Sendable {
         return detail.isEmpty ? name : "\(name): \(detail)"
     }
 
-    /// The detail with numbers as `#`, quoted data as `".."`, paths cut to their last part, and without the values
-    /// that were expected and got.
+    /// The detail with numbers as `#`, quoted data as `".."`, paths reduced to their last part, and without expected
+    /// and actual values.
     package static func text(of detail: String) -> String {
         var scanner = CauseScanner(detail)
         let text = scanner.scan()
@@ -67,7 +67,7 @@ package struct FailureCause: Hashable, Sendable {
     }
 }
 
-/// Takes out of a line what differs from trial to trial. Works on bytes: sweeps have hundreds of thousands of lines.
+/// Removes from a line what differs from trial to trial. Works on bytes: sweeps have hundreds of thousands of lines.
 private struct CauseScanner {
     private let bytes: [UInt8]
     private var place = 0
@@ -102,7 +102,7 @@ private struct CauseScanner {
 
     private mutating func append(_ text: String) { output += Array(text.utf8) }
 
-    /// `expected X, got Y`: neither belongs to the cause, and X may hold anything.
+    /// `expected X, got Y`: neither value belongs to the cause, and X may be any text.
     private func startsValues() -> Bool {
         guard !isWord(before: place), has("expected ", at: place) else { return false }
         return (place..<bytes.count).contains { has(", got ", at: $0) }
@@ -142,7 +142,8 @@ private struct CauseScanner {
         place = min(start, end)
     }
 
-    /// Letters stay, digits become one `#`; so does a word of hexadecimal digits that is long enough to be no word.
+    /// Letters stay, digits become one `#`, and so does a word of hexadecimal digits that is too long for an ordinary
+    /// word.
     private mutating func takeWord() {
         let start = place
         while place < bytes.count, isWordByte(bytes[place]) || isPointOfNumber(place) { place += 1 }
@@ -163,7 +164,7 @@ private struct CauseScanner {
         }
     }
 
-    /// A row of numbers is as one, however many there are.
+    /// A sequence of numbers counts as one.
     private mutating func number() {
         let row: [UInt8] = [0x23, 0x2C, 0x20]
         if output.suffix(3).elementsEqual(row) {
@@ -172,7 +173,7 @@ private struct CauseScanner {
         output.append(0x23)
     }
 
-    /// The point of `1.5`.
+    /// The decimal point of `1.5`.
     private func isPointOfNumber(_ index: Int) -> Bool {
         bytes[index] == 0x2E && index > 0 && isDigit(bytes[index - 1]) && index + 1 < bytes.count
             && isDigit(bytes[index + 1])
@@ -200,9 +201,9 @@ package struct FailureCauses: Sendable, Equatable {
     package private(set) var list: [FailureCause] = []
     private var places: [FailureCause.Key: Int] = [:]
 
-    /// More causes than this are counted as the remainder of their outcome.
+    /// Further causes are counted together as the remainder of their outcome.
     package static let most = 40
-    /// The text of causes that are not told apart any more.
+    /// The text of the remainder.
     package static let remainder = "others"
 
     package init() {}
@@ -228,7 +229,7 @@ package struct FailureCauses: Sendable, Equatable {
         list.append(cause)
     }
 
-    /// The gravest first, and of one outcome the most frequent.
+    /// The gravest first, for equal outcomes the most frequent.
     package var sorted: [FailureCause] {
         list.sorted {
             ($0.outcome.gravity, $0.count, $1.text) > ($1.outcome.gravity, $1.count, $0.text)
@@ -257,8 +258,8 @@ extension FailureCause {
 }
 
 extension CaseResult {
-    /// What went wrong, by cause. Of a result that has none of its own (it was left out, or made before causes were
-    /// kept), what its trials say, else its outcome with its message.
+    /// Causes of failures. For a result without causes (one that was left out, or from before causes were stored) those
+    /// of its trials, else its outcome with its message.
     package var failureCauses: [FailureCause] {
         if !causes.isEmpty { return causes }
         var found = FailureCauses()

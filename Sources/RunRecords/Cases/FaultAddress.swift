@@ -1,59 +1,59 @@
-/// What is broken on purpose, by the word that its addresses begin with.
+/// The kind of a fault, by the word that its addresses begin with.
 package enum FaultKind: String, Sendable, CaseIterable {
     /// One inverted bit.
     case flip = "bit"
-    /// A file that ends too early.
+    /// A truncated file.
     case cut
     /// A page of zeros.
     case zero
-    /// Two pages of a file in each other's places.
+    /// Two swapped pages of a file.
     case swap
-    /// A page as it was in an older copy.
+    /// A page with its content from an older copy.
     case age
-    /// A page that was written over another one.
+    /// A page that was overwritten with the content of another one.
     case misdirect
-    /// A process ended by SIGKILL.
+    /// A process killed by SIGKILL.
     case kill
-    /// A process that is stopped.
+    /// A process stopped by SIGSTOP.
     case stop
-    /// Power that goes, on the simulated disk.
+    /// A power failure of the simulated disk.
     case crash
-    /// An operation of a file that fails.
+    /// A file operation that fails.
     case io
-    /// A limit of the process, which the kernel keeps.
+    /// A resource limit of the process, enforced by the kernel.
     case limit
-    /// A disk that is full.
+    /// A full disk.
     case full
     /// A process that forks.
     case fork
-    /// Processes that make one database at once.
+    /// Processes that create one database at once.
     case race
     /// A lock file that is changed.
     case tamper
     /// Files that are replaced or deleted under a process.
     case replace
-    /// Files that are copied while they are written to.
+    /// Files that are copied during writes.
     case copy
     case delete
-    /// No fault: a question of a case, by its number.
+    /// No fault: a query of a case, by its number.
     case query
     /// Of the scenarios that break the harness.
     case plant, fill
-    /// No fault: something that was looked at, by its name.
+    /// No fault: a check, by its name.
     case check
 
-    /// Those that change bytes of closed files, at a place that the address names.
+    /// Faults that change bytes of closed files, at the position of the address.
     package var damagesFiles: Bool { self == .flip || self == .cut || self == .zero || self == .age || hasTwoPlaces }
 
     /// Those whose addresses name two pages: `swap:0,8192`.
     package var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
 
-    /// The first byte of all files together that an address of this kind changes.
-    /// - Parameter other: of those with two places the second one.
+    /// The first byte, counted over all files, that an address of this kind changes.
+    /// - Parameter other: for kinds with two places, the second one.
     package func byte(at position: Int, _ other: Int? = nil) -> Int {
         switch self {
         case .flip: position / 8
-        // What was written over stands there.
+        // The overwritten page is the second one.
         case .misdirect: other ?? position
         case .swap: min(position, other ?? position)
         default: position
@@ -61,10 +61,10 @@ package enum FaultKind: String, Sendable, CaseIterable {
     }
 }
 
-/// Names one trial of a case, for people and for `assay replay`: a typed fault and its place (`bit:123456`,
+/// Names one trial of a case, for people and for `assay replay`: a typed fault and its position (`bit:123456`,
 /// `cut:4096`, `crash:op=17,state=0x3fa2`), or a check by its name (`rows`, `thread 0`).
 ///
-/// The text is canonical: the same fault has one spelling, and nothing but this text is needed to repeat it.
+/// The text is canonical: a fault has only one spelling, and the text is enough to repeat it.
 package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
     package var text: String
 
@@ -82,13 +82,13 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// What stands before the colon decides; a text without one, or with another word there, is a check's name.
+    /// The word before the colon decides; a text without one, or with an unknown word, is the name of a check.
     package var fault: FaultKind {
         guard let colon = text.firstIndex(of: ":") else { return .check }
         return FaultKind(rawValue: String(text[..<colon])) ?? .check
     }
 
-    /// Whether it stands for a case as a whole: for its process, or for its fixture.
+    /// Whether it names a case as a whole: its process, or its fixture.
     package var isWholeCase: Bool { text == "case" || text == "fixture" }
 
     /// The fault's word, as the column `fault` of the CSV has it; empty for a check.
@@ -100,7 +100,7 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
         return Int(text[text.index(after: colon)...])
     }
 
-    /// The numbers of an address of damage: two where the fault has two places, else one; nil for anything else.
+    /// The numbers of an address of damage: two for a fault with two places, else one; nil for any other address.
     package var places: [Int]? {
         guard fault.damagesFiles, let colon = text.firstIndex(of: ":") else { return nil }
         let parts = text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false)

@@ -1,22 +1,22 @@
 import JSONText
 
-/// What it costs when a promise is broken. The two are counted apart: who waits for ever has lost nothing.
+/// The cost of a broken promise. The two kinds are counted separately: an engine that hangs has lost no data.
 package enum Concern: String, Sendable, CaseIterable {
-    /// Something is lost or wrong, or a process is ended: no waiting mends it.
+    /// Data is lost or wrong, or a process is ended: waiting does not help.
     case safety
-    /// Somebody waits longer, or needs more room, than was said.
+    /// An operation takes more time, or a file more space, than promised.
     case progress
 }
 
-/// How much of the others a transaction may see: from weak to strong, each level forbids what those before it forbid.
+/// How much a transaction may see of others, from weak to strong: each level forbids what earlier ones forbid.
 package enum IsolationLevel: String, Sendable, CaseIterable, Comparable {
-    /// Nothing is read that was not committed, or that its transaction wrote over.
+    /// A read returns only committed values, and no intermediate ones.
     case readCommitted = "read-committed"
-    /// A transaction reads one version, and of two that write the same only one commits.
+    /// A transaction reads one version, and of two that write the same row only one commits.
     case snapshot
-    /// What all transactions did fits some order of them.
+    /// The effects of all transactions are those of some serial order.
     case serializable
-    /// The same, and that order keeps to real time: what began after another one's end comes behind it.
+    /// The same, and that order respects real time: a transaction that began after another's end comes later.
     case strictSerializable = "strict-serializable"
 
     package static func < (a: IsolationLevel, b: IsolationLevel) -> Bool {
@@ -24,20 +24,20 @@ package enum IsolationLevel: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// A promise that a case tried, and what the case says of it.
+/// A promise that a case tested, with the result.
 package struct JudgedPromise: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
         case kept
         case broken
-        /// Broken as a known violation says.
+        /// Broken in a way listed as a known violation.
         case known
-        /// The engine never made it: nothing that happened can break it, and nothing can keep it.
+        /// The engine never made it: it can be neither kept nor broken.
         case notMade = "not-made"
-        /// The case came to no conclusion about it.
+        /// The case is inconclusive about it.
         case open
     }
 
-    /// Such as `durability`; empty for what every engine has to get right.
+    /// Such as `durability`; empty for what every engine must get right.
     package var kind: String
     package var concern: Concern
     package var state: State
@@ -65,7 +65,7 @@ extension JudgedPromise {
 }
 
 extension JudgedPromise {
-    /// Of several measurements of a case: what one of them broke is broken.
+    /// Of several measurements of a case: a promise broken in one is broken.
     static func merged(_ measurements: [[JudgedPromise]]) -> [JudgedPromise] {
         let order: [State] = [.notMade, .kept, .open, .known, .broken]
         func rank(_ state: State) -> Int { order.firstIndex(of: state) ?? 0 }
@@ -82,13 +82,13 @@ extension JudgedPromise {
 }
 
 extension CaseResult {
-    /// For a case without a conclusion: it says of no promise that it was kept or broken.
+    /// For an inconclusive case: no promise was kept or broken.
     package mutating func leavePromisesOpen() {
         for index in promises.indices where promises[index].state != .notMade { promises[index].state = .open }
     }
 
-    /// What a violation costs, a known one as well: safety where any promise of safety is broken. Runs from before
-    /// promises were judged say it by their outcome.
+    /// The concern of a violation, also of a known one: safety where any promise of safety is broken. Runs from before
+    /// promises were judged have it by their outcome.
     package var brokenConcern: Concern {
         let broken = promises.filter { $0.state == .broken || $0.state == .known }
         if broken.isEmpty { return outcome == .hung || outcome == .overSize ? .progress : .safety }

@@ -1,6 +1,6 @@
 import Seeds
 
-/// The names of the case files of a run: `cases/CASE-HASH.case.json`. Each follows from its case and trial alone, so
+/// The names of the case files of a run: `cases/CASE-HASH.case.json`. Each is derived from its case and trial alone, so
 /// that a report finds the file of a failure without reading any.
 package enum KeptCaseName {
     package static let directory = "cases"

@@ -1,26 +1,26 @@
-/// What happened in a trial, or in a case without trials. Whether that is right is the verdict's business.
+/// The result of a trial, or of a case without trials. The verdict decides whether it is right.
 package enum Outcome: String, Sendable, CaseIterable {
     case correct
     /// The damage was reported when the database was opened.
     case detectedAtOpen = "detected-at-open"
     /// The damage was reported by a read, and every value returned before was right.
     case detectedAtRead = "detected-at-read"
-    /// All data came back.
+    /// All data was returned.
     case repaired
-    /// Older or partial data, and the engine said so.
+    /// Older or partial data, and the engine reported it.
     case fellBack = "fell-back"
-    /// Acknowledged data is missing, and nothing was said.
+    /// Acknowledged data is missing, without an error.
     case lostCommit = "lost-commit"
     case silentlyWrong = "silently-wrong"
-    /// A typed error that does not speak of damage.
+    /// A typed error that does not report damage.
     case refused
     case crashed
     case hung
     case memoryLimit = "memory-limit"
-    /// Files take more room than they may: one that leaves its bound, or what a compaction left as it was.
+    /// Files that are larger than allowed: they exceed a bound, or a compaction left them as they were.
     case overSize = "over-size"
 
-    /// The byte that stands for this outcome in a trial file. Part of the format: never renumbered.
+    /// The byte of this outcome in a trial file. Part of the format: never renumbered.
     package var code: UInt8 {
         switch self {
         case .correct: 1
@@ -43,7 +43,7 @@ package enum Outcome: String, Sendable, CaseIterable {
         self = outcome
     }
 
-    /// Whether the user of a damaged database was told the truth. Trials of the other outcomes are kept in full.
+    /// Whether the engine's answer was true. Trials of other outcomes are kept in full.
     package var isHonest: Bool {
         switch self {
         case .correct, .detectedAtOpen, .detectedAtRead, .repaired, .fellBack, .refused: true
@@ -72,21 +72,21 @@ package enum Outcome: String, Sendable, CaseIterable {
     }
 }
 
-/// An outcome against what the scenario, the engine and the durability class promise.
+/// The outcome judged by what the scenario, the engine and the durability class promise.
 package enum Verdict: String, Sendable, CaseIterable {
     case pass
     case violation
     /// A violation that is listed with a reason: counted like others, but it does not fail the run.
     case known
-    /// Damage that the engine never promised to prevent.
+    /// A failure that the engine never promised to prevent.
     case unpromised
     case notApplicable = "not-applicable"
     case notBuilt = "not-built"
     case inconclusive
-    /// What looks like a violation, and hit so many engines in the same way that the harness is the likelier cause.
+    /// A violation that so many engines have in the same way that the harness is the likelier cause.
     case suspectedHarness = "suspected-harness"
     case harnessError = "harness-error"
 
-    /// Whether a promise was broken, whether or not that is listed.
+    /// Whether a promise was broken, listed or not.
     package var isViolation: Bool { self == .violation || self == .known }
 }

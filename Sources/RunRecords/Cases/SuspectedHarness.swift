@@ -1,17 +1,17 @@
-/// Looks at all results of a run together: a violation that most engines commit in the same way is more likely a fault
-/// of the harness than of all of them.
+/// Looks at all results of a run together: a violation that most engines have in the same way is more likely a fault of
+/// the harness than of all of them.
 ///
-/// Rule: of one scenario with the same data, parameters, durability class and seed, a cause (outcome, and detail
-/// without numbers, and with what a file is for in place of its name) is shared when more than half of the engines that
-/// came to a conclusion violate by it, and these are of at least three libraries. A result becomes `suspected-harness`
-/// when each of its causes is shared: one cause of its own keeps it a violation. Only violations count: that damage
-/// goes unnoticed by engines which never promised to notice it speaks for no fault of the harness, and excuses none who
-/// promised.
+/// Rule: for one scenario with the same data, parameters, durability class and seed, a cause (outcome, and detail
+/// without numbers and with roles in place of file names) is shared when more than half of the conclusive engines have
+/// a violation with it, and these are of at least three libraries. A result becomes `suspected-harness` when each of
+/// its causes is shared; a single cause of its own keeps it a violation. Only violations count: unnoticed damage in
+/// engines that do not promise to detect it does not show a fault of the harness, and does not excuse engines that do
+/// promise.
 package enum SuspectedHarness {
-    /// Fewer libraries than this may well have the same fault.
+    /// Fewer libraries may well have the same defect.
     package static let fewestLibraries = 3
 
-    /// The run with the verdicts that all results together allow.
+    /// The run with verdicts adjusted by this rule.
     package static func judged(_ run: Run) -> Run {
         let libraries = Dictionary(run.header.engines.map { ($0.name, $0.library) }) { first, _ in first }
         var suspects: [String: String] = [:]
@@ -38,7 +38,7 @@ package enum SuspectedHarness {
         result.leavePromisesOpen()
     }
 
-    /// By case id the reason why the harness is suspected.
+    /// By case id the reason for suspecting the harness.
     private static func suspects(
         _ results: [CaseResult], _ libraries: [String: String]
     ) -> [String: String] {
@@ -55,7 +55,7 @@ package enum SuspectedHarness {
         var suspects: [String: String] = [:]
         for result in violations {
             let causes = result.failureCauses
-            // What is not told apart may be a cause of its own.
+            // The remainder may contain a cause that is not shared.
             let isShared = causes.allSatisfy { $0.text != FailureCauses.remainder && shared[$0.sharedKey] != nil }
             guard !causes.isEmpty, isShared else { continue }
             let count = causes.compactMap { shared[$0.sharedKey]?.count }.min() ?? 0

@@ -1,12 +1,11 @@
-/// Looks at a run from a machine whose syncs are not honest: what it says of durability is worth nothing there, for
-/// every engine alike.
+/// Adjusts a run from a machine whose syncs are not honest: its results on durability mean nothing, for any engine.
 ///
-/// Rule, where the header's machine has another `fsync` than `yes`: a case that judges what a loss of power left on its
-/// files is `inconclusive`, whatever came of it, since the fault may be the machine's. Of every other case the promise
-/// `durability` is open where it was kept: a process that was killed is survived by what the system holds in memory,
-/// and no machine that syncs nothing survives more. What a kill alone breaks stays broken, since it hangs on no sync.
+/// Rule, where the header's machine has another `fsync` than `yes`: a case that judges files after a power failure is
+/// `inconclusive`, whatever its result, since the machine may be at fault. In every other case the promise `durability`
+/// is open where it was kept: after a kill the page cache survives, so that missing syncs do not show. A failure after
+/// a kill stays a failure, since it does not depend on syncs.
 package enum SyncHonesty {
-    /// The run with the verdicts that its machine allows.
+    /// The run with verdicts adjusted by this rule.
     package static func judged(_ run: Run) -> Run {
         let machine = run.header.machine
         guard machine.fsync != .yes else { return run }

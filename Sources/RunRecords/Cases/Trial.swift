@@ -1,8 +1,8 @@
-/// What one fault did.
+/// The result of one fault.
 package struct Trial: Hashable, Sendable {
     package var address: FaultAddress
     package var outcome: Outcome
-    /// One line: the error's text, or what was expected and what came back.
+    /// One line: the error's text, or the expected and the actual value.
     package var detail: String
     /// The signal that ended the trial, where the outcome is `crashed`.
     package var signal: Int32?

@@ -1,13 +1,13 @@
-/// A few transactions beside each other in time: the smallest case of something that a history must not have.
+/// A few transactions in time: the smallest example of an anomaly of a history.
 ///
-/// It travels as the label of a sample, as a ``GridCell`` does: a line for the title, one for what follows, and one per
-/// transaction, with a bar between; the parts of a transaction have a broken bar between.
+/// Stored as the label of a sample, as a ``GridCell`` is: a line for the title, one for the conclusion, and one per
+/// transaction, separated by a bar; the parts of a transaction are separated by a broken bar.
 package struct WitnessTimeline: Hashable, Sendable {
     package struct Row: Hashable, Sendable {
         package var name: String
-        /// The places of its start and its end among all starts and ends, from 0; they stand evenly apart.
+        /// The ranks of its start and its end among all starts and ends, from 0; drawn at equal distances.
         package var start: Int
-        /// nil: nobody knows when, or whether, it was done.
+        /// nil: it is unknown when, or whether, it committed.
         package var end: Int?
         package var operations: String
 
@@ -40,11 +40,11 @@ package struct WitnessTimeline: Hashable, Sendable {
         return ([title, reasons] + lines).joined(separator: String(Self.bar))
     }
 
-    /// nil where the label is none of a timeline.
+    /// nil where the label is not a timeline.
     package init?(label: String) {
         let lines = label.split(separator: Self.bar, omittingEmptySubsequences: false).map(String.init)
         guard lines.count > 2 else { return nil }
-        // Starts and ends are numbered in their order, and there are no more of them.
+        // Ranks are below the number of starts and ends.
         let places = 0..<(2 * (lines.count - 2))
         var rows: [Row] = []
         for line in lines.dropFirst(2) {
@@ -64,7 +64,7 @@ extension Metric {
 }
 
 extension CaseResult {
-    /// What a checker of histories has to show.
+    /// The witnesses of a checker of histories, for display.
     package var witnesses: [WitnessTimeline] {
         samples.compactMap { $0.metric.name == Metric.witness.name ? WitnessTimeline(label: $0.label) : nil }
     }

@@ -1,9 +1,9 @@
-/// Two finished runs beside each other: what differs in what repeats exactly, and what two runs cannot tell.
+/// Compares two finished runs by the fields that repeat exactly; lists what two runs cannot decide.
 ///
-/// Times are none of the first. Runs of two moments have no pairs: a machine drifts between them by more than most
-/// changes cost, and nobody measured by how much.
+/// Times do not repeat exactly. Runs at two moments have no pairs: the machine drifts between them by more than most
+/// changes cost, by an unknown amount.
 package struct RunComparison: Sendable, Equatable {
-    /// Something that the one run has and the other has not, or has otherwise.
+    /// Something that differs between the runs, or that only one of them has.
     package struct Difference: Sendable, Equatable {
         package var test: Case
         /// `verdict`, `file_syncs (whole case)`.
@@ -16,7 +16,7 @@ package struct RunComparison: Sendable, Equatable {
         }
     }
 
-    /// What cannot be compared, and why.
+    /// A figure that cannot be compared, with the reason.
     package struct Undecided: Sendable, Equatable {
         package var test: Case
         package var what: String
@@ -32,13 +32,13 @@ package struct RunComparison: Sendable, Equatable {
     package let headers: (a: RunHeader, b: RunHeader)
     /// Cases that both have.
     package let common: [Case]
-    /// Cases that one lacks.
+    /// Cases that one run lacks.
     package let missing: (inA: [Case], inB: [Case])
     package let differences: [Difference]
     package let undecided: [Undecided]
-    /// Facts and counts that are equal.
+    /// Number of equal facts and counts.
     package let equalCount: Int
-    /// Figures of time in cases of both runs: none of them is compared.
+    /// Number of times in cases of both runs: they are not compared.
     package let timedCount: Int
 
     package static func == (first: RunComparison, second: RunComparison) -> Bool {
@@ -69,14 +69,14 @@ package struct RunComparison: Sendable, Equatable {
         (equalCount, timedCount) = (sides.equalCount, sides.timedCount)
     }
 
-    /// 2 when anything differs that repeats exactly, or a case is missing; 3 when something could not be decided that
-    /// is no time; 0 when all is equal.
+    /// 2 when an exactly repeatable field differs, or a case is missing; 3 when something other than a time could not
+    /// be decided; 0 when everything is equal.
     package var exitStatus: Int32 {
         if !differences.isEmpty || !missing.inA.isEmpty || !missing.inB.isEmpty { return 2 }
         return undecided.isEmpty && !common.isEmpty ? 0 : 3
     }
 
-    /// In what the machines of the runs differ, in words; empty for one machine.
+    /// The differences between the machines of the runs, as text; empty for the same machine.
     package var machineDifferences: [String] {
         let (a, b) = (headers.a.machine, headers.b.machine)
         let facts: [(String, String, String)] = [
@@ -87,7 +87,7 @@ package struct RunComparison: Sendable, Equatable {
         return facts.filter { $0.1 != $0.2 }.map { "\($0.0) \($0.1) and \($0.2)" }
     }
 
-    /// Why no time of the one run is set beside one of the other.
+    /// Why times of the two runs are not compared.
     package var reasonAgainstTimes: String {
         if !machineDifferences.isEmpty {
             return "the runs are of different machines (\(machineDifferences.joined(separator: "; "))): their times "
@@ -104,7 +104,7 @@ package struct RunComparison: Sendable, Equatable {
             + "changes cost"
     }
 
-    /// What else a reader should know: builds and engines that differ.
+    /// Other facts for the reader: different builds and engines.
     package var remarks: [String] {
         let (a, b) = headers
         var remarks: [String] = []
@@ -124,7 +124,7 @@ package struct RunComparison: Sendable, Equatable {
     }
 }
 
-/// Goes through the cases that two runs have in common.
+/// Compares the cases that both runs have.
 private struct ComparedSides {
     private let fingerprints: (a: Fingerprint, b: Fingerprint)
     var differences: [RunComparison.Difference] = []
@@ -139,7 +139,7 @@ private struct ComparedSides {
     mutating func compare(_ a: CaseResult, _ b: CaseResult, _ measuredA: [CaseResult], _ measuredB: [CaseResult]) {
         fact(a.test, "verdict", a.verdict.rawValue, b.verdict.rawValue)
         fact(a.test, "settings", Self.settings(a), Self.settings(b))
-        // A case that was cut got as far as its machine was fast.
+        // The progress of a case that was cut depends on the speed of the machine.
         if a.isCut || b.isCut {
             undecided.append(.init(a.test, "counts", "the case was cut by its budget"))
             return
@@ -162,7 +162,7 @@ private struct ComparedSides {
     }
 
     private mutating func counts(_ test: Case, _ a: CountedCase?, _ b: CountedCase?) {
-        // A verdict that lets no figure count is compared as such.
+        // Figures without a valid verdict are not compared; the verdicts are.
         guard let a, let b else { return }
         for name in Set(a.figures.keys).union(b.figures.keys).sorted() {
             guard let first = a.figures[name], let second = b.figures[name] else {
@@ -182,7 +182,7 @@ private struct ComparedSides {
         }
     }
 
-    /// Said of the two runs, where `Fingerprint` speaks of a baseline.
+    /// About two runs, where `Fingerprint` speaks of a baseline.
     private func objection(to counter: Counter) -> String? {
         guard fingerprints.a.objection(to: counter, from: fingerprints.b) != nil else { return nil }
         return fingerprints.a.isReleaseBuild != fingerprints.b.isReleaseBuild

@@ -1,9 +1,9 @@
 import Seeds
 
-/// Strings of a column, end to end in one buffer: a million rows are two allocations and not a million.
+/// Strings of a column, concatenated in one buffer: a million rows take two allocations.
 package struct TextColumn: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
-    /// Where each string ends in `bytes`; it begins where the one before ends.
+    /// The end of each string in `bytes`; it begins at the end of the previous one.
     package private(set) var ends: [Int] = []
 
     package init() {}
@@ -92,7 +92,7 @@ package enum ColumnValues: Sendable, Equatable {
 package struct Column: Sendable, Equatable {
     package var name: String
     package var values: ColumnValues
-    /// The engine keeps an index on it where it can.
+    /// Whether the engine should keep an index on it, if it can.
     package var isIndexed: Bool
 
     package init(_ name: String, _ values: ColumnValues, isIndexed: Bool = false) {
@@ -116,7 +116,7 @@ package enum Value: Sendable, Hashable {
 /// A table of a data set, by columns. Row indexes are 0 ..< rowCount; links refer to them.
 package struct Table: Sendable, Equatable {
     package var name: String
-    /// The name of the primary key's column; nil for a table that is only linked to.
+    /// The name of the primary key column; nil for a table that is only linked to.
     package var key: String?
     package var columns: [Column]
 
@@ -160,13 +160,13 @@ package struct Table: Sendable, Equatable {
 /// All tables of a data set.
 package struct TableSet: Sendable, Equatable {
     package var dataset: String
-    /// Tables that others link to may stand before or after them.
+    /// Tables that others link to may come before or after them.
     package var tables: [Table]
-    /// Of the content; stands in the report beside data that a machine brought along.
+    /// Of the content; the report shows it for data from a file of the machine.
     package var digest: UInt64
-    /// Generated data is the same everywhere; real data is never compared between machines.
+    /// Generated data is equal on all machines; data from files is never compared between machines.
     package var isComparable: Bool
-    /// Rows that were left out with the reason, by line. Never dropped silently.
+    /// Rows that were left out, each with its line and the reason. Rows are never dropped silently.
     package var rejected: [String]
 
     package init(
@@ -183,11 +183,11 @@ package struct TableSet: Sendable, Equatable {
         tables.first { $0.name == name }
     }
 
-    /// The table that `size` counts: the first.
+    /// The first table, whose rows `size` counts.
     package var main: Table { tables[0] }
 }
 
-/// What makes a data set. One value per data set, registered by name.
+/// A source of a data set. One value per data set, registered by name.
 package protocol DatasetSource: Sendable {
     var name: String { get }
     /// One line for `assay list`.
@@ -196,9 +196,10 @@ package protocol DatasetSource: Sendable {
     var defaultSize: Int? { get }
     /// Throws: `DatasetError` when the data of this machine is missing or unreadable.
     func tables(size: Int?, seed: Seed) throws -> TableSet
-    /// Whether its tables are known beforehand, so that a typed engine has classes for them; not those of any file.
+    /// Whether its tables are known at compile time, so that a typed engine has classes for them; false for a user's
+    /// file.
     var isTyped: Bool { get }
-    /// Why this machine cannot have it, with the remedy; nil where it can. Its cases are then `not-applicable`.
+    /// Why this machine lacks it, with the remedy; nil where it has it. Cases with it are then `not-applicable`.
     var unavailableReason: String? { get }
 }
 

@@ -2,24 +2,24 @@ import JSONText
 import Seeds
 import Statistics
 
-/// Which program a measurement came from: one of two builds, or the first one once more.
+/// The program of a measurement: one of two builds, or the first one again as a control.
 package enum BuildSide: String, Sendable, CaseIterable {
     case a = "A"
     case b = "B"
-    /// The program of side A again: what it differs by from A is noise.
+    /// The program of side A again: its difference from A is noise.
     case control = "A2"
 }
 
-/// One measurement of a case in a comparison of builds. Those of one batch and round stand beside each other in time.
+/// One measurement of a case in a comparison of builds. Those of one batch and round follow each other directly.
 package struct SideMeasurement: Sendable, Equatable {
     /// 0 for the first batch, 1 for the one that confirms it.
     package var batch: Int
     /// Counts from 0 within its batch.
     package var round: Int
     package var side: BuildSide
-    /// Which of its round it was, from 0.
+    /// The position in its round, from 0.
     package var position: Int
-    /// The name of the directory that the case worked in: sides change places at random.
+    /// The name of the directory that the case worked in: sides change directories at random.
     package var place: String
     package var result: CaseResult
 
@@ -42,7 +42,7 @@ package struct SideMeasurement: Sendable, Equatable {
     }
 }
 
-/// What tells a figure of a case from its others.
+/// Identifies a figure within a case.
 package struct FigureName: Hashable, Sendable {
     package var metric: Metric
     package var statistic: String
@@ -61,7 +61,7 @@ package struct FigureName: Hashable, Sendable {
     /// `latency_ns p50 (read)`, `rows_per_second`.
     package var text: String { Self.text(metric.name, statistic, label) }
 
-    /// A statistic that says nothing about a single figure is left out.
+    /// Leaves out a statistic that adds nothing for a single figure.
     static func text(_ metric: String, _ statistic: String, _ label: String) -> String {
         let isPlain = ["value", "count"].contains(statistic)
         let words = [metric, isPlain ? "" : statistic, label.isEmpty ? "" : "(\(label))"]
@@ -70,10 +70,10 @@ package struct FigureName: Hashable, Sendable {
 }
 
 extension CaseResult {
-    /// The figure that a comparison of builds judges: what was done per second, else the time of one operation, else
-    /// the middle latency, else how long it took, or an open or a recovery in it. nil for a case without any of them.
+    /// The figure by which a comparison of builds judges: the rate, else the time per operation, else the median
+    /// latency, else the duration, or that of an open or a recovery. nil for a case without any of them.
     ///
-    /// Never p99 and above, nor the longest of several: one run says too little about them.
+    /// Never p99 and above, nor a maximum: one run determines them too poorly.
     package var judgedFigure: FigureName? {
         let own = samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
         func first(_ matches: (Sample) -> Bool) -> Sample? { own.first(where: matches) }
@@ -86,7 +86,7 @@ extension CaseResult {
         return sample.map(FigureName.init)
     }
 
-    /// What scenarios measure that do one thing again and again, each time in a process of its own.
+    /// Metrics of scenarios that repeat one step, each time in a process of its own.
     private static let timesOfOneStep: Set<String> = ["open_us", "recovery_ms"]
 }
 
@@ -95,13 +95,13 @@ package struct ComparedFigure: Sendable {
     package var name: FigureName
     package var medianA: Double
     package var medianB: Double
-    /// B against A; nil for too few pairs.
+    /// B against A; nil with too few pairs.
     package var measured: SideComparison?
     /// A against itself.
     package var control: SideComparison?
 }
 
-/// What the rounds of one batch say about a case.
+/// The result of the rounds of one batch for a case.
 package struct ComparedBatch: Sendable {
     package var judged: ComparedFigure
     /// Everything else that both sides measured. Shown, not judged.
@@ -161,22 +161,22 @@ package struct ComparedBatch: Sendable {
     }
 }
 
-/// A case of both builds, and what may be said of it.
+/// A case of both builds, and the conclusion about it.
 package struct ComparedCase: Sendable {
     package var test: Case
     /// The first batch, and the one that confirms it where anything was flagged.
     package var batches: [ComparedBatch]
-    /// A measurement that gives no figure to compare: the case was given up there.
+    /// A measurement without a figure to compare: it ended the comparison of the case.
     package var failure: SideMeasurement?
-    /// What the batches say of B against A.
+    /// The conclusion of the batches about B against A.
     package var conclusion: ComparisonConclusion
     package var finding: SideComparison.Finding
-    /// Why the finding is what it is, in a sentence; empty where the figures say it.
+    /// The reason for the finding, in a sentence; empty where the figures are enough.
     package var reason: String
-    /// An interval needs so many.
+    /// The fewest pairs that give an interval.
     package static let fewestPairs = BootstrapInterval.fewestValues
 
-    /// What A against itself came to, by the rule that the sides are judged by.
+    /// The conclusion about A against itself, by the same rule as for the sides.
     package var control: ComparisonConclusion
 
     package init(test: Case, batches: [ComparedBatch], failure: SideMeasurement?, confirms: Bool) {
@@ -195,14 +195,14 @@ package struct ComparedCase: Sendable {
 }
 
 extension ComparedCase {
-    /// What may be said of the case where it was compared alone.
+    /// The conclusion for the case, without regard to other cases.
     package var conclusionAlone: (finding: SideComparison.Finding, reason: String) {
         var alone = self
         alone.doubt(control, of: test.scenario)
         return (alone.finding, alone.reason)
     }
 
-    /// A control that differs from itself, be it that of another case.
+    /// Doubts the conclusion because a control, of this or another case, differs from itself.
     fileprivate mutating func doubt(_ control: ComparisonConclusion, of place: String) {
         guard failure == nil else { return }
         let concluded = conclusion.beside(control: control, of: place)
@@ -210,7 +210,7 @@ extension ComparedCase {
     }
 }
 
-/// Two builds against each other.
+/// A comparison of two builds.
 package struct BuildComparison: Sendable {
     /// Version of this format: `assay-ab/1`.
     package static let format = "assay-ab/1"
@@ -218,7 +218,7 @@ package struct BuildComparison: Sendable {
     package struct Side: Sendable {
         package var path: String
         package var build: BuildDescription
-        /// The revision that it was built from, for people; empty for a program that was named by its path.
+        /// The revision that it was built from, for people; empty for a program named by its path.
         package var revision: String
 
         package init(path: String, build: BuildDescription, revision: String = "") {
@@ -228,7 +228,7 @@ package struct BuildComparison: Sendable {
         }
     }
 
-    /// A case that does not take part, and why.
+    /// A case that is not compared, with the reason.
     package struct Refused: Sendable, Equatable {
         package var test: Case
         package var reason: String
@@ -248,10 +248,10 @@ package struct BuildComparison: Sendable {
     package var confirms: Bool
     package var cases: [ComparedCase]
     package var refused: [Refused]
-    /// Where the raw measurements are.
+    /// The directory of the raw measurements.
     package var directory: String
 
-    /// Where a control differs from itself, nothing that was measured beside it is claimed.
+    /// Where a control differs from itself, nothing is claimed from the measurements beside it.
     package init(
         header: RunHeader, a: Side, b: Side, pairs: Int, threshold: Double, confirms: Bool, cases: [ComparedCase],
         refused: [Refused], directory: String
@@ -269,7 +269,7 @@ package struct BuildComparison: Sendable {
         for index in cases.indices { self.cases[index].doubt(flagged.control, of: flagged.test.scenario) }
     }
 
-    /// 1 for an error of the harness, before 2 for a side B that is slower or wrong, before 3 for anything undecided.
+    /// 1 for an error of the harness, else 2 for a side B that is slower or wrong, else 3 for anything undecided.
     package var exitStatus: Int32 {
         let failures = cases.compactMap(\.failure)
         if failures.contains(where: { $0.result.verdict == .harnessError }) { return 1 }

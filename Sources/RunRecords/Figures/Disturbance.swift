@@ -1,13 +1,13 @@
 import Statistics
 
-/// What other programs, and other machines of the same hypervisor, took from a measurement.
+/// Processor time that other programs, and other virtual machines of the host, took during a measurement.
 ///
-/// Looked at while the measurement ran: what the machine did before it, as its own build, says nothing.
+/// Only the time of the measurement counts, not that before it, such as a build.
 package struct Disturbance: Sendable, Hashable {
-    /// Processors that others had, on average over the measurement.
+    /// Processors used by others, on average over the measurement.
     package let processors: Double
 
-    /// nil where the kernel does not tell, and for what took no time.
+    /// nil where the kernel gives no figure, and for a measurement without a duration.
     package init?(_ result: CaseResult) {
         let seconds = Double(result.durationNanoseconds) / 1e9
         func milliseconds(_ metric: String) -> Double? {
@@ -17,22 +17,22 @@ package struct Disturbance: Sendable, Hashable {
         processors = (others + (milliseconds("steal_ms") ?? 0)) / 1_000 / seconds
     }
 
-    /// The middle of what the measurements of a run had beside them: a load that is always there. 0 for none.
+    /// The median over the measurements of a run: a constant load. 0 for none.
     package static func usual(_ results: [CaseResult]) -> Double {
         MedianInterval.median(results.compactMap { Disturbance($0)?.processors })
     }
 
-    /// Whether a measurement had clearly more beside it than the run's others: it is made once more.
+    /// Whether a measurement had clearly more disturbance than the run's others: it is repeated.
     package func isBeyond(usual: Double) -> Bool { processors > 1.5 * usual + 0.1 }
 }
 
 extension Run {
-    /// Every measurement with figures, those of comparisons round by round.
+    /// Every measurement with figures; of comparisons each round.
     private var measurements: [CaseResult] {
         results.flatMap { rounds[$0.test.id] ?? [$0] }
     }
 
-    /// A constant load that figures of this run stood beside, in words; nil for less than a tenth of a processor.
+    /// A warning about a constant load during this run; nil for less than a tenth of a processor.
     package var loadWarning: String? {
         guard header.measures else { return nil }
         let usual = Disturbance.usual(measurements)

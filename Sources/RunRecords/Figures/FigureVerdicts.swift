@@ -1,11 +1,11 @@
 import JSONText
 
-/// What a program without the harness says of one figure: `assay verify-figures`.
+/// The comparison of one figure with a control, a program without the harness: `assay verify-figures`.
 package struct FigureVerdict: Hashable, Sendable {
-    /// A figure of the harness may differ by a tenth from what the engine does without it.
+    /// Allowed ratio: a figure of the harness may differ from the control's by a tenth.
     package static let bounds = 0.9...1.1
 
-    /// As the list of controls has it.
+    /// As in the list of controls.
     package var name: String
     /// The scenario's slug.
     package var workload: String
@@ -14,7 +14,7 @@ package struct FigureVerdict: Hashable, Sendable {
     package var parameters: [CaseParameter]
     package var metric: String
     package var label: String
-    /// How many times as good the harness's figure is.
+    /// The harness's figure as a multiple of the control's; above 1 is better.
     package var ratio: Double
 
     package init(
@@ -32,18 +32,18 @@ package struct FigureVerdict: Hashable, Sendable {
 
     package var isOff: Bool { !Self.bounds.contains(ratio) }
 
-    /// Of two verdicts with one of these the later counts.
+    /// A later verdict with the same values replaces an earlier one.
     private var subject: [String] { [name, engine, metric, label] }
 
     fileprivate func replaces(_ other: FigureVerdict) -> Bool { subject == other.subject }
 }
 
-/// Verdicts on figures by build and machine: another build, or another machine, has figures of its own.
+/// Verdicts on figures by build and machine: they are not valid for others.
 package struct FigureVerdicts: Equatable, Sendable {
     /// Version of this format.
     package static let format = "assay-figures/1"
 
-    /// Beside the runs that are written there, from the working directory.
+    /// In the directory of the runs, relative to the working directory.
     package static let file = "Reports/verified-figures.json"
 
     private struct Entry: Equatable, Sendable {
@@ -56,12 +56,12 @@ package struct FigureVerdicts: Equatable, Sendable {
 
     package init() {}
 
-    /// What was found last of this build on this machine.
+    /// The latest verdicts for this build on this machine.
     package func figures(build: String, machine: Machine) -> [FigureVerdict] {
         entries.first { $0.build == build && $0.machine.isSame(as: machine) }?.figures ?? []
     }
 
-    /// Takes the place of what was found of the same figures before.
+    /// Replaces earlier verdicts on the same figures.
     package mutating func note(_ figures: [FigureVerdict], build: String, machine: Machine) {
         guard let place = entries.firstIndex(where: { $0.build == build && $0.machine.isSame(as: machine) }) else {
             entries.append(Entry(build: build, machine: machine, figures: figures))
@@ -71,7 +71,7 @@ package struct FigureVerdicts: Equatable, Sendable {
         entries[place].figures += figures
     }
 
-    /// Nothing where there is no such file. Throws: `JSONError` and `JSONShapeError` where it holds something else.
+    /// Empty without such a file. Throws: `JSONError` and `JSONShapeError` where the file has another content.
     package static func read(_ path: String) throws -> FigureVerdicts {
         guard FileTree.exists(path) else { return FigureVerdicts() }
         let json = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: path)
@@ -130,12 +130,12 @@ extension FigureVerdict {
     }
 }
 
-/// A figure of a run that its control does not bear out: the run claims nothing of it.
+/// A figure of a run that its control does not confirm: the run claims nothing of it.
 package struct DoubtfulFigure: Hashable, Sendable {
     /// The id of its case.
     package var test: String
     package var label: String
-    /// How many times as good as without the harness it was found to be.
+    /// The figure as a multiple of that without the harness.
     package var ratio: Double
 
     package init(test: String, label: String, ratio: Double) {

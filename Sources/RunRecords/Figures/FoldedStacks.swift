@@ -1,8 +1,8 @@
-/// What a process cost by the functions that called each other: a tree, from the outermost function inwards.
+/// The cost of a process by call stack: a tree, from the outermost function inwards.
 package struct FoldedStacks: Sendable, Equatable {
     package struct Node: Sendable, Equatable {
         package var name: String
-        /// In this function and in all that it called.
+        /// Of this function and all its callees.
         package var cost: Double
         package var children: [Node]
 
@@ -11,12 +11,12 @@ package struct FoldedStacks: Sendable, Equatable {
         }
     }
 
-    /// What the costs are: `instructions`, `samples`.
+    /// The unit of costs: `instructions`, `samples`.
     package let unit: String
-    /// Without a name of its own.
+    /// It has no name.
     package private(set) var root: Node
 
-    /// Frames beyond that are left out: a recursion without an end has no more to tell.
+    /// Deeper frames are left out: an endless recursion shows nothing more.
     package static let deepest = 160
 
     package init(unit: String, root: Node = Node(name: "all")) {
@@ -37,7 +37,7 @@ package struct FoldedStacks: Sendable, Equatable {
         add(frames.dropFirst(), cost, &node.children[place])
     }
 
-    /// A line per stack with what it cost by itself, ascending: `main;work;step 17`, as other programs read it.
+    /// A line per stack with its own cost, ascending: `main;work;step 17`, the folded format of other tools.
     package var text: String {
         var lines: [String] = []
         func write(_ node: Node, _ path: [String]) {
@@ -49,6 +49,6 @@ package struct FoldedStacks: Sendable, Equatable {
         return lines.sorted().map { $0 + "\n" }.joined()
     }
 
-    /// A separator in a name would be another frame.
+    /// A separator in a name would start another frame.
     private static func plain(_ name: String) -> String { name.replacing(";", with: ":").replacing("\n", with: " ") }
 }

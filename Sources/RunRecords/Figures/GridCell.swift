@@ -1,14 +1,14 @@
-/// A place in a table that several cases fill, one each: the report draws it, by the names alone.
+/// A cell of a table that several cases fill, one cell each; the names define the table that the report draws.
 ///
-/// It travels as the label of a sample, so that the CSV has it too: five parts with a bar between.
+/// Stored as the label of a sample, so that the CSV contains it too: five parts separated by a bar.
 package struct GridCell: Hashable, Sendable {
-    /// The table that the cell belongs to; its caption.
+    /// The caption of the cell's table.
     package var grid: String
     package var row: String
     /// A heading over several columns.
     package var group: String
     package var column: String
-    /// What stands in the cell.
+    /// The text in the cell.
     package var text: String
 
     package init(grid: String, row: String, group: String, column: String, text: String) {
@@ -21,7 +21,7 @@ package struct GridCell: Hashable, Sendable {
 
     package var label: String { [grid, row, group, column, text].joined(separator: "|") }
 
-    /// nil where the label is none of a cell.
+    /// nil where the label is not a cell.
     package init?(label: String) {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 5 else { return nil }
@@ -30,7 +30,7 @@ package struct GridCell: Hashable, Sendable {
 }
 
 extension Metric {
-    /// 1 where the cell is good, 0 where it is not; the label says which cell and what stands in it.
+    /// 1 where the cell is good, 0 where it is not; the label has the place and the text of the cell.
     package static let gridCell = Metric("grid_cell", unit: "bool", .neutral, .deterministic)
 }
 

@@ -1,9 +1,9 @@
-/// The place of a rate in a table with a row per engine that several cases of a run fill: the report draws it, by the
-/// names alone.
+/// The place of a rate in a table with a row per engine that several cases of a run fill; the names define the table
+/// that the report draws.
 ///
-/// It travels as the label of a sample, so that the CSV has it too: three parts with a bar between.
+/// Stored as the label of a sample, so that the CSV contains it too: three parts separated by a bar.
 package struct GridFigure: Hashable, Sendable {
-    /// The table; its caption.
+    /// The caption of the table.
     package var grid: String
     /// A heading over several columns.
     package var group: String
@@ -17,7 +17,7 @@ package struct GridFigure: Hashable, Sendable {
 
     package var label: String { [grid, group, column].joined(separator: "|") }
 
-    /// nil where the label is none of a figure.
+    /// nil where the label is not a figure of a table.
     package init?(label: String) {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else { return nil }
@@ -26,7 +26,7 @@ package struct GridFigure: Hashable, Sendable {
 }
 
 extension Metric {
-    /// A rate that stands in a table of engines; it is told as a figure of its own, too.
+    /// A rate in a table of engines; it is also reported as a figure of its own.
     package static let gridFigure = Metric("grid_figure", unit: "1/s", .neutral, .measured)
 }
 

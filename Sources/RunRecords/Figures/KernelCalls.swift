@@ -1,13 +1,13 @@
 #if canImport(Glibc)
     import Glibc
 
-    /// System calls that the Glibc module does not show to Swift (guarded by _GNU_SOURCE, or variadic), by name.
+    /// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic), looked up by name.
     package enum KernelCalls {
         private typealias CopyFileRange =
             @convention(c) (
                 Int32, UnsafeMutablePointer<Int64>?, Int32, UnsafeMutablePointer<Int64>?, Int, UInt32
             ) -> Int
-        // On the supported machines a variadic C function takes integers like one with fixed parameters.
+        // On supported machines a variadic C function takes integers as one with fixed parameters does.
         private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
         private typealias AddDirectory =
@@ -40,7 +40,7 @@
             return copyFileRangeFunction(input, nil, output, nil, count, 0)
         }
 
-        /// A child starts in that directory. False where the C library cannot do that.
+        /// Starts a child in that directory. False where the C library cannot do that.
         package static func addDirectory(_ path: String, to actions: inout posix_spawn_file_actions_t) -> Bool {
             addDirectoryFunction?(&actions, path) == 0
         }
@@ -48,21 +48,20 @@
         /// Whether this program was built with the thread sanitizer.
         package static let hasThreadSanitizer = dlsym(nil, "__tsan_init") != nil
 
-        /// The environment of this process, for a child. Not changed by this program.
+        /// The environment of this process, for a child. This program does not change it.
         package static var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? {
-            // The imported `environ` is a global variable without a guard, which Swift 6 does not let through.
+            // The imported `environ` is an unprotected global variable, which Swift 6 does not allow.
             guard let symbol = dlsym(nil, "environ") else { return nil }
             return UnsafePointer(symbol.load(as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self))
         }
 
-        /// Makes the children of processes below this one its own when their parents end. False where the kernel
-        /// cannot.
+        /// Makes this process the parent of orphaned descendants. False where the kernel cannot.
         package static func adoptOrphans() -> Bool {
             let setChildSubreaper: Int32 = 36
             return processControlFunction?(setChildSubreaper, 1, 0, 0, 0) == 0
         }
 
-        /// A limit of a process by its number, RLIMIT_..; nil where it may not be asked for.
+        /// A limit of a process by its number, RLIMIT_..; nil where it may not be read.
         package static func limit(_ number: Int32, of process: pid_t) -> rlimit? {
             var limit = rlimit()
             guard let processLimitFunction, processLimitFunction(process, number, nil, &limit) == 0 else { return nil }
@@ -74,11 +73,11 @@
             withUnsafePointer(to: limit) { processLimitFunction?(process, number, $0, nil) == 0 }
         }
 
-        /// A descriptor that can be read from once the process has ended; -1 where the system has none. Closed on exec.
+        /// A descriptor that becomes readable when the process ends; -1 where the system has none. Closed on exec.
         package static func descriptor(of process: pid_t) -> Int32 { processDescriptorFunction?(process, 0) ?? -1 }
 
         /// Asks the kernel to kill this process when its parent ends. The parent may have ended already: the caller
-        /// compares getppid() afterwards.
+        /// checks getppid() afterwards.
         package static func dieWithParent() {
             let setParentDeathSignal: Int32 = 1
             _ = processControlFunction?(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)

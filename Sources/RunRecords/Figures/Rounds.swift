@@ -1,14 +1,14 @@
 import Measuring
 import Statistics
 
-/// The measurements of one case put together: what most parts of a report show of a case that ran in rounds.
+/// Merges the measurements of one case: most parts of a report show a case with rounds in this form.
 extension CaseResult {
-    /// How many trials of a case are kept in full when its rounds are put together.
+    /// Trials of a case that are kept in full when its rounds are merged.
     private static let keptTrials = 60
 
-    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and with
-    ///   them the verdict, from every measurement that was not cut after enough others. Each sample becomes the median
-    ///   over the rounds, with its interval where there are enough of them, and counts the rounds.
+    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and so the
+    ///   verdict, from every measurement, except cut ones where there are enough others. Each sample becomes the median
+    ///   over the rounds, with its interval where there are enough, and counts the rounds.
     /// - Returns: nil without a measurement.
     package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
         let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }
@@ -33,8 +33,8 @@ extension CaseResult {
         return merged
     }
 
-    /// A case that was measured in as many complete rounds as the first look needs is decided by them: what the budget
-    /// cut afterwards makes it no less conclusive. With fewer, every measurement counts.
+    /// Enough complete rounds for the first look decide a case: later measurements that the budget cut do not make it
+    /// inconclusive. With fewer rounds every measurement counts.
     private static func withoutCut(_ rounds: [CaseResult]) -> [CaseResult] {
         let complete = rounds.filter { !($0.isCut && $0.verdict == .inconclusive) }
         let needed = Looks.standard.first ?? 1
@@ -78,7 +78,7 @@ extension CaseResult {
 }
 
 extension CaseDetails {
-    /// Histograms of one name are added up, series stay those of the first round that has them.
+    /// Histograms of one name are added, series are those of the first round that has them.
     package static func merged(_ rounds: [CaseDetails]) -> CaseDetails {
         var merged = rounds.first { !$0.series.isEmpty } ?? rounds.first ?? CaseDetails()
         var order: [String] = []
@@ -95,7 +95,7 @@ extension CaseDetails {
 }
 
 extension Verdict {
-    /// What several measurements of a case come to is the gravest of them.
+    /// The result of several measurements of a case is the gravest of them.
     package var gravity: Int {
         switch self {
         case .pass: 0
@@ -112,8 +112,8 @@ extension Verdict {
 }
 
 extension Run {
-    /// The figures of two cases of one comparison, or of the two sides of one, round by round: only rounds that both
-    /// have.
+    /// The figures of two cases of one comparison, or of the two sides of one case, paired by round; rounds that only
+    /// one has are left out.
     ///
     /// - Parameters:
     ///   - own: the id of the case whose figure is the first of each pair.
@@ -130,7 +130,7 @@ extension Run {
         }
     }
 
-    /// Whether every measurement of a case that was not cut did its work, and did it right.
+    /// Whether every measurement of a case that was not cut did its work correctly.
     package func isSound(_ id: String) -> Bool {
         (rounds[id] ?? []).allSatisfy { $0.isCut || $0.verdict == .pass }
     }

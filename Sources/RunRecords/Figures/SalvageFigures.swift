@@ -1,22 +1,22 @@
-/// What checks and salvages of damaged copies came to, for one sort of damage of a case.
+/// Counts of checks and salvages of damaged copies, for one kind of damage of a case.
 ///
-/// It travels as samples of one metric, whose labels are the fault and the count with a bar between, so that the CSV
-/// has them too.
+/// Stored as samples of one metric, with the fault and the name of the count, separated by a bar, as the label, so that
+/// the CSV contains them too.
 package struct SalvageFigures: Hashable, Sendable {
     package enum Count: String, Sendable, CaseIterable {
         case copies
-        /// Copies of which a read gave something wrong, or ended its process, without a word.
+        /// Copies whose read returned wrong data, or crashed, without an error.
         case wrongReads = "wrong reads"
         /// Copies in which a check found nothing, though a read was wrong or was refused.
         case missedChecks = "checks missed"
-        /// Copies of which a salvage made a database.
+        /// Copies from which a salvage made a database.
         case salvaged
         case rowsRight = "rows right"
-        /// Right but for values that are said to be lost.
+        /// Right, except for values reported as lost.
         case rowsPartial = "rows partial"
         case rowsWrong = "rows wrong"
         case rowsMissing = "rows missing"
-        /// Salvages that said truly what is missing.
+        /// Salvages with a true report of what is missing.
         case trueClaims = "true claims"
         case falseClaims = "false claims"
     }
@@ -33,10 +33,10 @@ package struct SalvageFigures: Hashable, Sendable {
 
     package func label(_ count: Count) -> String { "\(fault)|\(count.rawValue)" }
 
-    /// In the order of `Count`, with a space between.
+    /// In the order of `Count`, separated by spaces.
     package var line: String { ([fault] + Count.allCases.map { "\(self[$0])" }).joined(separator: " ") }
 
-    /// nil for what is no such line.
+    /// nil for any other line.
     package init?(line: some StringProtocol) {
         let parts = line.split(separator: " ")
         let numbers = parts.dropFirst().compactMap { Int($0) }
@@ -57,7 +57,7 @@ extension Metric {
 }
 
 extension CaseResult {
-    /// By fault, in the order in which the case tells them; empty for a case that salvaged nothing.
+    /// By fault, in the order in which the case reports them; empty for a case that salvaged nothing.
     package var salvageFigures: [SalvageFigures] {
         var list: [SalvageFigures] = []
         for sample in samples where sample.metric.name == Metric.salvageCount.name {

@@ -1,9 +1,9 @@
-/// What is measured: a name of words with the unit last, as the CSV columns spell it.
+/// A measured quantity: its name is words with the unit last, as in the CSV columns.
 package struct Metric: Hashable, Sendable {
     package enum Direction: String, Sendable {
         case higherIsBetter = "higher"
         case lowerIsBetter = "lower"
-        /// A figure that says what was done, such as the number of trials.
+        /// A figure for the amount of work, such as the number of trials.
         case neutral
     }
 
@@ -24,7 +24,7 @@ package struct Metric: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// Whether it says how long something takes, or how much is done in a time.
+    /// Whether it is a duration or a rate.
     package var isSpeed: Bool { Self.speedUnits.contains(unit) }
 
     private static let speedUnits: Set<String> = ["1/s", "GB/s", "ns", "us", "ms", "s", "instructions"]
@@ -35,7 +35,7 @@ package struct Metric: Hashable, Sendable {
     package static let operationsPerSecond = Metric("operations_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let linksPerSecond = Metric("links_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let objectsPerSecond = Metric("objects_per_second", unit: "1/s", .higherIsBetter, .measured)
-    /// Time per operation of a batch with no clock inside.
+    /// Time per operation of a batch, without reading a clock inside.
     package static let operationNanoseconds = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let emptyLoopNanoseconds = Metric("empty_loop_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let latencyNanoseconds = Metric("latency_ns", unit: "ns", .lowerIsBetter, .measured)
@@ -44,7 +44,7 @@ package struct Metric: Hashable, Sendable {
     package static let fileBytes = Metric("file_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let fileBytesPerRow = Metric("file_bytes_per_row", unit: "bytes", .lowerIsBetter, .measured)
     package static let liveBytes = Metric("live_bytes", unit: "bytes", .neutral, .measured)
-    /// What the engine wrote to its files for each commit, by write calls.
+    /// Bytes that the engine wrote to its files per commit, by write calls.
     package static let writtenBytesPerCommit = Metric(
         "written_bytes_per_commit", unit: "bytes", .lowerIsBetter, .measured)
     package static let syncsPerCommit = Metric("syncs_per_commit", unit: "count", .lowerIsBetter, .measured)
@@ -59,7 +59,7 @@ package struct Metric: Hashable, Sendable {
     package static let writtenBytes = Metric("written_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let readSystemCalls = Metric("read_syscalls", unit: "count", .lowerIsBetter, .measured)
     package static let writeSystemCalls = Metric("write_syscalls", unit: "count", .lowerIsBetter, .measured)
-    /// Of the pages of a database's files those that were in memory when a clock started.
+    /// The share of the pages of a database's files that were in memory when a clock started.
     package static let residentShare = Metric("resident_share", unit: "ratio", .neutral, .measured)
     package static let trials = Metric("trials", unit: "count", .neutral, .deterministic)
     package static let operations = Metric("operations", unit: "count", .neutral, .deterministic)
@@ -75,9 +75,9 @@ package struct Sample: Hashable, Sendable {
     /// Bounds of the confidence interval, where the statistic has one.
     package var low: Double?
     package var high: Double?
-    /// How many measurements stand behind the value.
+    /// The number of measurements behind the value.
     package var count: Int
-    /// What tells samples of one metric apart within a case: `read`, `write`, `thread 3`. Empty for most.
+    /// Distinguishes samples of one metric within a case: `read`, `write`, `thread 3`. Empty for most.
     package var label: String
 
     package init(

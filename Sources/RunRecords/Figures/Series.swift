@@ -1,15 +1,15 @@
 /// The sizes of a database at one moment of a case.
 package struct SizePoint: Hashable, Sendable {
-    /// What the x axis counts, see `Series.step`: commits, mostly.
+    /// The unit of the x axis is `Series.step`, mostly commits.
     package var position: Int
     /// All files of the database together, without the log.
     package var fileBytes: Int
-    /// Bytes that the newest version needs; nil where the engine does not say.
+    /// Bytes that the newest version uses; nil where the engine does not report it.
     package var liveBytes: Int?
-    /// Bytes inside the file that can be used again at once; nil where the engine does not say.
+    /// Bytes inside the file that can be reused at once; nil where the engine does not report it.
     package var freeBytes: Int?
     package var logBytes: Int
-    /// The oldest version that a reader holds; nil where there is none or the engine does not say.
+    /// The oldest version that a reader pins; nil where there is none or the engine does not report it.
     package var oldestPinnedVersion: Int?
 
     package init(
@@ -28,7 +28,7 @@ package struct SizePoint: Hashable, Sendable {
 /// Sizes over the course of a case.
 package struct Series: Hashable, Sendable {
     package var name: String
-    /// What `SizePoint.position` counts: `commits`, `deletions`.
+    /// The unit of `SizePoint.position`: `commits`, `deletions`.
     package var step: String
     package var kind: Metric.Kind
     package var points: [SizePoint]

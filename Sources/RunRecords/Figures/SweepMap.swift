@@ -1,13 +1,13 @@
 import JSONText
 
-/// Where the trials of a sweep over closed files struck: what a heat map is drawn from.
+/// The positions of the trials of a sweep over closed files: the data of a heat map.
 package struct SweepMap: Hashable, Sendable {
-    /// One file, as it was before it was damaged.
+    /// One file, before it was damaged.
     package struct File: Hashable, Sendable {
         package var name: String
         package var byteCount: Int
-        /// What stands in its pages, where the engine can say: ascending, without overlaps. Pages without an entry
-        /// have no name.
+        /// The owners of its pages, where the engine knows them: ascending, without overlaps. Pages without an entry
+        /// have no owner.
         package var owners: [PageRange]
 
         package init(name: String, byteCount: Int, owners: [PageRange] = []) {
@@ -16,13 +16,13 @@ package struct SweepMap: Hashable, Sendable {
             self.owners = owners
         }
 
-        /// The name of what stands in a page.
+        /// The owner of a page.
         package func owner(ofPage page: Int) -> String? {
             owners.first { $0.pages.contains(page) }?.name
         }
     }
 
-    /// Adjoining pages of one table, index or structure.
+    /// Adjacent pages of one table, index or structure.
     package struct PageRange: Hashable, Sendable {
         package var name: String
         package var pages: Range<Int>
@@ -38,7 +38,7 @@ package struct SweepMap: Hashable, Sendable {
     package var fault: FaultKind
     /// By trial, in the order of `CaseDetails.trialCodes`: the number in its address.
     package var positions: [Int]
-    /// Of a fault with two places the second number, by trial; else empty.
+    /// For a fault with two places the second number, by trial; else empty.
     package var others: [Int]
     /// In the engine's order: positions count through them.
     package var files: [File]
@@ -55,7 +55,7 @@ package struct SweepMap: Hashable, Sendable {
             ? FaultAddress(fault, positions[index]) : FaultAddress(fault, positions[index], others[index])
     }
 
-    /// Where the fault of a trial struck: the index of its file, and the byte in it; nil beyond the files.
+    /// The position of the fault of a trial: the index of its file, and the byte in it; nil beyond the files.
     package func place(ofTrial index: Int) -> (file: Int, offset: Int)? {
         var byte = fault.byte(at: positions[index], others.isEmpty ? nil : others[index])
         for (file, entry) in files.enumerated() {
@@ -79,7 +79,7 @@ extension SweepMap {
         .array(runs(positions).map { .array([.integer($0.first), .integer($0.step), .integer($0.count)]) })
     }
 
-    /// - Parameter limit: positions that there may be: a map for more trials than the case has is none of it.
+    /// - Parameter limit: most positions: a map for more trials than the case has does not belong to it.
     package init(json: JSONObjectReader, limit: Int) throws(JSONShapeError) {
         let fault = try json.choice("fault", of: FaultKind.self)
         let positions = try Self.numbers("positions", json, limit: limit)
@@ -106,14 +106,14 @@ extension SweepMap {
         return numbers
     }
 
-    /// Whether all of an arithmetic row are places in files.
+    /// Whether every element of an arithmetic sequence is a position in the files.
     private static func fits(first: Int, step: Int, count: Int) -> Bool {
         let (span, isWide) = (count - 1).multipliedReportingOverflow(by: step)
         let (last, isHigh) = first.addingReportingOverflow(span)
         return !isWide && !isHigh && first >= 0 && last >= 0
     }
 
-    /// Positions as arithmetic rows: a sweep of every bit is one.
+    /// Positions as arithmetic sequences: a sweep of every bit is a single one.
     private static func runs(_ positions: [Int]) -> [(first: Int, step: Int, count: Int)] {
         var runs: [(first: Int, step: Int, count: Int)] = []
         for position in positions {

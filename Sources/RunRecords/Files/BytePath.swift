@@ -4,8 +4,8 @@
     import Darwin
 #endif
 
-/// A path as the system has it: bytes without a zero. Names need not be UTF-8, and two that Unicode holds for equal are
-/// two.
+/// A path as the system has it: bytes without a zero. Names need not be UTF-8, and two that are canonically equivalent
+/// in Unicode differ.
 package struct BytePath: Hashable, Sendable, Comparable {
     package var bytes: [UInt8]
 
@@ -16,7 +16,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
     /// The entry of that name in a directory.
     package func appending(_ name: BytePath) -> BytePath { BytePath(bytes + [UInt8(ascii: "/")] + name.bytes) }
 
-    /// The last name of it.
+    /// Its last component.
     package var name: BytePath {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return self }
         return BytePath(Array(bytes[(slash + 1)...]))
@@ -26,7 +26,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
         one.bytes.lexicographicallyPrecedes(other.bytes)
     }
 
-    /// Calls `body` with the path as C takes it.
+    /// Calls `body` with the path as a C string.
     package func with<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         (bytes + [0]).withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
@@ -39,7 +39,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     // MARK: As text
 
-    /// For people: what is no UTF-8, and what a terminal would act on, is escaped.
+    /// For people: bytes that are not UTF-8, and control characters, are escaped.
     package var text: String { PrintedText.escaped(bytes) }
 
     private static func escape(_ byte: UInt8) -> String {
@@ -47,8 +47,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
         return "\\x" + (digits.count < 2 ? "0" : "") + digits
     }
 
-    /// ASCII in which every path is another text: bytes beyond ASCII and backslashes are escaped. For tables of paths,
-    /// in which no two may be held for one.
+    /// ASCII text that is unique for each path: bytes beyond ASCII and backslashes are escaped. For tables of paths.
     package var key: String {
         let isPlain = bytes.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
         if isPlain { return String(decoding: bytes, as: UTF8.self) }

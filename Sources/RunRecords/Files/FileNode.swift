@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// What stands in a directory and holds no bytes: a symbolic link, a FIFO, a socket.
+/// A directory entry without contents: a symbolic link, a FIFO, a socket.
 package struct FileNode: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case link(target: [UInt8])
@@ -13,7 +13,7 @@ package struct FileNode: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// Its permissions; those of a link mean nothing.
+    /// Its permissions; for a link they mean nothing.
     package var mode: UInt32
 
     package init(_ kind: Kind, mode: UInt32) {
@@ -28,7 +28,7 @@ package struct FileNode: Sendable, Equatable {
     }
 
     /// - Parameter target: of a link.
-    /// Returns: nil for the mode of anything else.
+    /// Returns: nil for the mode of another kind of entry.
     package init?(mode: UInt32, target: [UInt8]) {
         switch mode_t(truncatingIfNeeded: mode) & S_IFMT {
         case S_IFLNK: self.init(.link(target: target), mode: 0)
@@ -38,7 +38,7 @@ package struct FileNode: Sendable, Equatable {
         }
     }
 
-    /// Throws: for what is none.
+    /// Throws: for another kind of entry.
     package init(_ status: stat, at path: BytePath) throws(FileTreeError) {
         var target: [UInt8] = []
         if status.st_mode & S_IFMT == S_IFLNK {
@@ -54,7 +54,7 @@ package struct FileNode: Sendable, Equatable {
         self = node
     }
 
-    /// Makes one of its kind where nothing is.
+    /// Creates such an entry at a path that does not exist.
     package func make(at path: BytePath) throws(FileTreeError) {
         let permissions = mode_t(truncatingIfNeeded: mode)
         let status: Int32

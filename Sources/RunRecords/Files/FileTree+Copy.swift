@@ -5,13 +5,13 @@
 #endif
 
 extension FileTree {
-    /// Copies a file, or a directory with all below it, to a path where nothing is, with their permissions.
+    /// Copies a file, or a directory with everything below it, to a path that does not exist, with permissions.
     ///
     /// A file shares its blocks with the original where the file system can (FICLONE), else the kernel copies it
     /// (copy_file_range), else it goes through a buffer. A symbolic link below the directory becomes a link with the
     /// same text, a FIFO or a socket another one of no contents. Names of one file are names of one file in the copy.
     ///
-    /// - Parameter constant: patterns of `*` and `?` for names of files that become further links to the original: only
+    /// - Parameter constant: patterns of `*` and `?` for names of files that become hard links to the original: only
     ///   for files that are never changed.
     /// Throws: for a device, too.
     package static func copy(
@@ -35,7 +35,7 @@ extension FileTree {
     ) throws(FileTreeError) {
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            // Open to its owner until all is in it.
+            // Writable for its owner until its contents are complete.
             let isMade = target.with { mkdir($0, 0o700) } == 0
             guard isMade || errno == EEXIST else { throw FileTreeError("create directory", target) }
             for name in try names(in: source) {
@@ -45,7 +45,7 @@ extension FileTree {
             if isMade { try setMode(UInt32(status.st_mode), of: target) }
         case S_IFREG:
             let isConstant = constant.contains { pattern in source.name.with { fnmatch(pattern, $0, 0) } == 0 }
-            // Another file system, or one without links: then it is copied like the others.
+            // Another file system, or one without hard links: then copy it like the others.
             if isConstant && source.with({ one in target.with { link(one, $0) } }) == 0 { return }
             if status.st_nlink > 1, let first = copies.updateValue(target, forKey: FileIdentity(status)) {
                 copies[FileIdentity(status)] = first
@@ -65,7 +65,7 @@ extension FileTree {
         guard output >= 0 else { throw FileTreeError("open for writing", target) }
         defer { close(output) }
         try copyBytes(input, output, source: source, target: target)
-        // Behind the bytes: a write takes some permissions away.
+        // After the bytes: a write clears some permission bits.
         guard fchmod(output, mode & 0o7777) == 0 else { throw FileTreeError("set the permissions of", target) }
     }
 
@@ -116,7 +116,7 @@ extension FileTree {
 }
 
 extension FileTree {
-    /// Brings a file, or all files below a directory, to the disk.
+    /// Syncs a file, or all files below a directory.
     package static func sync(_ path: String) throws(FileTreeError) {
         try sync(BytePath(path), isDirectory: isDirectory(path))
     }
@@ -126,7 +126,7 @@ extension FileTree {
             for name in try names(in: path) {
                 let child = path.appending(name)
                 let kind = try status(child).st_mode & S_IFMT
-                // What is neither has nothing but a name.
+                // Other entries have no contents, only a name.
                 if kind == S_IFDIR || kind == S_IFREG { try sync(child, isDirectory: kind == S_IFDIR) }
             }
         }
@@ -136,7 +136,7 @@ extension FileTree {
         if fsync(descriptor) != 0 { throw FileTreeError("sync", path) }
     }
 
-    /// Brings the names in the directory of a file to the disk.
+    /// Syncs the directory of a file, and with it the names in it.
     package static func syncDirectory(of path: String) throws(FileTreeError) {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = open(directory.isEmpty ? "/" : directory, O_RDONLY | O_CLOEXEC)

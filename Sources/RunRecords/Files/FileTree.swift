@@ -29,7 +29,7 @@ package struct FileTreeError: Error, CustomStringConvertible {
 
 /// Directories and whole files of the harness: fixtures, run directories, damaged copies. Engines never use it.
 package enum FileTree {
-    /// Creates the directory, and those above it that are missing.
+    /// Creates the directory, with missing parents.
     package static func createDirectory(_ path: String) throws(FileTreeError) { try createDirectory(BytePath(path)) }
 
     package static func createDirectory(_ path: BytePath) throws(FileTreeError) {
@@ -54,7 +54,7 @@ package enum FileTree {
         case file, directory, link, other
     }
 
-    /// What stands at a path, a link not followed; nil where nothing does.
+    /// The kind of entry at a path, without following a link; nil where there is none.
     package static func kind(_ path: String) -> Kind? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -66,7 +66,7 @@ package enum FileTree {
         }
     }
 
-    /// The path from the root, without symbolic links; nil when nothing is there.
+    /// The absolute path without symbolic links; nil when it does not exist.
     package static func absolute(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -79,7 +79,7 @@ package enum FileTree {
         return Int(status.st_size)
     }
 
-    /// When the file's bytes were changed last, in nanoseconds since 1970.
+    /// The modification time of the file, in nanoseconds since 1970.
     package static func changeTime(_ path: String) throws(FileTreeError) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileTreeError("look at", path) }
@@ -90,7 +90,7 @@ package enum FileTree {
         #endif
     }
 
-    /// Of a file; 0 where there is none.
+    /// Size of a file; 0 where there is none.
     package static func fileBytes(_ path: String) -> UInt64 {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
@@ -101,7 +101,7 @@ package enum FileTree {
         try names(in: BytePath(path)).map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
     }
 
-    /// The same, as they are, in the order of their bytes.
+    /// The same as bytes, in bytewise order.
     package static func names(in path: BytePath) throws(FileTreeError) -> [BytePath] {
         guard let directory = path.with({ opendir($0) }) else { throw FileTreeError("list", path) }
         defer { closedir(directory) }
@@ -136,16 +136,16 @@ package enum FileTree {
         return total
     }
 
-    /// What stands at a path, a link not followed.
+    /// The status of the entry at a path, without following a link.
     package static func status(_ path: BytePath) throws(FileTreeError) -> stat {
         var status = stat()
         guard path.with({ lstat($0, &status) }) == 0 else { throw FileTreeError("look at", path) }
         return status
     }
 
-    /// Removes a file, or a directory with all below it. What is not there is no error.
+    /// Removes a file, or a directory with everything below it. A path that does not exist is no error.
     ///
-    /// A directory whose permissions are in the way gets others.
+    /// Changes the permissions of a directory that prevent the removal.
     package static func remove(_ path: String) throws(FileTreeError) { try remove(BytePath(path)) }
 
     package static func remove(_ path: BytePath) throws(FileTreeError) {
@@ -195,7 +195,7 @@ package enum FileTree {
         String(decoding: try readBytes(path), as: UTF8.self)
     }
 
-    /// Replaces the file's content in place. Not synced: for files that a crash may take.
+    /// Replaces the file's content in place. Not synced: for files that may be lost in a crash.
     package static func writeBytes(_ path: String, _ bytes: some Collection<UInt8>) throws(FileTreeError) {
         try write(path, Array(bytes), flags: O_TRUNC)
     }
@@ -204,7 +204,7 @@ package enum FileTree {
         try write(path, Array(text.utf8), flags: O_TRUNC)
     }
 
-    /// Makes a file where nothing is, with exactly these permissions. Not synced.
+    /// Creates a new file with exactly these permissions. Not synced.
     package static func make(_ path: BytePath, _ bytes: [UInt8], mode: UInt32) throws(FileTreeError) {
         let permissions = mode_t(truncatingIfNeeded: mode & 0o7777)
         let descriptor = path.with { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions) }
@@ -234,14 +234,14 @@ package enum FileTree {
         return mask.map { $0 | 0o7000 } ?? 0o7777
     }()
 
-    /// Writes beside the file and renames: a reader sees the old content or the new.
+    /// Writes a new file and renames it over the old one: a reader sees the old content or the new.
     package static func replaceText(_ path: String, _ text: String) throws(FileTreeError) {
         let temporary = path + ".new"
         try write(temporary, Array(text.utf8), flags: O_TRUNC | O_NOFOLLOW)
         if rename(temporary, path) != 0 { throw FileTreeError("rename to", path) }
     }
 
-    /// Appends by one write, so that a line is there whole or not at all unless the disk is full.
+    /// Appends by one write, so that a line is complete or missing unless the disk is full.
     package static func append(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) {
         try write(path, bytes, flags: O_APPEND)
     }
@@ -253,7 +253,7 @@ package enum FileTree {
         try writeAll(descriptor, bytes, path: path)
     }
 
-    /// Writes all bytes, however many calls it takes.
+    /// Writes all bytes, in as many calls as needed.
     package static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], path: String) throws(FileTreeError) {
         var offset = 0
         while offset < bytes.count {
@@ -270,7 +270,7 @@ package enum FileTree {
         }
     }
 
-    /// Cuts a file to a length.
+    /// Truncates a file to a length.
     package static func truncate(_ path: String, to length: Int) throws(FileTreeError) {
         #if canImport(Glibc)
             let result = Glibc.truncate(path, off_t(length))

@@ -1,7 +1,7 @@
-/// What a program printed, as it may stand on a terminal and in a table: one line, in which nothing steers a terminal.
+/// Output of a program, made safe for a terminal and a table: one line, without control sequences.
 package enum PrintedText {
-    /// Controls, signs that turn the direction of the text, ends of lines and what is no UTF-8 are written `\xHH`,
-    /// byte by byte. What is plain stays as it is.
+    /// Control characters, marks that change the text direction, line ends and invalid UTF-8 are written `\xHH`, byte
+    /// by byte. All other text stays as it is.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         var text = ""
         var rest = Array(bytes)[...]
@@ -22,7 +22,7 @@ package enum PrintedText {
 
     package static func escaped(_ text: String) -> String { escaped(Array(text.utf8)) }
 
-    /// How many bytes the first one of a character says that it has.
+    /// The length of a character by its first byte.
     private static func length(of first: UInt8) -> Int {
         switch first {
         case 0xC0..<0xE0: 2
@@ -36,7 +36,7 @@ package enum PrintedText {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return false
         case .format:
-            // Embeddings, overrides and isolates of a direction; joiners are letters of some languages.
+            // Embeddings, overrides and isolates of direction. Joiners stay: some languages need them.
             return !(0x202A...0x202E ~= scalar.value || 0x2066...0x2069 ~= scalar.value)
         default: return true
         }

@@ -1,4 +1,4 @@
-/// Text that a shell reads as one word: what a command of a report is made of.
+/// Quotes text so that a shell reads it as one word, for the commands of a report.
 package enum ShellWord {
     package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in

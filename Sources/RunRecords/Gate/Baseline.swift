@@ -1,7 +1,7 @@
 import JSONText
 import Seeds
 
-/// A baseline that cannot be made, read or written, and what helps.
+/// A baseline that cannot be made, read or written, with the remedy.
 package struct BaselineError: Error, CustomStringConvertible {
     package let description: String
 
@@ -10,17 +10,17 @@ package struct BaselineError: Error, CustomStringConvertible {
     }
 }
 
-/// What was counted in runs that somebody took for good: what a gate compares a run with.
+/// Counts from runs that a user accepted as good: a gate compares a run with them.
 ///
-/// The file is JSON, a figure per line, so that a change of it can be read in a review. Its last member is a digest of
-/// all others: a file that was cut, changed by hand or merged line by line is refused.
+/// The file is JSON, a figure per line, so that a change can be read in a review. Its last member is a digest of all
+/// others: a file that was truncated, edited or merged line by line is refused.
 package struct Baseline: Sendable, Equatable {
     /// Version of this format.
     package static let format = "assay-baseline/1"
 
     package var name: String
     package var plan: String
-    /// The runs that it was made of.
+    /// The runs that it was made from.
     package var runs: [String]
     package var fingerprint: Fingerprint
     package var cases: [CountedCase]
@@ -33,7 +33,7 @@ package struct Baseline: Sendable, Equatable {
     package func figures(of id: String) -> CountedCase? { cases.first { $0.test.id == id } }
 
     /// - Parameter runs: finished, of one plan and one build; the first one's machine becomes the fingerprint.
-    /// - Returns: the baseline, and why a case was left out, a sentence each.
+    /// - Returns: the baseline, and a sentence for each case that was left out, with the reason.
     package static func make(name: String, of runs: [Run]) throws(BaselineError) -> (Baseline, leftOut: [String]) {
         guard let first = runs.first else { throw BaselineError("a baseline needs a run") }
         for run in runs {
@@ -89,7 +89,7 @@ package struct Baseline: Sendable, Equatable {
         StableHash.identifier(of: JSONValue.object(members).text)
     }
 
-    /// The document, ready to be written.
+    /// The document to write.
     package var text: String {
         var lines: [String] = []
         for member in self.members where member.name != "cases" {
@@ -169,7 +169,7 @@ extension CountedCase {
         .object([JSONMember("test", test.json), JSONMember("figures", .array(figureMembers))])
     }
 
-    /// A figure that this build does not count any more is left out.
+    /// A figure that this build no longer counts is left out.
     fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
         var figures: [CountedName: ObservedRange] = [:]
         for reader in try json.objects("figures") {
@@ -186,7 +186,7 @@ extension CountedCase {
 }
 
 extension Run {
-    /// Throws: for a run of which a part is missing: nothing is concluded from the rest.
+    /// Throws: for an incomplete run: no conclusion is drawn from the rest.
     package func requireFinished() throws(BaselineError) {
         if let line = unreadable.first {
             throw BaselineError("a part of the run in \(directory) cannot be read (\(line)): run the plan again")

@@ -1,8 +1,8 @@
 import JSONText
 
-/// How much a counted figure may be, as a plan writes it.
+/// The limit of a counted figure, as a plan writes it.
 package enum BudgetLimit: Sendable, Hashable {
-    /// `==`: what the baseline has, exactly.
+    /// `==`: exactly the baseline's value.
     case same
     /// `==1`: this number, in every measurement.
     case exactly(Double)
@@ -10,18 +10,18 @@ package enum BudgetLimit: Sendable, Hashable {
     case atMost(Double)
     /// `+2`: no more than this above the baseline.
     case moreBy(Double)
-    /// `+0.5%`: no more than this share above the baseline; held as 0.005.
+    /// `+0.5%`: no more than this share above the baseline; stored as 0.005.
     case moreByShare(Double)
-    /// `any`: nothing is decided. For a figure that a wider budget covers, too.
+    /// `any`: no limit. For a figure that a wider budget covers, too.
     case any
 
     package static let forms = "\"==\", \"==1\", \"<=4\", \"+2\", \"+0.5%\" or \"any\""
 
-    /// nil for what is no budget.
+    /// nil for an invalid text.
     package init?(_ text: String) {
         let text = text.filter { $0 != " " }
         func number(_ digits: some StringProtocol) -> Double? {
-            // No sign, no exponent, no name of a number: what a person writes as a count.
+            // Without a sign, an exponent or a named number: what a person writes as a count.
             guard digits.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }) else { return nil }
             return Double(digits)
         }
@@ -42,7 +42,7 @@ package enum BudgetLimit: Sendable, Hashable {
         }
     }
 
-    /// Whether it is a limit without a baseline.
+    /// Whether the limit does not depend on a baseline.
     package var isAbsolute: Bool {
         switch self {
         case .exactly, .atMost: true
@@ -51,11 +51,11 @@ package enum BudgetLimit: Sendable, Hashable {
     }
 }
 
-/// Which figures a budget is for: `METRIC`, `SCENARIO.METRIC`, `ENGINE.METRIC` or `SCENARIO.ENGINE.METRIC`.
+/// The figures of a budget: `METRIC`, `SCENARIO.METRIC`, `ENGINE.METRIC` or `SCENARIO.ENGINE.METRIC`.
 package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
     package let scenario: String?
     package let engine: String?
-    /// Of one metric (`syncs_per_commit`), or of a counter and all its metrics (`syncs`).
+    /// A single metric (`syncs_per_commit`), or a counter with all its metrics (`syncs`).
     package let metric: String
 
     package init(scenario: String? = nil, engine: String? = nil, metric: String) {
@@ -74,8 +74,8 @@ package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
         (scenario == nil || scenario == test.scenario) && (engine == nil || engine == test.engine)
     }
 
-    /// Of the keys that cover a figure the narrowest one holds: a scenario says more than an engine, an engine more
-    /// than none, and a metric more than its counter.
+    /// The narrowest key that covers a figure applies: a scenario is narrower than an engine, an engine narrower than
+    /// neither, and a metric narrower than its counter.
     fileprivate var narrowness: Int {
         (scenario == nil ? 0 : 4) + (engine == nil ? 0 : 2) + (Counter(rawValue: metric) == nil ? 1 : 0)
     }
@@ -85,14 +85,14 @@ package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
 package struct Budget: Sendable, Hashable {
     package let key: BudgetKey
     package let limit: BudgetLimit
-    /// The limit as it was written.
+    /// The limit as written.
     package let text: String
 
     package init(_ key: BudgetKey, limit: BudgetLimit, text: String) {
         (self.key, self.limit, self.text) = (key, limit, text)
     }
 
-    /// nil where the text is no budget.
+    /// nil where the text is not a limit.
     package init?(_ key: BudgetKey, _ text: String) {
         guard let limit = BudgetLimit(text) else { return nil }
         self.init(key, limit: limit, text: text)
@@ -119,7 +119,7 @@ package struct Budget: Sendable, Hashable {
 }
 
 extension [Budget] {
-    /// The one that holds for a figure; nil where none does.
+    /// The budget that applies to a figure; nil for none.
     package func budget(for test: Case, _ name: CountedName) -> Budget? {
         filter { $0.key.covers(test, name) }.max { $0.key.narrowness < $1.key.narrowness }
     }

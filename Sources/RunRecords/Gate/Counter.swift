@@ -1,48 +1,48 @@
-/// What a case did, counted and not timed: the only figures that a gate decides on.
+/// Figures that are counted and not timed: a gate decides only on these.
 ///
-/// A counter is a kind of figure. Each of its figures has a metric of its own: `syncs_per_commit` and `file_syncs` (of
-/// the whole case) are both `syncs`. What the kernel counts for a whole process (`written_bytes`, `read_syscalls`) is
-/// none: libraries that are loaded and messages that are written are in it.
+/// A counter is a kind of figure, which has several metrics: `syncs_per_commit` and `file_syncs` (of the whole case)
+/// both belong to `syncs`. The kernel's counts for a whole process (`written_bytes`, `read_syscalls`) are not counters:
+/// they include loaded libraries and printed messages.
 package enum Counter: String, Sendable, CaseIterable {
     case syncs
     case writeCalls = "write_calls"
     case writtenBytes = "written_bytes"
     case readCalls = "read_calls"
-    /// Whatever the preloaded library sees a process do to its files: reads, writes, syncs, opens, renames and so on.
+    /// All file calls of a process that the preloaded library sees: reads, writes, syncs, opens, renames and so on.
     case fileCalls = "file_calls"
     case fileBytes = "file_bytes"
     case allocations
     case allocatedBytes = "allocated_bytes"
     case instructions
 
-    /// Of the whole case, by the names that they have in results.
+    /// Of the whole case, by their names in results.
     private static let ofWholeCase: [String: Counter] = [
         "file_syncs": .syncs, "file_write_calls": .writeCalls, "file_written_bytes": .writtenBytes,
         "file_read_calls": .readCalls, "file_calls": .fileCalls, "file_bytes": .fileBytes,
         "file_bytes_per_row": .fileBytes, "instructions": .instructions,
     ]
 
-    /// nil for a metric that is no counter's.
+    /// nil for a metric that belongs to no counter.
     package init?(metric: String) {
         if let counter = Self.ofWholeCase[metric] {
             self = counter
             return
         }
-        // For each operation: `syncs_per_commit`, `allocations_per_operation`.
+        // Per operation: `syncs_per_commit`, `allocations_per_operation`.
         guard let range = metric.firstRange(of: "_per_"), range.upperBound < metric.endIndex,
             let counter = Counter(rawValue: String(metric[..<range.lowerBound]))
         else { return nil }
         self = counter
     }
 
-    /// Every name that a budget may give to all figures of a counter, or to one metric: for a message that says what
-    /// there is. `_per_` may be followed by other operations than those shown.
+    /// Every name that a budget may give to the figures of a counter, or to one metric, for an error message. Other
+    /// operations than those shown may follow `_per_`.
     package static var names: [String] {
         let shown = ["syncs_per_commit", "written_bytes_per_commit", "allocations_per_operation"]
         return allCases.map(\.rawValue) + ofWholeCase.keys.filter { Counter(rawValue: $0) == nil }.sorted() + shown
     }
 
-    /// Whether the preloaded library counts it, which a machine may lack.
+    /// Whether the preloaded library counts it, which may be missing on a machine.
     package var isWitnessed: Bool {
         switch self {
         case .syncs, .writeCalls, .writtenBytes, .readCalls, .fileCalls: true
@@ -60,7 +60,7 @@ package struct CountedName: Hashable, Sendable, Comparable, CustomStringConverti
     package let label: String
     package let counter: Counter
 
-    /// nil where a gate does not decide on such a figure: it is timed, or says how much was done.
+    /// nil where a gate does not decide on such a figure: it is timed, or describes the amount of work.
     package init?(metric: String, statistic: String, label: String) {
         guard let counter = Counter(metric: metric) else { return nil }
         (self.metric, self.statistic, self.label, self.counter) = (metric, statistic, label, counter)
@@ -78,15 +78,15 @@ package struct CountedName: Hashable, Sendable, Comparable, CustomStringConverti
     }
 }
 
-/// What several measurements of one figure gave.
+/// The values of one figure in several measurements.
 package struct ObservedRange: Sendable, Hashable {
     package let low: Double
     package let high: Double
     package let median: Double
-    /// How many measurements.
+    /// The number of measurements.
     package let count: Int
 
-    /// nil without a value that is a number.
+    /// nil without a finite value.
     package init?(_ values: [Double]) {
         let ordered = values.filter(\.isFinite).sorted()
         guard let low = ordered.first, let high = ordered.last else { return nil }
@@ -97,11 +97,11 @@ package struct ObservedRange: Sendable, Hashable {
         (self.low, self.high, self.median, self.count) = (low, high, median, count)
     }
 
-    /// All of several measurements gave the same. One measurement shows nothing about that.
+    /// All of several measurements are equal. A single measurement does not show that.
     package var repeatsExactly: Bool { low == high && count > 1 }
 }
 
-/// The counted figures of a run, case by case, over all its measurements.
+/// The counted figures of a case over all its measurements.
 package struct CountedCase: Sendable, Equatable {
     package let test: Case
     package let figures: [CountedName: ObservedRange]
@@ -110,7 +110,7 @@ package struct CountedCase: Sendable, Equatable {
         (self.test, self.figures) = (test, figures)
     }
 
-    /// nil where no figure of the case counts: a measurement of it failed, was cut, or came to no conclusion.
+    /// nil where no figure of the case is valid: a measurement of it failed, was cut, or was inconclusive.
     ///
     /// - Parameter measurements: of one case, at least one.
     package init?(_ measurements: [CaseResult]) {
@@ -124,7 +124,7 @@ package struct CountedCase: Sendable, Equatable {
         self.init(test: first.test, figures: values.compactMapValues { ObservedRange($0) })
     }
 
-    /// Why the figures of a measurement do not count; nil where they do.
+    /// Why the figures of a measurement are not valid; nil where they are.
     package static func objection(to result: CaseResult) -> String? {
         if result.isCut { return "was cut by the budget" }
         if [.pass, .known, .unpromised].contains(result.verdict) { return nil }

@@ -1,6 +1,6 @@
 import JSONText
 
-/// Where a baseline's figures come from: what has to be equal for a figure to be comparable.
+/// The origin of a baseline's figures: what must be equal for a figure to be comparable.
 package struct Fingerprint: Sendable, Hashable {
     package var processor: String
     package var coreCount: Int
@@ -25,7 +25,7 @@ package struct Fingerprint: Sendable, Hashable {
         engineVersions = Dictionary(header.engines.map { ($0.name, $0.version) }) { first, _ in first }
     }
 
-    /// Why figures of a counter do not compare with those from elsewhere; nil where they do.
+    /// Why figures of a counter are not comparable with those of another origin; nil where they are.
     package func objection(to counter: Counter, from other: Fingerprint) -> String? {
         let isOfCode = counter == .instructions || counter.isOfAllocator
         if isOfCode, isReleaseBuild != other.isReleaseBuild {

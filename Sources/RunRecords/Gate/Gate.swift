@@ -1,15 +1,16 @@
-/// Compares what a run counted with a baseline, under budgets. A pure function of the three.
+/// Compares the counts of a run with a baseline, under budgets. A pure function of the three.
 ///
 /// Invariants:
-/// 1. Only counters are looked at: no time, rate or share decides.
-/// 2. What differs by machine is skipped with its name and the reason, and never takes the rest along.
-/// 3. A figure that a budget covers and nobody can decide on is undecided, not kept: an empty gate is closed.
+/// 1. Only counters decide: no time, rate or share does.
+/// 2. A figure that depends on the machine is skipped by name, with the reason; the others are still decided.
+/// 3. A figure that a budget covers but that cannot be decided is undecided, not kept: a gate without figures is
+///    closed.
 package struct Gate {
     private let run: Run
     private let baseline: Baseline
     private let budgets: [Budget]
     private let machine: Fingerprint
-    /// Whether any case has what the preloaded library counts.
+    /// Whether any case has counts of the preloaded library.
     private let hasWitness: Bool
     private let hasInstructions: Bool
 
@@ -36,7 +37,7 @@ package struct Gate {
         return findings + idle.map(unused)
     }
 
-    /// A budget that neither the run nor the baseline has a figure for.
+    /// The finding for a budget without a figure in the run or in the baseline.
     private func unused(_ budget: Budget) -> GateFinding {
         if let counter = Counter(rawValue: budget.key.metric) ?? Counter(metric: budget.key.metric) {
             let (decision, reason) = absent(counter)
@@ -47,7 +48,7 @@ package struct Gate {
             "no case of the run and none of the baseline has such a figure: correct the budget, or take it out")
     }
 
-    /// Also where a narrower budget holds for all that this one covers.
+    /// True also where narrower budgets apply to everything that this one covers.
     private func coversSomething(_ key: BudgetKey) -> Bool {
         let isInBaseline = baseline.cases.contains { counted in
             counted.figures.keys.contains { key.covers(counted.test, $0) }
@@ -82,7 +83,7 @@ package struct Gate {
         }
     }
 
-    /// A case without figures costs one finding per budget, not one per figure.
+    /// A case without figures gives one finding per budget, not one per figure.
     private func failed(_ test: Case, _ result: CaseResult, _ expected: CountedCase?) -> [GateFinding] {
         let reason = "nothing is counted of this case: it \(CountedCase.objection(to: result) ?? "")"
         let isAbsent = [.notBuilt, .notApplicable].contains(result.verdict)
@@ -99,7 +100,7 @@ package struct Gate {
         }
     }
 
-    /// The budgets that a case without figures would have been held to.
+    /// The budgets that would have applied to a case without figures.
     private func covering(_ test: Case, _ expected: CountedCase?) -> [Budget] {
         guard let expected else {
             return budgets.filter { $0.key.isAbout(test) && $0.limit != .any }
@@ -127,7 +128,7 @@ package struct Gate {
         return finding(decision, reason)
     }
 
-    /// The baseline has it and the run has not.
+    /// The baseline has the figure, and the run lacks it.
     private func absent(_ counter: Counter) -> (GateFinding.Decision, String) {
         if counter.isWitnessed, !hasWitness {
             return (.skipped, "libAssayPreload.so was not there to count it: build it beside assay")
@@ -191,8 +192,8 @@ struct GateFigure {
         return (.exceeded, reason)
     }
 
-    /// The middle of the run against the highest of the baseline: what a figure did while the baseline was made it may
-    /// do again.
+    /// Compares the median of the run with the highest value of the baseline: values that occurred while the baseline
+    /// was made may occur again.
     private func atMost(_ limit: BudgetLimit, above expected: ObservedRange) -> Answer {
         var bound = expected.high
         switch limit {
@@ -219,7 +220,7 @@ struct GateFigure {
     private func text(_ value: Double) -> String { GateNumber.text(value) }
 }
 
-/// Counts as they are: every digit of a whole number, since one more is what a gate is about.
+/// Counts with every digit of a whole number, since a difference of one matters.
 package enum GateNumber {
     package static func text(_ value: Double) -> String {
         guard let whole = Int64(exactly: value) else { return value.description }

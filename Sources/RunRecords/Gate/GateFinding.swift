@@ -1,13 +1,13 @@
-/// What a gate says of one figure under one budget.
+/// The decision of a gate on one figure under one budget.
 package struct GateFinding: Sendable, Equatable {
     package enum Decision: String, Sendable, CaseIterable {
         /// Within the budget.
         case kept
         /// Over the budget: the gate is closed.
         case exceeded
-        /// It should have been decided, and could not be: the gate does not open on that.
+        /// It could not be decided though it should have been: the gate stays closed.
         case undecided
-        /// Not comparable on this machine or with this baseline, by name; the rest is decided without it.
+        /// Not comparable on this machine or with this baseline, with the reason; the rest is decided without it.
         case skipped
     }
 
@@ -15,11 +15,11 @@ package struct GateFinding: Sendable, Equatable {
     package var budget: Budget
     /// nil for a budget that covers nothing.
     package var test: Case?
-    /// nil where no figure of the case could be looked at.
+    /// nil where no figure of the case was available.
     package var figure: CountedName?
     package var expected: ObservedRange?
     package var found: ObservedRange?
-    /// Why, in a sentence; empty for a figure that is as it was.
+    /// The reason, in a sentence; empty for an unchanged figure.
     package var reason: String
 
     package init(
@@ -30,7 +30,7 @@ package struct GateFinding: Sendable, Equatable {
         (self.expected, self.found, self.reason) = (expected, found, reason)
     }
 
-    /// `commit  strata  people 1000  commits=20: syncs_per_commit`, or the budget where nothing is covered.
+    /// `commit  strata  people 1000  commits=20: syncs_per_commit`, or the budget where it covers nothing.
     package var subject: String {
         guard let test else { return "budget \(budget.key)" }
         return "\(test.title): \(figure?.description ?? budget.key.metric)"
@@ -38,7 +38,7 @@ package struct GateFinding: Sendable, Equatable {
 }
 
 extension Case {
-    /// As people read it: scenario, engine, and what tells the case from others of the two.
+    /// For people: scenario, engine, and what distinguishes the case from others of the two.
     package var title: String {
         var words = [scenario, engine]
         if !dataset.isEmpty { words.append(size > 0 ? "\(dataset) \(size)" : dataset) }
@@ -48,16 +48,16 @@ extension Case {
     }
 }
 
-/// What a run comes to beside a baseline.
+/// The result of comparing a run with a baseline.
 package struct GateReport: Sendable, Equatable {
     package var baseline: String
     package var plan: String
     package var directory: String
-    /// Of the run, seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     package var startTime: Int
-    /// In the order of the cases of the run, then what covers none of them.
+    /// In the order of the cases of the run, then budgets that cover none of them.
     package var findings: [GateFinding]
-    /// What a reader should know and what decides nothing: an engine of another version.
+    /// Remarks for the reader that decide nothing: an engine of another version.
     package var remarks: [String]
 
     package init(
@@ -71,7 +71,7 @@ package struct GateReport: Sendable, Equatable {
         findings.count { $0.decision == decision }
     }
 
-    /// 2 for a budget that is exceeded, before 3 for anything undecided or nothing decided at all.
+    /// 2 for an exceeded budget, else 3 for anything undecided or nothing decided at all.
     package var exitStatus: Int32 {
         if count(.exceeded) > 0 { return 2 }
         return count(.undecided) > 0 || count(.kept) == 0 ? 3 : 0

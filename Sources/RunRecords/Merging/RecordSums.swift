@@ -1,8 +1,8 @@
 import JSONText
 import Seeds
 
-/// `sums.json`: what every raw file of a shard's run hashed to when the run ended. Records travel from machine to
-/// machine before they are merged, and a digit that changed on the way would be a figure like any other.
+/// `sums.json`: hashes of every raw file of a shard's run when the run ended. Files are copied between machines before
+/// a merge, and a corrupted digit would look like any other figure.
 package struct RecordSums: Hashable, Sendable {
     static let file = "sums.json"
     static let format = "assay-sums/1"
@@ -10,7 +10,7 @@ package struct RecordSums: Hashable, Sendable {
     /// By path below the directory.
     private let sums: [String: String]
 
-    /// Of the files as they are now.
+    /// Of the present content of the files.
     package init(of directory: RunDirectory) throws(FileTreeError) {
         var sums: [String: String] = [:]
         for path in try Self.paths(directory) {
@@ -23,7 +23,7 @@ package struct RecordSums: Hashable, Sendable {
         self.sums = sums
     }
 
-    /// What results are read from; what is rendered from them is left out.
+    /// The files that results are read from; rendered files are left out.
     private static func paths(_ directory: RunDirectory) throws(FileTreeError) -> [String] {
         var paths = ["run.json", "cases.json", "results.jsonl"].filter { FileTree.exists(directory.path + "/" + $0) }
         for folder in ["series", "trials"] where FileTree.isDirectory(directory.path + "/" + folder) {
@@ -54,7 +54,7 @@ package struct RecordSums: Hashable, Sendable {
         return RecordSums(sums)
     }
 
-    /// Files that are not what they were, those that came or went too, ascending.
+    /// Files that changed, appeared or disappeared, ascending.
     package func differences(from other: RecordSums) -> [String] {
         Set(sums.keys).union(other.sums.keys).filter { sums[$0] != other.sums[$0] }.sorted()
     }

@@ -3,9 +3,9 @@ import Seeds
 
 /// A part of a plan that one of several machines runs: number `index` of `count`, counted from 1.
 ///
-/// Which shard a case belongs to follows from what it is, so that machines agree on it without a word. Cases that a
-/// report sets beside each other belong to one shard: those of one scenario, data set, parameters, durability class and
-/// seed, whichever their engine and their size. A ratio over two machines says nothing of engines.
+/// The shard of a case is derived from the case, so that machines need not communicate. Cases that a report compares
+/// belong to one shard: those of one scenario, data set, parameters, durability class and seed, with any engine and
+/// size. A ratio across two machines would say nothing about engines.
 package struct Shard: Hashable, Sendable, CustomStringConvertible {
     package let index: Int
     package let count: Int
@@ -19,14 +19,14 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.count = count
     }
 
-    /// From `2/5`.
+    /// Reads `2/5`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = Self.number(parts[0]), let count = Self.number(parts[1]) else { return nil }
         self.init(index, of: count)
     }
 
-    /// Digits alone: no sign.
+    /// Only digits, without a sign.
     package static func number(_ text: some StringProtocol) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
@@ -45,7 +45,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What the run of a shard knows of the plan that it is a part of.
+/// What the run of a shard stores about the whole plan.
 package struct PlanPart: Hashable, Sendable {
     package var shard: Shard
     /// The ids of all cases of the plan, in order.
@@ -60,7 +60,7 @@ package struct PlanPart: Hashable, Sendable {
     }
 }
 
-/// Where the results of a merged run come from.
+/// The origin of results of a merged run.
 package struct MergedShard: Hashable, Sendable {
     package var shard: Shard
     /// The id of its run.

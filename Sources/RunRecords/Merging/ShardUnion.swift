@@ -1,6 +1,6 @@
 import Seeds
 
-/// Why runs cannot be merged, and what helps.
+/// Why runs cannot be merged, with the remedy.
 package struct MergeError: Error, CustomStringConvertible {
     package let description: String
 
@@ -9,19 +9,19 @@ package struct MergeError: Error, CustomStringConvertible {
     }
 }
 
-/// One run that is to be merged, as far as it tells whether it belongs to the others.
+/// A run to merge, with the fields that decide whether it belongs to the others.
 package struct ShardRun: Sendable {
     package var path: String
     package var header: RunHeader
     package var part: PlanPart
-    /// The options that the run was begun with, the shard left out.
+    /// The options of the run, without the shard.
     package var options: [String: [String]]
-    /// What else decides what its cases do: name and value.
+    /// Other settings that affect its cases: name and value.
     package var bounds: [String: String]
     /// In the order of the header.
     package var tests: [Case]
 
-    /// Throws: `MergeError` for a run that is no shard.
+    /// Throws: `MergeError` for a run that is not a shard.
     package init(
         path: String, header: RunHeader, options: [String: [String]], bounds: [String: String] = [:], tests: [Case]
     ) throws(MergeError) {
@@ -40,18 +40,18 @@ package struct ShardRun: Sendable {
     fileprivate var words: String { "\(path) (shard \(part.shard))" }
 }
 
-/// Shards of one plan that fit together: what they have to agree on, and the header of what they come to.
+/// Shards of one plan that fit together, and the header of the merged run.
 ///
 /// Invariants:
-/// 1. The answer, an error too, does not hang on the order in which the shards were named.
-/// 2. Nothing is merged that one machine could not have measured in one run: one plan, seed, build and set of options.
-/// 3. Every case stands in the shard that its hash says, and so in no other.
+/// 1. The result, or the error, does not depend on the order in which the shards were named.
+/// 2. Nothing is merged that one machine could not have measured in one run: same plan, seed, build and options.
+/// 3. Every case is in the shard that its hash selects, and in no other.
 package struct ShardUnion: Sendable {
     /// By shard, ascending.
     package let shards: [ShardRun]
     private let missing: [Shard]
 
-    /// - Parameter allowsMissing: whether shards may be left out; what they hold is `not run` then.
+    /// - Parameter allowsMissing: whether shards may be missing; their cases are then `not run`.
     package init(_ runs: [ShardRun], allowsMissing: Bool) throws(MergeError) {
         shards = runs.sorted { ($0.part.shard.index, $0.path) < ($1.part.shard.index, $1.path) }
         guard let first = shards.first else { throw MergeError("there is nothing to merge") }
@@ -160,7 +160,7 @@ package struct ShardUnion: Sendable {
 
     // MARK: Merged
 
-    /// Of the run that all shards come to.
+    /// The header of the merged run.
     package var header: RunHeader {
         let first = shards[0]
         let working = shards.filter { !$0.header.cases.isEmpty }
@@ -208,8 +208,8 @@ package struct ShardUnion: Sendable {
 }
 
 extension Machine {
-    /// One machine where all are the same; else what differs is listed, in order, and numbers are the smallest. The
-    /// time of a sync is the longest.
+    /// One machine where all are equal; else the different values are listed, in order, and numbers are the smallest.
+    /// The time of a sync is the longest.
     static func joined(_ machines: [Machine]) -> Machine {
         func all(_ fact: (Machine) -> String) -> String {
             var seen: [String] = []
@@ -225,7 +225,7 @@ extension Machine {
             fsyncNanoseconds: machines.map(\.fsyncNanoseconds).max() ?? 0)
     }
 
-    /// Whether times of the two have something in common: the machine's name, and what it is made of.
+    /// Whether times of the two are comparable: equal machine name and hardware.
     package func isSame(as other: Machine) -> Bool {
         var other = other
         other.fsyncNanoseconds = fsyncNanoseconds

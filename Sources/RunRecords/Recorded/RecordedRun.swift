@@ -1,10 +1,10 @@
 import Seeds
 import Statistics
 
-/// What a history of runs keeps of a run: where it comes from, and the figures of its cases with their ratios.
+/// The part of a run that an archive of runs stores: its origin, and the figures of its cases with their ratios.
 package struct RecordedRun: Sendable, Equatable {
     package var id: String
-    /// Of the bytes that the run was read from: equal for copies of one run and for nothing else.
+    /// Of the bytes that the run was read from: equal only for copies of one run.
     package var digest: String
     /// Seconds since 1970.
     package var startTime: Int
@@ -30,13 +30,13 @@ package struct RecordedRun: Sendable, Equatable {
         self.cases = cases
     }
 
-    /// The commit as people read it, shortened; `no commit` where the run knew none.
+    /// The commit for people, shortened; `no commit` where the run had none.
     package var shortCommit: String { commit.isEmpty ? "no commit" : String(commit.prefix(12)) }
 
     package var figureCount: Int { cases.reduce(0) { $0 + $1.figures.count } }
 }
 
-/// A case of a recorded run. One whose figures do not count has none, and its verdict says why.
+/// A case of a recorded run. A case without valid figures has none, and its verdict tells why.
 package struct RecordedCase: Sendable, Equatable {
     package var test: Case
     package var engineVersion: String
@@ -49,15 +49,15 @@ package struct RecordedCase: Sendable, Equatable {
     }
 }
 
-/// A figure of a recorded case: the median of its rounds with its interval, or what was measured once.
+/// A figure of a recorded case: the median of its rounds with its interval, or a single measurement.
 package struct RecordedFigure: Sendable, Equatable {
     package var name: FigureName
     package var value: Double
     package var low: Double?
     package var high: Double?
-    /// How many measurements stand behind the value.
+    /// The number of measurements behind the value.
     package var count: Int
-    /// Beside the other engines of the same run that did the same work.
+    /// Relative to the other engines of the same run that did the same work.
     package var ratios: [RecordedRatio]
 
     package init(_ sample: Sample, ratios: [RecordedRatio] = []) {
@@ -67,16 +67,16 @@ package struct RecordedFigure: Sendable, Equatable {
     }
 }
 
-/// How many times as good a figure is as that of a reference: another engine of the same run.
+/// A figure as a multiple of that of a reference: another engine of the same run.
 package struct RecordedRatio: Sendable, Equatable {
     package var reference: String
     package var version: String
-    /// Above 1 is better, whichever direction the figure has.
+    /// Above 1 is better, for both directions of a figure.
     package var value: Double
-    /// Bounds over the rounds; nil where there are too few.
+    /// Bounds over the rounds; nil with too few.
     package var low: Double?
     package var high: Double?
-    /// How many rounds measured both; 1 for figures that were measured once.
+    /// Number of rounds that measured both; 1 for figures that were measured once.
     package var pairCount: Int
 
     package init(
@@ -87,7 +87,7 @@ package struct RecordedRatio: Sendable, Equatable {
     }
 }
 
-/// A run that a history does not take, and what helps.
+/// A run that an archive refuses, with the remedy.
 package struct RecordingError: Error, CustomStringConvertible {
     package let description: String
 
@@ -95,9 +95,9 @@ package struct RecordingError: Error, CustomStringConvertible {
 }
 
 extension RecordedRun {
-    /// What a finished run comes to.
+    /// The recorded form of a finished run.
     ///
-    /// Of a plan that measures nothing counts alone are kept: its times mean nothing.
+    /// For a plan that does not measure only counts are kept.
     ///
     /// Throws: for a run that is damaged or not finished, and for one of a debug build.
     package init(_ run: Run, digest: String) throws(RecordingError) {
@@ -136,7 +136,7 @@ extension RecordedRun {
         }
     }
 
-    /// By the pairs of the rounds; of cases that were measured once, by their two figures. nil where one of them is 0.
+    /// By the pairs of the rounds; for cases that were measured once by their two figures. nil where one of them is 0.
     private static func ratio(
         _ name: FigureName, _ own: CaseResult, _ other: CaseResult, _ run: Run
     ) -> RecordedRatio? {
@@ -156,8 +156,8 @@ extension RecordedRun {
 }
 
 extension Run {
-    /// The figures of a case that somebody may work on with: none where the case failed or was cut, counts alone where
-    /// the plan measures nothing. Each has a name of its own.
+    /// The valid figures of a case: none where the case failed or was cut, only counts where the plan does not measure.
+    /// Each has a unique name.
     package func lastingFigures(of result: CaseResult) -> [Sample] {
         guard CountedCase.objection(to: result) == nil else { return [] }
         var seen: Set<FigureName> = []
@@ -169,7 +169,7 @@ extension Run {
 }
 
 extension RunDirectory {
-    /// The digest by which a history knows a run again: of what was measured, and of when, where and with what.
+    /// The digest that identifies a run in an archive: of its measurements, and of their time, machine and build.
     package func digest() throws(FileTreeError) -> String {
         let header = StableHash.of(try FileTree.readBytes(headerFile))
         let results = StableHash.of(try FileTree.readBytes(resultsFile))

@@ -1,16 +1,16 @@
 import JSONText
 
-/// A directory of pages that were rendered. It is taken only where it is empty or holds the marker of one made before,
-/// and in it nothing is touched but the pages that the marker lists.
+/// A directory of rendered pages. It is accepted only where it is empty or has the marker of an earlier site, and only
+/// the pages that the marker lists are ever changed.
 package struct SiteDirectory: Sendable {
     package static let format = "assay-site/1"
     static let marker = ".assay-site"
 
     package let path: String
-    /// Pages of the site that stood there.
+    /// Pages of the earlier site.
     private let earlier: [String]
 
-    /// Looks, and changes nothing.
+    /// Checks the directory, and changes nothing.
     package init(_ path: String) throws(RecordingError) {
         self.path = path
         do {
@@ -39,7 +39,7 @@ package struct SiteDirectory: Sendable {
         }
     }
 
-    /// Names with a slash, or of other things than pages, are none that a site has written.
+    /// A name with a slash, or of another kind of file, cannot be that of a page.
     private static func pages(in bytes: [UInt8]) throws -> [String] {
         let json = try JSONObjectReader(try JSONReader.read(bytes), path: marker)
         guard try json.string("format") == format else {
@@ -52,8 +52,8 @@ package struct SiteDirectory: Sendable {
         }
     }
 
-    /// Writes the pages, and removes those of before that are not among them. The marker comes first, so that a site
-    /// that was interrupted is known as one.
+    /// Writes the pages, and removes earlier ones that are not among them. The marker is written first, so that an
+    /// interrupted site is recognised.
     package func write(_ pages: [(name: String, text: String)]) throws(RecordingError) {
         do {
             let names = pages.map(\.name)

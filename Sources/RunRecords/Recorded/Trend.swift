@@ -28,44 +28,44 @@ package struct TrendPoint: Sendable, Equatable {
     }
 }
 
-/// A figure of a case over the runs of a history, in the order of their start, with the places where it changed.
+/// A figure of a case over the runs of an archive, in the order of their start, with change points.
 ///
-/// Times of two runs do not compare. What is looked at is the ratio to a pinned reference, an engine of the same run
-/// and of one version: both were disturbed alike. A count needs no reference.
+/// Times of two runs are not comparable. So the trend uses the ratio to a pinned reference, an engine of the same run
+/// and of one version, which had the same disturbances. A count needs no reference.
 package struct Trend: Sendable, Equatable {
-    /// What the change points are of.
+    /// The quantity in which change points are searched.
     package enum Basis: Sendable, Equatable {
         case ratio(reference: String)
         /// A count, which repeats on any machine.
         case count
-        /// Nothing that compares over time: the values are shown, and no change is claimed.
+        /// Nothing that is comparable over time: values are shown, but no change is claimed.
         case nothing
     }
 
-    /// From one run to the next there is another level.
+    /// A change of the level between two consecutive runs.
     package struct Change: Sendable, Equatable {
         /// Of the first point of the new level, in `points`.
         package var index: Int
-        /// How many times as good, above 1 better; of a count that is neither, how many times as much.
+        /// The new level as a multiple of the old one, above 1 better; for a neutral count plainly the multiple.
         package var factor: Double
-        /// What else changed between the two runs: a machine, the version of an engine.
+        /// Other differences between the two runs: a machine, the version of an engine.
         package var remarks: [String]
     }
 
     package let test: Case
     package let figure: FigureName
     package let basis: Basis
-    /// Those that the basis has something to say of, and the others: all runs that have the figure.
+    /// All runs with the figure, whether or not the basis applies to them.
     package let points: [TrendPoint]
     package let changes: [Change]
-    /// What a reader has to know: runs without the reference, versions of it.
+    /// Remarks for the reader: runs without the reference, its versions.
     package let remarks: [String]
 
-    /// A smaller step is none, whatever the runs say: no machine is steadier.
+    /// Smaller changes are not reported: no machine is steadier.
     package static let least = DeadBand.least
     private static let seed = Seed(1)
 
-    /// - Parameter points: in the order of time, the ratios to `basis`.
+    /// - Parameter points: in the order of time, with ratios to `basis`.
     package init(test: Case, figure: FigureName, basis: Basis, points: [TrendPoint]) {
         self.test = test
         self.figure = figure
@@ -88,7 +88,7 @@ package struct Trend: Sendable, Equatable {
         self.remarks = remarks
     }
 
-    /// The number of a point that is looked at over time; nil where it has none that can be.
+    /// The value of a point that is compared over time; nil where it has none.
     package func level(_ point: TrendPoint) -> Double? { Self.level(point, basis) }
 
     private static func level(_ point: TrendPoint, _ basis: Basis) -> Double? {
@@ -101,7 +101,7 @@ package struct Trend: Sendable, Equatable {
         return level.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }
 
-    /// Indices of points that compare with each other: those beside one version of the reference in a row.
+    /// Indices of comparable points: consecutive ones with the same version of the reference.
     private static func stretches(_ points: [TrendPoint], _ basis: Basis) -> [[Int]] {
         var stretches: [[Int]] = []
         var version: String?
@@ -136,13 +136,13 @@ package struct Trend: Sendable, Equatable {
 }
 
 extension Trend {
-    /// The runs between which the change came about: the last of the old level and the first of the new one.
+    /// The runs around the change: the last of the old level and the first of the new one.
     package func neighbours(of change: Change) -> (before: RecordedRun, after: RecordedRun)? {
         guard let before = points[..<change.index].last(where: { level($0) != nil }) else { return nil }
         return (before.run, points[change.index].run)
     }
 
-    /// `12.3 % worse`, `4.1 % better`; of what is neither, `more` and `less`.
+    /// `12.3 % worse`, `4.1 % better`; for a neutral figure `more` and `less`.
     package func direction(of change: Change) -> String {
         if case .count = basis, figure.metric.direction == .neutral { return change.factor > 1 ? "more" : "less" }
         return change.factor > 1 ? "better" : "worse"
@@ -150,7 +150,7 @@ extension Trend {
 }
 
 extension Machine {
-    /// Whether figures of the two have other ground under them. The name of a host says nothing: the machines of a CI
+    /// Whether figures of the two are from different hardware or systems. The host name does not count: CI machines
     /// have a new one each time.
     package func isOther(than machine: Machine) -> Bool {
         processor != machine.processor || coreCount != machine.coreCount || memoryBytes != machine.memoryBytes
@@ -159,11 +159,11 @@ extension Machine {
 }
 
 extension Trend.Basis {
-    /// What a figure is looked at by where nobody chose: a count by itself, else the peer that stands beside it in most
-    /// runs. Engines of one library are no reference to each other, for they change together; Strata is none, for it is
-    /// what changes; and the model in memory is none.
+    /// The default basis of a figure: a count by itself, else the peer engine that is in most runs. Engines of one
+    /// library are no reference for each other, since they change together; neither is Strata, whose changes are looked
+    /// for, nor the model in memory.
     ///
-    /// - Parameter references: engines that the figure has a ratio to, the one in most runs first.
+    /// - Parameter references: engines that the figure has a ratio to, the most frequent first.
     package init(of test: Case, _ figure: FigureName, references: [String]) {
         if Counter(metric: figure.metric.name) != nil {
             self = .count

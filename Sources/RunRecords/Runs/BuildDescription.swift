@@ -1,6 +1,6 @@
 import JSONText
 
-/// How a program was built: what has to be known before its figures are set beside another's.
+/// How a program was built: needed before its figures are compared with another's.
 package struct BuildDescription: Hashable, Sendable {
     /// Of the harness.
     package var version: String
@@ -17,7 +17,7 @@ package struct BuildDescription: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// It may have bugs and delays that were planted on purpose.
+    /// It may contain planted defects and delays.
     package var hasZoo: Bool { traits.contains("Zoo") }
 
     package var json: JSONValue {

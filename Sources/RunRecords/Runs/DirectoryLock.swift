@@ -4,14 +4,14 @@
     import Darwin
 #endif
 
-/// A lock on a file that the kernel gives back when its holder ends, however it ends.
+/// A lock on a file that the kernel releases when its holder ends for any reason.
 ///
-/// The lock belongs to the open file: children that are forked hold it too, programs that are started do not. The file
-/// holds the holder's process id, for those who are refused.
+/// The lock belongs to the open file description: forked children share it, started programs do not. The file contains
+/// the holder's process id, for error messages of others.
 package final class DirectoryLock: Sendable {
     package enum Attempt {
         case taken(DirectoryLock)
-        /// By another process: its id, where the file says it already.
+        /// Held by another process: its id, where the file has it already.
         case held(Int32?)
     }
 
@@ -22,17 +22,16 @@ package final class DirectoryLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The process that took the lock gives it back by name. To close the file is not enough: a child that another
-    /// thread just forked has it open until it starts its program, and the lock would live as long.
+    /// The owner unlocks explicitly. Closing the file is not enough: a child that another thread just forked still has
+    /// it open until exec, which would keep the lock.
     deinit {
         if getpid() == owner { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
-    /// Takes the lock of a file, which is made where it is missing.
+    /// Takes the lock of a file, which is created where it is missing.
     ///
-    /// A file that was moved or removed between its opening and its locking is no lock of that path: then the path is
-    /// looked up again.
+    /// A file that was moved or removed between open and lock is not the file at that path any more: then try again.
     package static func attempt(_ path: String) throws(FileTreeError) -> Attempt {
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -57,7 +56,7 @@ package final class DirectoryLock: Sendable {
         }
     }
 
-    /// Whether nobody holds the lock. A file that is not there is held by nobody.
+    /// Whether no process holds the lock. A missing file is not locked.
     package static func isFree(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT }
@@ -65,7 +64,7 @@ package final class DirectoryLock: Sendable {
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    /// Runs `body` while no other process is in such a call for the same directory. Waits for them: each is short.
+    /// Runs `body` while no other process is in such a call for the same directory. Waits for others: each is short.
     package static func during<Output>(
         _ directory: String, _ body: () throws -> Output
     ) throws -> Output {

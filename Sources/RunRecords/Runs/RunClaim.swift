@@ -4,13 +4,12 @@
     import Darwin
 #endif
 
-/// A directory that this process writes a run into, and nobody else.
+/// Exclusive use of a directory by this process, for writing a run.
 ///
 /// Invariants:
-/// 1. A directory that held something, and no marker of a run, is refused before anything in it is touched.
-/// 2. One run per directory: the lock is held as long as the claim lives, and the kernel gives it back when its process
-///    ends.
-/// 3. What is removed or written over is listed in the marker, and was listed before it was made.
+/// 1. A directory that is not empty and has no marker of a run is refused before anything in it is touched.
+/// 2. One run per directory: the lock is held while the claim lives, and the kernel releases it when the process ends.
+/// 3. Only entries listed in the marker are removed or overwritten; each was listed before it was created.
 package final class RunClaim: Sendable {
     package let directory: RunDirectory
     package let id: String
@@ -26,7 +25,7 @@ package final class RunClaim: Sendable {
 
     // MARK: Taking
 
-    /// Takes a new directory below `parent`, named `id`, or `id-2` and so on where that is there already.
+    /// Takes a new directory below `parent`, named `id`, or `id-2` and so on where that exists.
     package static func make(
         below parent: String, id: String, options: [String: [String]] = [:]
     ) throws -> RunClaim {
@@ -41,10 +40,10 @@ package final class RunClaim: Sendable {
         }
     }
 
-    /// Takes the directory that the user named. A run of ours that is in it is moved to `PATH.N` before.
+    /// Takes the directory that the user named. An earlier run in it is first moved to `PATH.N`.
     ///
-    /// `setAside`: hears where to.
-    /// Throws: `RunClaimError` for one that is in use, or that holds anything that is not ours.
+    /// `setAside`: receives the new path.
+    /// Throws: `RunClaimError` for a directory that is in use, or that contains anything but a run.
     package static func take(
         _ path: String, id: String, options: [String: [String]] = [:], setAside: (String) -> Void = { _ in }
     ) throws -> RunClaim {
@@ -54,21 +53,21 @@ package final class RunClaim: Sendable {
         while true {
             try refuseForeign(path)
             let lock = try lock(path)
-            // It may have been another's between the look and the lock.
+            // Another process may have changed it between the check and the lock.
             try refuseForeign(path)
             guard RunMarker.exists(in: path) else {
                 return try withExtendedLifetime(kept) { try mark(path, id: id, options: options, lock: lock) }
             }
-            // Where the path is a link, it goes on to lead there.
+            // Where the path is a symbolic link, it stays one.
             let place = resolved(path)
             setAside(try move(place))
             kept.append(lock)
-            // When another run was faster, its directory is looked at like any other.
+            // When another run was faster, its directory is checked like any other.
             if mkdir(place, 0o755) != 0 && errno != EEXIST { throw FileTreeError("create directory", place) }
         }
     }
 
-    /// Takes the directory of a run that is to go on, and removes what its killed processes left.
+    /// Takes the directory of a run to resume, and removes what its killed processes left.
     package static func resume(_ path: String) throws -> (claim: RunClaim, marker: RunMarker) {
         let found = try RunMarker.read(from: path)
         try found.refuseLinks(in: path)
@@ -90,7 +89,7 @@ package final class RunClaim: Sendable {
     }
 
     private static func refuseForeign(_ path: String) throws {
-        // A run that was killed before its marker was whole leaves these two.
+        // A run that was killed before its marker was complete leaves these two.
         let unmarked = [RunMarker.lockFile, RunMarker.file + ".new"]
         let names = try FileTree.names(in: path).filter { !unmarked.contains($0) }
         if names.isEmpty { return }
@@ -136,13 +135,13 @@ package final class RunClaim: Sendable {
 
     // MARK: Scratch
 
-    /// A place below `work` that a command other than a run may use beside a run: a replay. Two of them do not meet.
+    /// A directory below `work` for a command other than a run, such as a replay. Each command has its own.
     package static func scratch(for path: String) throws -> ScratchDirectory {
         try RunMarker.read(from: path).refuseLinks(in: path)
         return try makeScratch(path).scratch
     }
 
-    /// Removes those that have no owner any more, and makes one that is listed before it is there.
+    /// Removes abandoned ones, and creates one, which is listed first.
     private static func makeScratch(_ path: String) throws -> (scratch: ScratchDirectory, marker: RunMarker) {
         try DirectoryLock.during(path) {
             var marker = try RunMarker.read(from: path)
@@ -163,7 +162,7 @@ package final class RunClaim: Sendable {
         }
     }
 
-    /// Removes the scratch of a command that has ended well; `work` too, where nothing else is in it.
+    /// Removes the scratch of a command that succeeded; `work` too, where it is empty.
     package static func giveUp(_ scratch: ScratchDirectory, of path: String) throws {
         try DirectoryLock.during(path) {
             var marker = try RunMarker.read(from: path)
@@ -171,19 +170,20 @@ package final class RunClaim: Sendable {
             try dropAbandoned(path, &marker)
             if FileTree.kind(scratch.path) == nil { marker.entries.remove("work/" + scratch.name) }
             try marker.write(to: path)
-            // Somebody else's files may be in it: then it stays.
+            // It stays where it contains other files.
             _ = rmdir(path + "/work")
         }
     }
 
-    /// The run has ended: its scratch goes. The lock stays until the process ends or the claim is dropped.
+    /// Removes the scratch of the ended run. The lock stays until the process ends or the claim is released.
     package func end() throws {
         try Self.giveUp(scratch, of: directory.path)
     }
 
     // MARK: Reports
 
-    /// Writes a rendered file into a run's directory. One of that name that is not ours is left alone.
+    /// Writes a rendered file into a run's directory. Refuses to replace a file of that name that the run did not
+    /// write.
     package static func write(_ text: String, to name: String, in path: String) throws {
         try DirectoryLock.during(path) {
             var marker = try RunMarker.read(from: path)

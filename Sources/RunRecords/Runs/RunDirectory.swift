@@ -1,27 +1,27 @@
 import JSONText
 
-/// Where a run is kept.
+/// The directory of a run.
 ///
 /// Layout:
 /// - `run.json`: the header, written before the first case.
-/// - `cases.json`: the plan worked out, see RunManifest of the room Harness.
+/// - `cases.json`: the expanded plan, see RunManifest of the room Harness.
 /// - `results.jsonl`: a line of at most 64 KiB per measurement (a case has one, or one per round and side), appended
-///   when it ends. A run that was killed leaves at most one line without an end, which counts as not written.
-/// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial that broke
-///   the harness, 255 for one that the budget left out.
-/// - `measurements.jsonl`, `ab.csv`, `ab.json`, `ab.html`: in place of the last three, of a comparison of two builds.
-/// - `bisect.json`, `bisect.jsonl`, `steps`: of a search for a slower revision, see BisectRecord of the room Harness.
-/// - `series/CASE.json`: series, histograms, and where the trials of a sweep struck; `series/CASE-ROUND.json` and
+///   when it ends. A killed run leaves at most one incomplete line, which counts as not written.
+/// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial in which the
+///   harness failed, 255 for one that the budget left out.
+/// - `measurements.jsonl`, `ab.csv`, `ab.json`, `ab.html`: for a comparison of two builds, instead of the last three.
+/// - `bisect.json`, `bisect.jsonl`, `steps`: for a search for a slower revision, see BisectRecord of the room Harness.
+/// - `series/CASE.json`: series, histograms, and the positions of a sweep's trials; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
-/// - `profiles/CASE.svg`, `.folded`, and what the profiler wrote: of `assay run --profile`.
+/// - `profiles/CASE.svg`, `.folded`, and the profiler's own output: for `assay run --profile`.
 /// - `cases/CASE-HASH.case.json`: the first failures of each cause, see KeptCaseName and the room CaseFiles.
 /// - `sums.json`: of a shard that has ended, see RecordSums.
-/// - `.assay-run`, `.assay-lock`: whose the directory is, see RunMarker and RunClaim.
+/// - `.assay-run`, `.assay-lock`: the ownership of the directory, see RunMarker and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
     package static let lineLimit = 64 << 10
 
-    /// What a run makes in its directory beside its marker, its lock and its scratch.
+    /// Entries that a run creates in its directory, besides marker, lock and scratch.
     static let entries = [
         "run.json", "cases.json", "results.jsonl", "trials", "series", "cases", "sums.json", "profiles", "report.html",
         "results.csv", "peers.csv", "scale.csv", "faults.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html",
@@ -29,10 +29,10 @@ package struct RunDirectory: Sendable {
     ]
 
     package var path: String
-    /// Where databases stand while the run goes on: all of it may be removed at any time.
+    /// The databases of a run in progress: all of it may be removed at any time.
     package var workDirectory: String
 
-    /// `workDirectory`: nil for somebody who only reads.
+    /// `workDirectory`: nil for a reader.
     package init(path: String, workDirectory: String? = nil) {
         self.path = path
         self.workDirectory = workDirectory ?? "\(path)/work" + "/\(ScratchDirectory.prefix)unclaimed"
@@ -43,7 +43,7 @@ package struct RunDirectory: Sendable {
 
     package func trialsFile(_ id: String) -> String { "\(path)/trials/\(id).bin" }
 
-    /// How the names of a case's profiles begin.
+    /// The common prefix of the files of a case's profile.
     package func profileBase(_ id: String) -> String { "\(path)/profiles/\(id)" }
 
     package func detailsFile(_ id: String, _ turn: Turn = Turn()) -> String {
@@ -60,7 +60,7 @@ package struct RunDirectory: Sendable {
         try FileTree.replaceText(headerFile, header.json.text + "\n")
     }
 
-    /// Details first, so that a line in results.jsonl always has its files.
+    /// Writes details first, so that a line in results.jsonl always has its files.
     package func append(_ result: CaseResult, details: CaseDetails) throws {
         let id = result.test.id
         if !details.trialCodes.isEmpty {
@@ -72,7 +72,7 @@ package struct RunDirectory: Sendable {
         try FileTree.append(resultsFile, Self.line(result) + [UInt8(ascii: "\n")])
     }
 
-    /// The result in at most 64 KiB: texts are shortened first, then trials are left out, then samples.
+    /// The result in at most 64 KiB: first texts are shortened, then trials are left out, then samples.
     package static func line(_ result: CaseResult) -> [UInt8] {
         var line = result.json.bytes
         guard line.count >= lineLimit else { return line }
@@ -97,8 +97,8 @@ package struct RunDirectory: Sendable {
         return line
     }
 
-    /// Reads the whole run, finished or not. Where a measurement stands twice, the later line counts. What only all
-    /// results together tell is said here and stands in no line: `SuspectedHarness`.
+    /// Reads the whole run, finished or not. For a repeated measurement the later line counts. Verdicts that need all
+    /// results together are adjusted here and are not in the lines: `SuspectedHarness`.
     package func load() throws -> Run {
         let header = try readHeader()
         let (results, unreadable) = try readResults()
@@ -129,7 +129,7 @@ package struct RunDirectory: Sendable {
         return SuspectedHarness.judged(SyncHonesty.judged(run))
     }
 
-    /// Throws: `UnreadableRun` when the file is there and is no JSON; `JSONShapeError` when it is no run's.
+    /// Throws: `UnreadableRun` when the file is not JSON; `JSONShapeError` when it is not a run's.
     package func readHeader() throws -> RunHeader {
         let bytes = try FileTree.readBytes(headerFile)
         do {
@@ -139,7 +139,8 @@ package struct RunDirectory: Sendable {
         }
     }
 
-    /// Every line that can be read, and for each other one a sentence with file and line: it costs itself alone.
+    /// Every readable line, and for each other line a sentence with file and line number; one bad line loses only
+    /// itself.
     package func readResults() throws(FileTreeError) -> (results: [CaseResult], unreadable: [String]) {
         guard FileTree.exists(resultsFile) else { return ([], []) }
         let bytes = try FileTree.readBytes(resultsFile)
@@ -173,7 +174,7 @@ package struct RunDirectory: Sendable {
         return try CaseDetails(json: try JSONObjectReader(value, path: "details"), trialCodes: codes)
     }
 
-    /// Cuts off a line that a killed run left without an end, so that the next line stands on its own.
+    /// Removes an incomplete last line that a killed run left, so that the next line is separate.
     package func repairResults() throws {
         guard FileTree.exists(resultsFile) else { return }
         let bytes = try FileTree.readBytes(resultsFile)
@@ -184,7 +185,7 @@ package struct RunDirectory: Sendable {
     }
 }
 
-/// The header of a run, `run.json`, is cut short or otherwise no JSON.
+/// The header of a run, `run.json`, is truncated or otherwise not JSON.
 package struct UnreadableRun: Error, CustomStringConvertible {
     package let directory: String
     package let reason: String

@@ -58,7 +58,7 @@ extension RunHeader {
         return .object(members)
     }
 
-    /// Throws: for another format version as for any other member that is not as expected.
+    /// Throws: for another format version, as for any other unexpected member.
     package init(json: JSONObjectReader) throws(JSONShapeError) {
         guard try json.string("format") == Self.format else {
             throw JSONShapeError(path: json.path + ".format", expected: Self.format)

@@ -1,6 +1,6 @@
 import Seeds
 
-/// The machine that a run happened on. All of it is measured: another machine gives the same deterministic report.
+/// The machine of a run. All of it is measured: another machine gives the same deterministic report.
 package struct Machine: Hashable, Sendable {
     package var host: String
     package var system: String
@@ -27,10 +27,10 @@ package struct Machine: Hashable, Sendable {
     }
 }
 
-/// Whether a returned fsync can mean what it says.
+/// Whether a returned fsync can be trusted.
 package enum FsyncHonesty: String, Sendable {
     case yes
-    /// A file system in memory: nothing survives a power cut.
+    /// A file system in memory: nothing survives a power failure.
     case no
     /// Faster than any disk could answer.
     case suspicious
@@ -40,20 +40,20 @@ package enum FsyncHonesty: String, Sendable {
 package struct EngineVersion: Hashable, Sendable {
     package var name: String
     package var version: String
-    /// What it says about itself: what verdicts go by.
+    /// The promises that it makes: verdicts depend on them.
     package var promises: [EnginePromise]
-    /// The same for engines that differ in tuning or interface alone.
+    /// Equal for engines that differ only in tuning or interface.
     package var library: String
-    /// Of an engine that no build has in itself: the shared library that it was loaded from, and the digest of that.
+    /// For an engine that is not part of the build: the shared library that it was loaded from, and its digest.
     package var file: String?
     package var fileDigest = ""
-    /// The file that was chosen for its library, and the digest of that; nil where it had the one that was linked.
+    /// The file that was chosen for its library, and its digest; nil where the linked one was used.
     package var libraryFile: String?
     package var libraryDigest = ""
-    /// File names of its libraries that have assertions compiled in: nothing is claimed of its speed.
+    /// File names of its libraries that are built with assertions: nothing is claimed about its speed.
     package var assertions: [String] = []
 
-    /// `library`: nil where it is the name up to its first hyphen.
+    /// `library`: nil: the name up to its first hyphen.
     package init(name: String, version: String, promises: [EnginePromise] = [], library: String? = nil) {
         self.name = name
         self.version = version
@@ -79,7 +79,7 @@ package struct EnginePromise: Hashable, Sendable {
     }
 }
 
-/// An engine that could not take part, and how to get it.
+/// An engine that this build lacks, with the remedy.
 package struct NotBuilt: Hashable, Sendable {
     package var name: String
     /// A command, such as `apt-get install libsqlite3-dev`.
@@ -107,32 +107,31 @@ package struct RunHeader: Hashable, Sendable {
     package var commit: String
     package var branch: String
     package var isReleaseBuild: Bool
-    /// Digest of the program that ran the cases: figures of other builds are not added to a run.
+    /// Digest of the program that ran the cases: a run does not accept figures of other builds.
     package var buildDigest: String
     package var machine: Machine
     package var engines: [EngineVersion]
     package var notBuilt: [NotBuilt]
-    /// The ids of all cases of the plan, in order: what `--resume` and an unfinished report compare with.
+    /// The ids of all cases of the plan, in order: for `--resume`, and for the report of an unfinished run.
     package var cases: [String]
-    /// By case id, for the cases of a comparison: how often each is measured at most.
+    /// By case id, for the cases of a comparison: the largest number of its rounds.
     package var rounds: [String: Int]
-    /// By case id: in how many complete rounds a comparison was measured that was decided before the last one, or that
-    /// the budget ended. Written when the run ends.
+    /// By case id: the number of complete rounds of a comparison that was decided early, or ended by the budget.
+    /// Written when the run ends.
     package var endedRounds: [String: Int]
     /// Ids of the cases that each round measures as two sides.
     package var controls: Set<String>
-    /// Whether figures mean anything: not where cases ran side by side, or too briefly to be measured.
+    /// Whether figures are meaningful: not where cases ran at the same time, or too briefly.
     package var measures: Bool
-    /// In capitals where they cast doubt on every figure: `DEBUG BUILD`.
+    /// In capitals where they put every figure in doubt: `DEBUG BUILD`.
     package var warnings: [String]
     /// The whole run's budget in seconds; nil where the plan has none.
     package var budgetSeconds: Double?
-    /// Figures of cases of this run that `assay verify-figures` found to be another without the harness, of this build
-    /// on this machine.
+    /// Figures of this run's cases that `assay verify-figures` did not confirm, for this build on this machine.
     package var doubtfulFigures: [DoubtfulFigure]
-    /// In the run of a shard, whose `cases` are those of the shard alone.
+    /// For the run of a shard, whose `cases` are those of the shard alone.
     package var part: PlanPart?
-    /// In a run that was merged: the shards that are in it, ascending.
+    /// For a merged run: the shards in it, ascending.
     package var merged: [MergedShard]
 
     package init(id: String, plan: String, seed: Seed, machine: Machine) {
@@ -163,7 +162,7 @@ package struct RunHeader: Hashable, Sendable {
 }
 
 extension EngineVersion {
-    /// What it was loaded from while the program ran, with the digest in brackets; nil where that is nothing.
+    /// The file that it was loaded from at run time, with the digest in brackets; nil without one.
     package var loadedFrom: String? {
         if let file { return "\(file) (\(fileDigest))" }
         return libraryFile.map { "\($0) (\(libraryDigest))" }
@@ -171,12 +170,12 @@ extension EngineVersion {
 }
 
 extension RunHeader {
-    /// Engines whose library has assertions compiled in, by name.
+    /// Names of engines whose library is built with assertions.
     package var assertingEngines: Set<String> {
         Set(engines.filter { !$0.assertions.isEmpty }.map(\.name))
     }
 
-    /// What is said of them at the head of the run; nil where there are none.
+    /// The warning about them at the head of the run; nil without one.
     package var assertionWarning: String? {
         let found = engines.filter { !$0.assertions.isEmpty }
         if found.isEmpty { return nil }
@@ -186,7 +185,7 @@ extension RunHeader {
             + "beside \(found.map(\.name).joined(separator: ", ")); --peer-library names another build"
     }
 
-    /// How many measurements of a case the plan asks for, or asked for until its comparison was ended.
+    /// The number of measurements of a case that the plan asks for, or that its ended comparison has.
     package func measurementCount(of id: String) -> Int {
         guard let rounds = endedRounds[id] ?? rounds[id] else { return 1 }
         return rounds * (controls.contains(id) ? 2 : 1)
@@ -196,18 +195,18 @@ extension RunHeader {
 /// A run as a report reads it: all in memory, so that rendering is a pure function.
 package struct Run: Sendable, Equatable {
     package var header: RunHeader
-    /// One per case, in the order of the plan; of a case with rounds what they come to together. Fewer than
-    /// `header.cases` when the run was stopped.
+    /// One per case, in the order of the plan; for a case with rounds their merged result. Fewer than `header.cases`
+    /// when the run was stopped.
     package var results: [CaseResult]
-    /// By case id: every measurement of the cases that ran in rounds.
+    /// By case id: every measurement of cases with rounds.
     package var rounds: [String: [CaseResult]]
     /// By case id. Cases without details have no entry.
     package var details: [String: CaseDetails]
-    /// As the commands of the report name it: `Reports/2026-11-21-quick-7`.
+    /// As commands in the report name it: `Reports/2026-11-21-quick-7`.
     package var directory: String
-    /// What of the run's files could not be read, each with its file and line. The rest counts.
+    /// Unreadable parts of the run's files, each with file and line. The rest counts.
     package var unreadable: [String]
-    /// Names of the case files that were kept of it, see `KeptCaseName`.
+    /// Names of its case files, see `KeptCaseName`.
     package var caseFiles: Set<String> = []
 
     package init(

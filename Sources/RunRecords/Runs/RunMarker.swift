@@ -1,17 +1,17 @@
 import JSONText
 
-/// `.assay-run`: says that a directory was made by a run, and which of its entries the run made.
+/// `.assay-run`: marks a directory as that of a run, and lists the entries that the run created.
 ///
-/// Nothing that it does not list is ever removed or written over.
+/// Only listed entries are ever removed or overwritten.
 package struct RunMarker: Hashable, Sendable {
     package static let file = ".assay-run"
     package static let lockFile = ".assay-lock"
     static let format = "assay-directory/1"
 
     package var runID: String
-    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Listed before they are made.
+    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Listed before they are created.
     package var entries: Set<String>
-    /// The options of the run by name, as they were given: what `--resume` compares with.
+    /// The options of the run by name, as given: `--resume` compares with them.
     package var options: [String: [String]]
 
     package init(runID: String, entries: Set<String>, options: [String: [String]] = [:]) {
@@ -24,7 +24,7 @@ package struct RunMarker: Hashable, Sendable {
         FileTree.kind(directory + "/" + file) == .file
     }
 
-    /// Throws: `RunClaimError` when the file is none of this format.
+    /// Throws: `RunClaimError` when the file has another format.
     package static func read(from directory: String) throws -> RunMarker {
         let path = directory + "/" + file
         guard FileTree.kind(path) == .file else {
@@ -69,7 +69,7 @@ package struct RunMarker: Hashable, Sendable {
         try FileTree.replaceText(directory + "/" + Self.file, json.text + "\n")
     }
 
-    /// Throws for an entry of ours that is a symbolic link now: somebody else put it there.
+    /// Throws for a listed entry that is a symbolic link now: another program replaced it.
     func refuseLinks(in directory: String) throws(RunClaimError) {
         for entry in (entries.union(["work"])).sorted() {
             var path = directory
@@ -85,10 +85,10 @@ package struct RunMarker: Hashable, Sendable {
     }
 }
 
-/// A directory that cannot be used, and what to do about it. Nothing in it was touched.
+/// A directory that cannot be used, with the remedy. Nothing in it was touched.
 package struct RunClaimError: Error, CustomStringConvertible {
     package let description: String
-    /// By another process, for as long as that lives.
+    /// By another process, while that lives.
     package let isInUse: Bool
 
     package init(_ description: String, isInUse: Bool = false) {

@@ -4,13 +4,13 @@
     import Darwin
 #endif
 
-/// A directory for files that nobody needs after their process has ended, with an owner.
+/// A directory for temporary files of a process, its owner.
 ///
 /// Invariants:
-/// 1. Its name begins with `assay-scratch-` and ends with random digits; it was not there before.
-/// 2. Its lock is taken before its marker is written, and held until the owner ends. One with a marker whose lock can
-///    be taken has no owner: the next run removes it.
-/// 3. Only what its marker lists is removed. What somebody else put beside that stays, and so does the directory then.
+/// 1. Its name begins with `assay-scratch-` and ends with random digits; it did not exist before.
+/// 2. Its lock is taken before its marker is written, and held until the owner ends. A directory with a marker whose
+///    lock is free has no owner: the next run removes it.
+/// 3. Only what its marker lists is removed. Other files stay, and then the directory does, too.
 package final class ScratchDirectory: Sendable {
     package static let prefix = "assay-scratch-"
     /// A file system in memory that all users share, on systems that have one.
@@ -25,7 +25,7 @@ package final class ScratchDirectory: Sendable {
         self.lock = lock
     }
 
-    /// For the owner. It may be removed and made again.
+    /// For the owner, which may remove it and create it again.
     package var files: String { path + "/" + Self.filesEntry }
 
     package var name: String {
@@ -37,7 +37,7 @@ package final class ScratchDirectory: Sendable {
         return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// Makes one below `parent`, which exists.
+    /// Creates one below `parent`, which exists.
     package static func make(in parent: String, name: String = newName()) throws -> ScratchDirectory {
         let path = parent + "/" + name
         guard mkdir(path, 0o755) == 0 else { throw FileTreeError("create directory", path) }
@@ -50,14 +50,14 @@ package final class ScratchDirectory: Sendable {
         return scratch
     }
 
-    /// Removes what it holds of ours, and itself where nothing else is in it.
+    /// Removes the listed entries, and the directory where it is then empty.
     package func remove() throws {
         try Self.clear(path)
     }
 
-    /// Removes those below `parent` whose owner has ended; of `names` alone where they are given. Others are left
-    /// alone: links, those of other users, those without a marker of ours.
-    /// - Returns: the names that are gone.
+    /// Removes those below `parent` whose owner has ended; with `names` only these. Others stay: links, directories of
+    /// other users, and those without a valid marker.
+    /// - Returns: the names of those that were removed.
     @discardableResult
     package static func removeAbandoned(in parent: String, names: Set<String>? = nil) throws -> Set<String> {
         guard FileTree.isDirectory(parent) else { return names ?? [] }
@@ -88,7 +88,7 @@ package final class ScratchDirectory: Sendable {
         for entry in marker.entries where !entry.contains("/") && entry != "." && entry != ".." {
             try FileTree.remove(path + "/" + entry)
         }
-        // The lock goes last: whoever finds the directory without a marker leaves it alone.
+        // The lock file is removed last: a process that finds the directory without a marker leaves it alone.
         for entry in [RunMarker.file, RunMarker.lockFile] { try FileTree.remove(path + "/" + entry) }
         if rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY {
             throw FileTreeError("remove directory", path)

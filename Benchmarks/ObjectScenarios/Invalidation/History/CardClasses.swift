@@ -8,11 +8,11 @@ import Strata
     import Foundation
 #endif
 
-/// A card, by either of the two classes between which histories migrate.
+/// A card, of either of the two classes between which scripts migrate.
 protocol ShownCard: Object {
     static func make(_ id: Int) -> Self
     static func find(_ id: Int, in realm: Realm) -> Self?
-    /// Names of the properties that `shownTitle` and `shownRank` stand for.
+    /// Names of the properties behind `shownTitle` and `shownRank`.
     static var titleName: String { get }
 
     var id: Int { get }
@@ -25,7 +25,7 @@ protocol ShownCard: Object {
 }
 
 extension ShownCard {
-    /// What a read of a deleted card gives: the values that its class declares.
+    /// A read of a deleted card returns the declared defaults of its class.
     static var titleOfDeleted: String { "untitled" }
     static var rankOfDeleted: Int { -1 }
 
@@ -34,7 +34,7 @@ extension ShownCard {
             id, title: shownTitle, rank: shownRank, link: link?.id, list: list.map(\.id), note: shownNote)
     }
 
-    /// Does to the database what `CardModel.apply` does to the model; inside a write.
+    /// Applies to the database what `CardModel.apply` applies to the model; inside a write.
     static func apply(_ change: CardChange, _ realm: Realm) throws {
         switch change {
         case .create(let id, let number): add(id, number, realm)
@@ -68,7 +68,7 @@ extension ShownCard {
     }
 }
 
-/// A card that has to be there is not.
+/// A card that must exist does not.
 struct MissingCard: Error, CustomStringConvertible {
     let id: Int
     var description: String { "card \(id) is not in the database" }
@@ -107,7 +107,7 @@ enum OlderCards {
 }
 
 enum NewerCards {
-    /// `title` has another name, `rank` is a text, and there is a note.
+    /// `title` is renamed, `rank` is a text, and there is a note.
     final class Card: Object, ShownCard {
         @Persisted(primaryKey: true) var id = 0
         @Persisted var name = "untitled"
@@ -141,7 +141,7 @@ enum NewerCards {
     }
 }
 
-/// The file of a history, and how it is opened.
+/// The file of a script, and its configurations.
 struct CardFile: Sendable {
     var path: String
     var durability: DurabilityClass
@@ -161,7 +161,7 @@ struct CardFile: Sendable {
         return configuration
     }
 
-    /// From either class to the other: versions that are odd have the newer one.
+    /// From either class to the other: odd versions have the newer one.
     private static let migrate: MigrationBlock = { migration, oldVersion in
         let name = "HistoryCard"
         if oldVersion % 2 == 0 {

@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import Strata
 
-/// Plays the operations of a history, on the thread that it is called on.
+/// Plays the operations of a script on the calling thread.
 struct CardHistory {
     struct End: Sendable {
         struct Step: Sendable {
@@ -11,9 +11,9 @@ struct CardHistory {
             var detail = ""
         }
 
-        /// One for each operation that was played.
+        /// One for each operation that ran.
         var trials: [Step] = []
-        /// Operations that found something to do.
+        /// Operations that had an effect.
         var did = 0
         var isCut = false
         var tally = CardTally()
@@ -43,7 +43,7 @@ struct CardHistory {
                 if try perform(try CardOperation.kind(operation), operation.arguments) { end.did += 1 }
                 try place?.compare()
             }
-            // What was committed has to be in the file, too.
+            // The file must contain what was committed.
             try openAgain(isMigration: false)
         } catch { fail(error) }
     }
@@ -67,7 +67,7 @@ struct CardHistory {
             ? try CardSession<NewerCards.Card>(file, model) : try CardSession<OlderCards.Card>(file, model)
     }
 
-    /// Lets go of everything that is open, and opens the file.
+    /// Releases everything that is open, and opens the file.
     private mutating func openAgain(isMigration: Bool) throws {
         try place?.stop()
         if let place { end.tally.add(place.tally) }

@@ -1,34 +1,34 @@
-/// What an operation of an object history does to the cards: found out once, from the model, and done to the model and
-/// to the database. What finds nothing to work on is no change at all, to either.
+/// The effect of an operation of a script on the cards: derived once from the model, and applied to the model and to
+/// the database. An operation without a target changes neither.
 enum CardChange: Equatable, Sendable {
     case create(id: Int, number: Int)
     case title(id: Int, number: Int)
     case rank(id: Int, number: Int)
-    /// nil: the link is taken away.
+    /// nil: the link is removed.
     case link(id: Int, to: Int?)
     case insert(id: Int, other: Int, at: Int)
     case remove(id: Int, at: Int)
     case clear(id: Int)
     case delete(id: Int)
-    /// The card is deleted, and another one takes its key, in one transaction.
+    /// The card is deleted, and a new one with the same key is created, in one transaction.
     case replace(id: Int, number: Int)
     case empty
 }
 
-/// The cards in plain Swift: what every operation has to come to.
+/// The cards in plain Swift: the expected result of every operation.
 struct CardModel: Equatable, Sendable {
     struct Card: Equatable, Sendable {
-        /// A number of its own: who takes the key of a deleted card is another card. Within the write that made the
-        /// first one it is the same: key and creating version are what an object is.
+        /// Identity of a card: a new card with the key of a deleted one has another. Within the write that created the
+        /// deleted one it is the same, since an object's identity is its key and creation version.
         let birth: Int
         var title: String
         var rank: Int
         var link: Int?
         var list: [Int] = []
-        /// Of the newer class alone.
+        /// Only in the newer class.
         var note: String?
 
-        /// All that a card holds, in a line.
+        /// All values of a card, in a line.
         func line(_ id: Int) -> String {
             Card.line(id, title: title, rank: rank, link: link, list: list, note: note)
         }
@@ -41,7 +41,7 @@ struct CardModel: Equatable, Sendable {
 
     private(set) var cards: [Int: Card] = [:]
     private var births = 0
-    /// Births of the running write, by id.
+    /// Births of the current write, by id.
     private var newborn: [Int: Int] = [:]
     /// Whether the file has the newer class.
     private(set) var isNewer = false
@@ -57,10 +57,10 @@ struct CardModel: Equatable, Sendable {
         cards[id].flatMap { $0.birth == birth ? $0 : nil }
     }
 
-    /// Equal but for the births that were counted: a write that is cancelled uses some up.
+    /// Equal except for the counter of births: a cancelled write uses some up.
     func isSame(as other: CardModel) -> Bool { cards == other.cards && isNewer == other.isNewer }
 
-    /// A write that is cancelled: no birth comes twice.
+    /// After a cancelled write: births are never reused.
     func cancelled(_ write: CardModel) -> CardModel {
         var model = self
         model.births = write.births
@@ -103,7 +103,7 @@ struct CardModel: Equatable, Sendable {
         }
     }
 
-    /// To the other class: what a migration does to every card.
+    /// To the other class: the effect of a migration on every card.
     mutating func migrate() {
         isNewer.toggle()
         for (id, card) in cards { cards[id]?.note = isNewer ? Self.note(card.title) : nil }
@@ -111,13 +111,13 @@ struct CardModel: Equatable, Sendable {
 
     // MARK: Collections
 
-    /// A row of a collection: who it is, and what it shows.
+    /// A row of a collection: its identity, and its values.
     struct Row: Equatable, Sendable {
         var birth: Int
         var line: String
-        /// Births of the cards that it leads to: who took a key is not who had it.
+        /// Births of the cards that it links to: a card that reuses a key is another card.
         var linked: [Int]
-        /// The cards that it leads to by one to four links: without key paths a collection tells of changes in them.
+        /// The cards at one to four links: without key paths a collection notifies of changes in them.
         var behind: Set<String> = []
     }
 
@@ -155,7 +155,7 @@ struct CardModel: Equatable, Sendable {
     }
 }
 
-/// A collection that a history observes and reads.
+/// A collection that a script observes and reads.
 enum CardShelf: Equatable, Sendable, CustomStringConvertible {
     /// By id.
     case all
@@ -167,7 +167,7 @@ enum CardShelf: Equatable, Sendable, CustomStringConvertible {
 
     static let results: [CardShelf] = [.all, .linking, .ranked]
 
-    /// Whether cards in it keep their order: then there is one right change set.
+    /// Whether the order of its cards is fixed: then only one change set is right.
     var keepsOrder: Bool { self == .all || self == .linking }
 
     var description: String {

@@ -1,9 +1,9 @@
 import Strata
 
-/// What an observer is told, in a form that can be compared.
+/// A notification in a comparable form.
 enum CardEvent: Equatable, CustomStringConvertible {
     case places(PlaceChange)
-    /// Names of properties; of those with a value what it was and what it is.
+    /// Names of changed properties, with the old and the new value where they have one.
     case properties([String])
     case deleted
     case failed(String)
@@ -18,7 +18,7 @@ enum CardEvent: Equatable, CustomStringConvertible {
     }
 }
 
-/// A change set, and the rows that the collection had when it came.
+/// A change set, with the rows of the collection at its notification.
 struct PlaceChange: Equatable, CustomStringConvertible {
     var deletions: [Int]
     var insertions: [Int]
@@ -29,7 +29,7 @@ struct PlaceChange: Equatable, CustomStringConvertible {
         "deletions \(deletions), insertions \(insertions), modifications \(modifications), then \(lines.count) rows"
     }
 
-    /// The only right change set of a collection whose cards keep their order; nil where there is nothing to tell.
+    /// The only right change set of a collection with a fixed order; nil where nothing changed.
     init?(from before: [CardModel.Row], to after: [CardModel.Row]) {
         if before == after { return nil }
         let old = Dictionary(before.map { ($0.birth, $0) }) { first, _ in first }
@@ -49,7 +49,7 @@ struct PlaceChange: Equatable, CustomStringConvertible {
     }
 }
 
-/// What an observer looks at, and what it has to be told when one state of the cards follows another.
+/// The subject of an observer, and the notification that it must get when one state of the cards follows another.
 enum CardWatch: Equatable, CustomStringConvertible {
     case card(id: Int, birth: Int)
     case shelf(CardShelf)
@@ -61,7 +61,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
         }
     }
 
-    /// Compares what came with what one change of the cards asks for; nil where it is right.
+    /// Compares the notifications with those that a change of the cards requires; nil where they are right.
     func objection(to events: [CardEvent], from before: CardModel, to after: CardModel, titleName: String) -> String? {
         let expected: CardEvent?
         switch self {
@@ -73,7 +73,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
             if shelf.keepsOrder {
                 expected = .places(change)
             } else {
-                // Several change sets lead there. It must be one of them.
+                // Several change sets are right. The actual one must be among them.
                 guard events.count == 1, case .places(let told) = events[0] else {
                     return complaint(.places(change), events)
                 }
@@ -85,7 +85,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
 
     private func complaint(_ expected: CardEvent?, _ events: [CardEvent]) -> String? {
         if events == (expected.map { [$0] } ?? []) { return nil }
-        // The same places and counts, and still not the same: then it is the rows that differ.
+        // The same indices and counts, but not equal: then the rows differ.
         if case .places(let wanted)? = expected, events.count == 1, case .places(let told) = events[0],
             wanted.description == told.description
         {
@@ -123,7 +123,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
 }
 
 extension PlaceChange {
-    /// Of a list that holds a card twice the places are not worked out: only that there is something to tell.
+    /// For a list that contains a card twice the indices are not derived: only whether a notification is due.
     fileprivate init?(from before: [CardModel.Row], to after: [CardModel.Row], _ shelf: CardShelf) {
         if shelf.keepsOrder {
             self.init(from: before, to: after)
@@ -135,12 +135,12 @@ extension PlaceChange {
     }
 }
 
-/// One observer of a Realm, and what it was told since it was asked last.
+/// One observer of a Realm, and its notifications since the last query.
 final class CardObserver {
     let watch: CardWatch
     private var events: [CardEvent] = []
     private var token: NotificationToken?
-    /// What the first call of a collection's observer brought; nil for an object, which has none.
+    /// The first notification of a collection's observer; nil for an object, which has none.
     private(set) var initial: [[String]] = []
 
     init<C: ShownCard>(card: C, _ watch: CardWatch) {

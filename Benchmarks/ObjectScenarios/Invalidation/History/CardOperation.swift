@@ -4,15 +4,15 @@ import Harness
 import RunRecords
 import Seeds
 
-/// The actions of an object history: what each takes, how often it is drawn, and what it is in words.
+/// The actions of an object script: their arguments, how often they are drawn, and their description.
 enum CardOperation {
     enum Kind: String, CaseIterable {
-        // Changes, each a write of its own where none is open.
+        // Changes, each in a write of its own unless one is open.
         case create, rename, rank, link, unlink, append, insert, remove, clear, delete, replace, empty
         case begin, commit, cancel
         // The same from another instance of the Realm, on another thread.
         case elsewhere, elsewhereDelete = "elsewhere-delete"
-        // What a program holds.
+        // References that a program holds.
         case hold, freeze, keepList = "keep-list", handOver = "hand-over"
         case watchCard = "watch-card", watchList = "watch-list", watchResults = "watch-results", unwatch
         case refresh, invalidate, reopen, migrate
@@ -32,7 +32,7 @@ enum CardOperation {
             }
         }
 
-        /// Of a hundred or so.
+        /// Frequency, of about a hundred.
         var weight: Int {
             switch self {
             case .create: 24
@@ -62,7 +62,7 @@ enum CardOperation {
         return kind
     }
 
-    /// Those that the seed draws.
+    /// The operations drawn from the seed.
     static func drawn(_ test: Case) -> [HistoryOperation] {
         var random = RandomStream(test.seed.derived("history"))
         let cards = test.integer("cards")
@@ -88,7 +88,7 @@ enum CardOperation {
         }
     }
 
-    /// An operation in a sentence, for somebody who has never seen one.
+    /// Describes an operation in a sentence, for a reader who does not know the format.
     static func words(_ operation: HistoryOperation) -> String? {
         guard let kind = try? kind(operation) else { return nil }
         let numbers = operation.arguments

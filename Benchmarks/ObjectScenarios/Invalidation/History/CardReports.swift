@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the reports of reads that found nothing.
+/// Counts the reports of reads of deleted objects.
 final class CardReports: Sendable {
     private let total = Atomic<Int>(0)
 

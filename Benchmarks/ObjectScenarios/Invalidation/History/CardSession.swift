@@ -1,7 +1,7 @@
 import Harness
 import Strata
 
-/// What went wrong in a history: an observation that is not as the model has it.
+/// A failure in a script: an observation that differs from the model.
 struct CardFinding: Error {
     let text: String
 
@@ -12,9 +12,9 @@ struct CardFinding: Error {
     }
 }
 
-/// The database of a history while it is open, whatever class it has: what the program holds of it and observes.
+/// The open database of a script, for either class: the held references and observers of the program.
 protocol CardPlace: AnyObject {
-    /// What the Realm shows and the file holds, each in the model's words.
+    /// The contents of the Realm and of the file, in the model's terms.
     var state: CardState { get set }
     func perform(_ kind: CardOperation.Kind, _ numbers: [Int]) throws -> Bool
     var tally: CardTally { get }
@@ -23,17 +23,17 @@ protocol CardPlace: AnyObject {
     func stop() throws
 }
 
-/// The cards as the file has them, as the Realm shows them, and as its open write has them.
+/// The cards in the file, in the Realm's version, and in its open write.
 struct CardState {
     var stored = CardModel()
     var seen = CardModel()
     var working: CardModel?
 
-    /// What reads have to give.
+    /// The expected results of reads.
     var visible: CardModel { working ?? seen }
 }
 
-/// How much was looked at.
+/// Counts of the checks.
 struct CardTally: Sendable {
     var changes = 0
     var readsOfDeleted = 0
@@ -76,7 +76,7 @@ final class CardSession<C: ShownCard>: CardPlace {
 
     // MARK: Operations
 
-    /// - Returns: whether there was something to do.
+    /// - Returns: whether the operation had an effect.
     func perform(_ kind: CardOperation.Kind, _ numbers: [Int]) throws -> Bool {
         switch kind {
         case .begin:
@@ -115,7 +115,7 @@ final class CardSession<C: ShownCard>: CardPlace {
         return true
     }
 
-    /// A write shows the newest version first.
+    /// A write begins with the newest version.
     private func begin() throws {
         realm.beginWrite()
         let before = state.seen
@@ -133,7 +133,7 @@ final class CardSession<C: ShownCard>: CardPlace {
         try told(from: before)
     }
 
-    /// What other threads do, and what shows it here. None of it is possible inside a write.
+    /// Changes by other threads, and refreshes that make them visible here. Not possible inside a write.
     private func moveOn(_ kind: CardOperation.Kind, _ numbers: [Int]) throws -> Bool {
         if state.working != nil { return false }
         switch kind {
@@ -219,7 +219,7 @@ final class CardSession<C: ShownCard>: CardPlace {
         return true
     }
 
-    /// Compares what every observer was told since the last time with what the Realm showed before and shows now.
+    /// Compares every observer's notifications with the Realm's change from the earlier to the present state.
     private func told(from before: CardModel) throws {
         let now = state.seen
         for (_, observer) in observers.sorted(by: { $0.key < $1.key }) {
@@ -245,7 +245,7 @@ final class CardSession<C: ShownCard>: CardPlace {
         }
     }
 
-    /// Commits an open write, and lets go of everything.
+    /// Commits an open write, and releases everything.
     func stop() throws {
         if state.working != nil { try commit() }
         if !state.seen.isSame(as: state.stored) { try refresh() }
@@ -256,7 +256,7 @@ final class CardSession<C: ShownCard>: CardPlace {
 }
 
 extension CardModel {
-    /// What an operation asks for; nil where it finds nothing to change.
+    /// The change of an operation; nil where it has no target.
     func change(_ kind: CardOperation.Kind, _ numbers: [Int]) -> CardChange? {
         guard kind != .empty else { return cards.isEmpty ? nil : .empty }
         let id = numbers[0]

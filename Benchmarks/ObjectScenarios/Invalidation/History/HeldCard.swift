@@ -1,6 +1,6 @@
 import Strata
 
-/// What a program holds on to while cards come and go.
+/// A reference that a program holds while cards are created and deleted.
 enum HeldCard<C: ShownCard> {
     case live(C, _ id: Int, _ birth: Int, hash: Int)
     case list(List<C>, _ owner: Int, _ birth: Int)
@@ -44,7 +44,7 @@ enum HeldCard<C: ShownCard> {
         }
     }
 
-    /// Declared defaults, and a report for each of them; identity, and the answer whether it is there, without one.
+    /// Reads must return declared defaults, each with a report; identity and `isInvalidated` work without one.
     private static func compareDeleted(_ card: C, _ name: String, _ reports: CardReports) throws {
         let before = reports.count
         try CardFinding.expect("\(name), isInvalidated", card.isInvalidated, true)

@@ -4,11 +4,11 @@ import RunRecords
 
 /// Random operations on objects through the object interface, each compared with a model in plain Swift.
 ///
-/// Objects, links and lists are changed here and on other threads, in writes that are committed and cancelled; objects,
-/// lists and frozen objects are held and read on after they were deleted; observers of objects, lists and results are
-/// told what changed; the Realm is refreshed, invalidated, opened again, and migrated to another class and back. After
-/// each operation everything is read. The operations are the seed's, or those that a case file lists. A history ends at
-/// the first operation that is not right: what comes behind it would say nothing.
+/// Objects, links and lists are changed here and on other threads, in writes that are committed or cancelled; objects,
+/// lists and frozen objects are held and read after they were deleted; observers of objects, lists and results are
+/// notified; the Realm is refreshed, invalidated, reopened, and migrated to another class and back. After each
+/// operation everything is read. The operations are drawn from the seed, or given by a case file. A script ends at the
+/// first wrong operation, since later ones would show nothing.
 struct ObjectHistory: HistoryScenario {
     let slug = "object-history"
     let family = Family.invalidation
@@ -28,7 +28,7 @@ struct ObjectHistory: HistoryScenario {
         let file = CardFile(
             path: location.directory + "/cards.strata", durability: context.test.durability, reports: CardReports())
         let deadline = context.deadline
-        // A thread of its own: nothing is delivered there by itself.
+        // A thread without a run loop: notifications are delivered only on request.
         let end = try OtherThread.run { CardHistory(file).run(operations, deadline: deadline) }
         for (operation, trial) in zip(operations, end.trials) {
             context.report.add(

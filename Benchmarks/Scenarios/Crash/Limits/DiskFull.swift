@@ -4,12 +4,12 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A history with large rows on a small file system of its own, which has so many KiB left: each trial has fewer than
-/// the history needs. When it has played all that it can, room is made, and the same process goes on.
+/// Plays a history with large rows on a small file system of its own, which has less free space in each trial than the
+/// history needs. At the end space is freed, and the same process continues.
 ///
-/// An error is allowed while there is no room, and what was acknowledged stays; the session that met the full disk
-/// reads on. When there is room again a transaction goes through, in that session or in a fresh one of the same
-/// process, and another process judges what is there.
+/// An error is allowed while the disk is full, and acknowledged commits stay; the session that met the full disk must
+/// still read. After space was freed a transaction must succeed, in that session or in a new one of the same process.
+/// Another process judges the content.
 struct DiskFull: Scenario {
     let slug = "disk-full"
     let family = Family.crash
@@ -33,10 +33,10 @@ struct DiskFull: Scenario {
         outcome == .crashed ? .survivesDamage : outcome.brokenPromise(or: expects)
     }
 
-    /// Keys of the transactions that are kept for the time when there is room: no other operation has them.
+    /// Keys of the transactions that are kept until space is freed; no other operation uses them.
     private static let firstSpareKey = 1 << 19
 
-    /// The drawn operations with rows of up to 30 KB, and two behind them for when there is room again.
+    /// The drawn operations with rows of up to 30 KB, and two more for the time after space was freed.
     static func operations(of test: Case) -> [HistoryOperation] {
         var random = RandomStream(test.seed.derived("rows"))
         let operations = HistoryDraw.everyAction(of: test).map { operation in
@@ -52,8 +52,8 @@ struct DiskFull: Scenario {
             }
     }
 
-    /// How many KiB are left, below what the history takes: nothing, even steps, and halves of halves, since some take
-    /// more room than they write. At least so many.
+    /// Amounts of free KiB below the need of the history: none, even steps, and repeated halves, since some engines
+    /// need more space than they write. Each at least `least`.
     static func rooms(need: Int, count: Int, least: Int = 0) -> [Int] {
         let kibibytes = need >> 10
         let halves = count / 2
@@ -62,8 +62,8 @@ struct DiskFull: Scenario {
         return Set((even + steps).map { max(least, $0) }).sorted()
     }
 
-    /// The session that met the full disk has to go on reading: nil where it did. One that was about to be opened anew
-    /// may need room for that.
+    /// The session that met the full disk must still read: nil where it did. A session that is about to be reopened may
+    /// need space for that.
     static func objection(
         _ events: [HistoryEvent], _ operations: [HistoryOperation]
     ) -> (outcome: Outcome, detail: String)? {
@@ -78,7 +78,7 @@ struct DiskFull: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("nobody sees what is denied: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
         }
         guard let kind = SmallFileSystem.Kind(rawValue: try context.text("filesystem")) else {
             throw HarnessError("no such file system: \(try context.text("filesystem"))")
@@ -125,7 +125,7 @@ struct DiskFull: Scenario {
         }
     }
 
-    /// Tries it: whether a process may mount is not to be seen otherwise. nil where it may.
+    /// Tries to mount, since the right to do so cannot be read elsewhere. nil where it works.
     private static func reasonAgainst(_ kind: SmallFileSystem.Kind, _ context: CaseContext) throws -> String? {
         if let reason = kind.reasonAgainst { return reason }
         let directory = context.directory + "/mount"

@@ -1,15 +1,15 @@
 import RunRecords
 
-/// What the child does that a program forks while it has a database open. Its address is `fork:WAY,N`.
+/// The behaviour of a child that a program forks while it has a database open. Its address is `fork:WAY,N`.
 enum ForkWay: String, CaseIterable {
-    /// Ends at once.
+    /// Ends at once by `_exit`.
     case leave
-    /// Ends as programs do: what was registered for the end is called.
+    /// Ends by `exit`, which calls registered handlers.
     case exit
-    /// Opens the database by its path, and commits beside its parent.
+    /// Opens the database by its path, and commits concurrently with its parent.
     case beside
 
-    /// nil for what is no address of a fork.
+    /// nil for an address that is not a fork.
     static func of(_ address: FaultAddress) -> ForkWay? {
         guard address.fault == .fork else { return nil }
         let parts = address.text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false)

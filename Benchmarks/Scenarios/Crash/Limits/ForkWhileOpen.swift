@@ -7,22 +7,23 @@ import RunRecords
     import Darwin
 #endif
 
-/// A program that forks while it has a database open, and goes on committing: its child ends at once, or by `exit` with
-/// all that is done then, or opens the database anew by its path and commits beside its parent.
+/// A program forks while it has a database open, and continues to commit: its child ends at once, or by `exit` with
+/// its handlers, or opens the database anew by its path and commits concurrently with its parent.
 ///
-/// The child never uses what its parent has open: SQLite and LMDB forbid it. Everything that either was acknowledged is
-/// there exactly once, the parent goes on, and nobody hangs. An engine for one process is not opened in the child.
+/// The child never uses its parent's open database: SQLite and LMDB forbid it. Every acknowledged commit of either must
+/// be there exactly once, the parent must continue, and neither may hang. An engine for a single process is not opened
+/// in the child.
 struct ForkWhileOpen: Scenario {
     let slug = "fork-while-open"
     let family = Family.crash
-    let question = "Does a database outlive that its program forks, and may the child open it anew?"
+    let question = "Does a database survive a fork of its program, and can the child open it anew?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .durability
     let parameters = [ScenarioParameter("trials", .effort, default: 6, range: 1...10_000, summary: "forks of each way")]
 
-    /// Not to get on within the time is a question of progress: nobody saw a wrong value.
+    /// A timeout breaks a promise of progress: no wrong value was seen.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -51,7 +52,7 @@ struct ForkWhileOpen: Scenario {
             if twin.hasForked { try forks.add() }
             return try Self.judge(trial, writer, twin, failure, goesOn: goesOn && goesOnAfter, address)
         }
-        context.require(try forks.count(), "nobody forked")
+        context.require(try forks.count(), "no writer forked")
     }
 
     private static func judge(
@@ -64,7 +65,7 @@ struct ForkWhileOpen: Scenario {
         if !goesOn, finding.outcome == .correct { finding.take(.hung, "the writer that forked did not go on") }
         let own = trial.allowed([writer])
         let acknowledged = try twin.acknowledged()
-        // The child may have ended in the middle of one.
+        // The child may have ended during a commit.
         let most = own.upperBound + acknowledged + (failure == nil ? 0 : 1)
         finding.take(trial.judge(try trial.read(), allowed: (own.lowerBound + acknowledged)...most))
         let counts = " (\(writer.acknowledged) by the parent, \(acknowledged) by the child)"

@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// The child that a writer forks in the middle of its work. What it did stands in files, since the trial sees only the
-/// writer.
+/// The child that a writer forks during its work. Its results are in files, since the trial is the parent of the
+/// writer only.
 ///
-/// Its closures run in the writer and in the child; `wait` and what it found, in the trial.
+/// Its closures run in the writer and in the child; `wait` and the results are for the trial.
 final class ForkedTwin {
     private static let commits = 20
     private static let seconds = 8.0
@@ -21,15 +21,15 @@ final class ForkedTwin {
     private let way: ForkWay
     private let count: Int
     private let directory: String
-    /// In the writer.
+    /// Used in the writer.
     private var processID: Int32 = 0
 
     private var forkedFile: String { directory + "/forked" }
     private var acknowledgedFile: String { directory + "/acknowledged" }
-    /// How it ended, in words that begin with an outcome.
+    /// The file with its end, in words that begin with an outcome.
     private var endFile: String { directory + "/end" }
 
-    /// `count`: the acknowledgement of the writer after which it forks.
+    /// `count`: the writer's acknowledgement after which it forks.
     init(_ trial: IncrementTrial, _ way: ForkWay, after count: Int) throws {
         context = trial.context
         location = trial.location
@@ -57,7 +57,7 @@ final class ForkedTwin {
         try FileTree.writeText(forkedFile, "")
     }
 
-    /// Whether the child has ended, and by what.
+    /// Checks whether the child has ended, and how.
     private func look() throws {
         var status: Int32 = 0
         guard waitpid(processID, &status, WNOHANG) == processID else { return }
@@ -80,7 +80,7 @@ final class ForkedTwin {
         #endif
         switch way {
         case .leave: _exit(0)
-        // Another process than the one that forbade it.
+        // `exit` is forbidden in the parent only: this is another process.
         case .exit: exit(0)
         case .beside:
             do { try commitBeside() } catch { _exit(1) }
@@ -110,10 +110,10 @@ final class ForkedTwin {
 
     var hasForked: Bool { FileTree.exists(forkedFile) }
 
-    /// What it was acknowledged.
+    /// The number of its acknowledged commits.
     func acknowledged() throws -> Int { FileTree.exists(acknowledgedFile) ? try FileTree.size(acknowledgedFile) : 0 }
 
-    /// Waits until it has ended; nil where that went well. To be called while the writer still goes on.
+    /// Waits until it has ended; nil where that went well. Call it while the writer still runs.
     func wait() throws -> (outcome: Outcome, detail: String)? {
         guard hasForked else { return nil }
         let patience = Patience(for: getpid())

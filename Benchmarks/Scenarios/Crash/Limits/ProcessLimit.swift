@@ -8,9 +8,9 @@ import Harness
 
 /// A limit that a process sets itself before it opens a database.
 ///
-/// The canonical form is `limit:KIND,N`: `limit:descriptors,3`, `limit:threads,0` and `limit:address-space,67108864`
-/// are so many, or bytes, beyond what the process has; `limit:file-size,65536` is a size in bytes,
-/// `limit:file-size,65536,ignored` the same where the signal of that limit is ignored, so that it is an error.
+/// The canonical form is `limit:KIND,N`. `limit:descriptors,3`, `limit:threads,0` and `limit:address-space,67108864`
+/// are amounts beyond what the process uses already; `limit:file-size,65536` is a size in bytes, and
+/// `limit:file-size,65536,ignored` the same with the signal of that limit ignored, so that writes fail with an error.
 struct ProcessLimit: Hashable, CustomStringConvertible {
     enum Kind: String, CaseIterable {
         case descriptors
@@ -21,7 +21,7 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
 
     var kind: Kind
     var amount: Int
-    /// Of `fileSize`: SIGXFSZ is ignored, where by default it ends the process.
+    /// Of `fileSize`: SIGXFSZ is ignored; by default it ends the process.
     var isSignalIgnored = false
 
     var description: String { "limit:\(kind.rawValue),\(amount)\(isSignalIgnored ? ",ignored" : "")" }
@@ -43,15 +43,15 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
         guard description == text, kind == .fileSize || !isSignalIgnored else { return nil }
     }
 
-    /// By which the system ends who meets it.
+    /// The signal with which the kernel ends a process that meets the limit.
     var signal: Int32? { kind == .fileSize && !isSignalIgnored ? SIGXFSZ : nil }
 
-    /// What trials are counted together under.
+    /// Trials with the same text are counted together.
     var group: String { isSignalIgnored ? "\(kind.rawValue) ignored" : kind.rawValue }
 
     // MARK: Setting it
 
-    /// In a process that will open the database and has no other purpose.
+    /// Call it in a process that will open the database and has no other purpose.
     func set() throws {
         switch kind {
         case .descriptors: try bound(.files, to: Self.firstNumbers(beyondOpen: amount))
@@ -82,8 +82,8 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
         #endif
     }
 
-    /// The limit under which so many more descriptors can be had: it is one of numbers, of which the lowest free ones
-    /// are given out.
+    /// The limit under which `count` more descriptors can be opened: it limits descriptor numbers, and the kernel gives
+    /// out the lowest free ones.
     private static func firstNumbers(beyondOpen count: Int) -> Int {
         var number = 0
         var left = count
@@ -96,13 +96,13 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
         }
     }
 
-    /// Leaves the allocator some memory that it need not ask the kernel for. A small allocation that fails ends a
-    /// program in Swift, the harness first of all: what this limit is about are maps of files and stacks of threads.
+    /// Reserves memory in the allocator for small allocations. A failed small allocation ends a Swift program, and with
+    /// it the harness; the limit is meant for mappings of files and for stacks of threads.
     private static func fillHeap() {
         let size = 32 << 10
         let blocks = (0..<1_024).compactMap { _ in malloc(size) }
         for block in blocks { memset(block, 1, size) }
-        // The last one stays, so that the end of the heap is not given back.
+        // The last block stays, so that the allocator keeps the end of the heap.
         for block in blocks.dropLast() { free(block) }
     }
 }

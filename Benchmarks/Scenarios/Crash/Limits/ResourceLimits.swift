@@ -9,16 +9,16 @@ import Seeds
     import Darwin
 #endif
 
-/// A history on an engine's own files in a process with fewer descriptors, threads, address space, or smaller files
-/// than the history needs: each trial has one limit, and the process that judges what is left has none.
+/// Plays a history on an engine's own files in a process with fewer descriptors, threads or address space, or smaller
+/// files, than the history needs: each trial has one limit, and the process that judges the result has none.
 ///
-/// What is needed is measured without a limit first, and the limits lie between nothing and that. An error is always
-/// allowed. Who is ended by the signal that the system has for a file that is too large is `memory-limit`: what was
-/// acknowledged has to be there all the same.
+/// The need is measured without a limit first, and the limits lie between zero and that. An error is always allowed. A
+/// process that the kernel ends by SIGXFSZ has the outcome `memory-limit`: acknowledged commits must be there all the
+/// same.
 struct ResourceLimits: Scenario {
     let slug = "resource-limits"
     let family = Family.crash
-    let question = "Does an engine tell that its process may have no more files, threads or memory, and lose nothing?"
+    let question = "Does an engine report that it gets no more files, threads or memory, and lose nothing?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
@@ -39,21 +39,21 @@ struct ResourceLimits: Scenario {
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
         case .crashed: .survivesDamage
-        // No file is judged by its size.
+        // Files are not judged by size here.
         case .memoryLimit, .overSize: .survivesLimits
         default: outcome.brokenPromise(or: expects)
         }
     }
 
-    /// Sizes of files that are tried beside even steps.
+    /// Sizes of files that are tried besides even steps.
     private static let firstSizes = [0, 1, 512, 4_096]
     private static let evenSteps = 12
 
-    /// The limits of one kind between nothing and what a history needs.
+    /// The limits of one kind between zero and the need of a history.
     static func limits(_ kind: ProcessLimit.Kind, need: Int) -> [ProcessLimit] {
         switch kind {
         case .descriptors:
-            // A descriptor that is there for a moment is not seen when the need is measured.
+            // A descriptor that is open for a moment is not seen when the need is measured.
             return (0...(need + 1)).map { ProcessLimit(kind, $0) }
         case .threads: return (0..<max(1, need)).map { ProcessLimit(kind, $0) }
         case .fileSize:
@@ -70,7 +70,7 @@ struct ResourceLimits: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("nobody sees what is denied: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
         }
         var playing = TroubledHistory(
             context, witness, HistoryDraw.everyAction(of: context.test),
@@ -91,7 +91,7 @@ struct ResourceLimits: Scenario {
             var trouble = HistoryTrouble()
             trouble.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
             trouble.signal = limit.signal
-            // As with calls that fail: half of them end as a kill would.
+            // As with failing calls: half of the processes end as by a kill.
             trouble.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
             let (outcome, detail) = try history.attempt(trouble, at: location, tallies[place])
@@ -100,7 +100,7 @@ struct ResourceLimits: Scenario {
         try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
     }
 
-    /// The limits of this case, and what is left out in words.
+    /// The limits of this case, and what is left out, as text.
     private func chosen(_ context: CaseContext, _ needs: HistoryCalls) throws -> [ProcessLimit] {
         let (wanted, signal) = (try context.text("limits"), try context.text("signal"))
         var all: [ProcessLimit] = []

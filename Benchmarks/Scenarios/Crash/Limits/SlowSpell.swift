@@ -2,17 +2,17 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Commits by one writer, each of which adds 1 to a row, in the middle of which the disk is slow for a while: how long
-/// they take before, meanwhile and afterwards, and how long until they are as fast as before.
+/// One writer commits, each commit adding 1 to a row, while the disk is slow for a period: measures commit latencies
+/// before, during and after it, and the time until they have recovered.
 ///
-/// The preloaded library delays syncs and writes; first the same is done without a delay, as a control. A commit that
-/// never returns is `hung`, and so is a writer that is not back within the bound: twice the median from before, by the
-/// median of the commits of a tenth of a second, for good. Where the spell does not show in the commits, or the control
-/// is not back either, the case is `inconclusive`.
+/// The preloaded library delays syncs and writes; a run without a delay is the control. A commit that never returns is
+/// `hung`, and so is a writer that does not recover within the bound: to at most twice the median from before, by the
+/// median of the commits of a tenth of a second, until the end. Where the delay does not show in the commits, or the
+/// control does not recover either, the case is `inconclusive`.
 struct SlowSpell: Scenario {
     let slug = "slow-spell"
     let family = Family.crash
-    let question = "How do commits get through a time in which the disk is slow, and when are they back?"
+    let question = "How slow are commits while the disk is slow, and how soon do they recover?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let schedule = Schedule.free
     let durability: DurabilityClass? = .full
@@ -32,7 +32,7 @@ struct SlowSpell: Scenario {
             "bound_ms", .allowance, default: 5_000, range: 1...600_000,
             summary: "until commits have to be as fast as before"),
     ]
-    /// It has its own slow disk.
+    /// It slows the disk by itself.
     let conditions: Set<Condition> = [.memoryLimit]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }
@@ -103,6 +103,6 @@ struct SlowSpell: Scenario {
 }
 
 extension Metric {
-    /// From when the disk was fast again until commits were as fast as before, for good.
+    /// From the end of the delay until commits are permanently as fast as before.
     static let spellRecovery = Metric("spell_recovery_ms", unit: "ms", .lowerIsBetter, .measured)
 }

@@ -7,15 +7,15 @@ import RunRecords
     import Darwin
 #endif
 
-/// A small file system that is mounted for this process and its children alone, and can be filled.
+/// A small file system that is mounted only for this process and its children, and can be filled.
 ///
-/// Made after `ProcessRights.takeOwnMounts`: whatever ends these processes, the mount is gone with them, and with the
-/// mount the loop device.
+/// Created after `ProcessRights.takeOwnMounts`: when these processes end, the kernel removes the mount and with it the
+/// loop device.
 struct SmallFileSystem {
     enum Kind: String, CaseIterable {
         case tmpfs, ext4, xfs, btrfs
 
-        /// The smallest that its tools make, or what most histories fit in.
+        /// The smallest size that its tools create, or in which most histories fit.
         fileprivate var leastMebibytes: Int {
             switch self {
             case .tmpfs, .ext4: 48
@@ -24,7 +24,7 @@ struct SmallFileSystem {
             }
         }
 
-        /// What makes one in a file, and is told the file last.
+        /// The command that creates one in a file; the file is its last argument.
         fileprivate var maker: [String]? {
             switch self {
             case .tmpfs: nil
@@ -34,7 +34,7 @@ struct SmallFileSystem {
             }
         }
 
-        /// Why this machine has none for us; nil where it seems to.
+        /// Why this machine cannot have one; nil where it probably can.
         var reasonAgainst: String? {
             guard ProcessRights.isRoot || self == .tmpfs else {
                 return "this process is not root, and may not mount it"
@@ -53,16 +53,16 @@ struct SmallFileSystem {
     }
 
     let kind: Kind
-    /// Where it is mounted.
+    /// The mount point.
     let directory: String
     private var image: String { directory + ".image" }
     private var ballast: String { directory + "/ballast" }
 
-    /// Makes and mounts it.
+    /// Creates and mounts it.
     ///
-    /// `bytes`: what has to fit while it is not filled.
+    /// `bytes`: the content that must fit while it is not filled.
     init(_ kind: Kind, at directory: String, holding bytes: Int = 0) throws {
-        // As much again for what is written beside, and for the file system itself.
+        // Twice that, for files beside it and for the file system itself.
         let mebibytes = max(kind.leastMebibytes, 16 + bytes >> 19)
         self.kind = kind
         self.directory = directory
@@ -80,7 +80,7 @@ struct SmallFileSystem {
         try Self.run(["mount", "-t", kind.rawValue] + options + [directory], log: directory + ".log")
     }
 
-    /// A program of the system, without what this process was started with.
+    /// Runs a program of the system, in an environment without this process's variables.
     private static func run(_ words: [String], log: String) throws {
         guard let path = path(of: words[0]) else { throw HarnessError("\(words[0]) is not installed") }
         var program = ChildProgram([path] + words.dropFirst(), outputFile: log)
@@ -91,7 +91,7 @@ struct SmallFileSystem {
         }
     }
 
-    /// Takes it away, though somebody may still have files of it open.
+    /// Unmounts it lazily: files of it may still be open.
     func unmount() {
         #if canImport(Glibc)
             let detach: Int32 = 2
@@ -104,13 +104,13 @@ struct SmallFileSystem {
 
     // MARK: Filling
 
-    /// Takes all room but so many bytes, as nearly as the file system can.
+    /// Fills all space but `bytes`, as exactly as the file system can.
     func fill(leaving bytes: Int) throws {
         let descriptor = open(ballast, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw HarnessError("no ballast: \(systemMessage())") }
         defer { close(descriptor) }
         var size = 0
-        // Room for the file's own places is taken with it, so that what is left is looked at anew.
+        // The filling file's own metadata takes space, so the free space is measured again.
         for _ in 0..<6 {
             let surplus = freeBytes - bytes
             if abs(surplus) < 4_096 { break }
@@ -126,7 +126,7 @@ struct SmallFileSystem {
         guard fsync(descriptor) == 0 else { throw HarnessError("ballast is not written: \(systemMessage())") }
     }
 
-    /// - Returns: by how much it could be made longer.
+    /// - Returns: the bytes by which the file could be extended.
     private static func extend(_ descriptor: Int32, from size: Int, by surplus: Int) -> Int {
         var (done, step) = (0, surplus)
         while step >= 4_096, done < surplus {
@@ -139,14 +139,14 @@ struct SmallFileSystem {
         return done
     }
 
-    /// Gives the room back. Called again it does nothing.
+    /// Frees the space. A second call does nothing.
     func makeRoom() throws {
         guard FileTree.exists(ballast) else { return }
         var status = stat()
         guard stat(ballast, &status) == 0 else { throw HarnessError("no ballast: \(systemMessage())") }
         let wanted = freeBytes + Int(status.st_blocks) * 512 / 2
         try FileTree.remove(ballast)
-        // Some give room back when a transaction of their own is over.
+        // Some file systems free space only when a transaction of their own has ended.
         if kind == .btrfs { sync() }
         for _ in 0..<500 where freeBytes < wanted { usleep(10_000) }
         guard freeBytes >= wanted else { throw HarnessError("\(kind.rawValue) does not give back the room") }

@@ -1,7 +1,7 @@
-/// The latencies of commits before, in and after a time in which the disk was slow.
+/// The latencies of commits before, during and after a period in which the disk was slow.
 struct SpellCourse: Equatable {
-    /// Commits whose median decides, at least, and nanoseconds that they last, at least: a few that are slow are no
-    /// spell.
+    /// The least number of commits in a window whose median decides, and its least duration in nanoseconds: a few slow
+    /// commits are no slow period.
     static let window = 9
     static let windowNanoseconds: UInt64 = 100_000_000
 
@@ -9,7 +9,7 @@ struct SpellCourse: Equatable {
     var before: [UInt64] = []
     var during: [UInt64] = []
     var after: [UInt64] = []
-    /// When each of those after was acknowledged, in nanoseconds since the disk was fast again.
+    /// When each commit after the period was acknowledged, in nanoseconds since its end.
     var ends: [UInt64] = []
 
     static func median(_ values: some Sequence<UInt64>) -> UInt64 {
@@ -17,11 +17,11 @@ struct SpellCourse: Equatable {
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 
-    /// What counts as back.
+    /// The largest median that counts as recovered.
     var limit: UInt64 { 2 * Self.median(before) }
 
-    /// Where windows of commits after the spell end, in the order of time, each a place behind its last commit. Commits
-    /// at the end that are too few for a window are in none.
+    /// Ends of the windows of commits after the period, in order of time, each as the index after its last commit.
+    /// Commits at the end that are too few for a window are in none.
     private var windowEnds: [Int] {
         var found: [Int] = []
         var (first, start) = (0, UInt64(0))
@@ -33,14 +33,14 @@ struct SpellCourse: Equatable {
         return found
     }
 
-    /// Whether the last commits are back.
+    /// Whether the last commits have recovered.
     var isBack: Bool { recovery != nil }
 
-    /// Whether the spell is seen in the commits that were made in it.
+    /// Whether the slow period shows in its commits.
     var shows: Bool { !before.isEmpty && !during.isEmpty && Self.median(during) > limit }
 
-    /// Nanoseconds until the commits were back for good, at the end of the last window that was not; nil where the last
-    /// window was not, or there is none.
+    /// Nanoseconds until the commits have recovered permanently: to the end of the last window that had not; nil where
+    /// the last window had not, or there is no window.
     var recovery: UInt64? {
         let places = windowEnds
         var slow: UInt64 = 0
@@ -62,7 +62,7 @@ struct SpellCourse: Equatable {
 
     init() {}
 
-    /// nil for what is no whole text.
+    /// nil for an incomplete text.
     init?(_ text: some StringProtocol) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5 else { return nil }

@@ -4,17 +4,17 @@ import RunRecords
 
 /// The process that commits while the disk is fast, slow, and fast again.
 ///
-/// Each transaction adds 1 to one row: what is there afterwards says how many were done.
+/// Each transaction adds 1 to one row: its final value is the number of commits.
 struct SpellWriter {
     struct Played {
-        /// nil where it did not come to its end.
+        /// nil where the process did not finish.
         var courses: (control: SpellCourse, spell: SpellCourse)?
         /// How it ended otherwise.
         var end: (outcome: Outcome, detail: String) = (.correct, "")
         var acknowledged = 0
     }
 
-    /// Nanoseconds between two signs of life.
+    /// Nanoseconds between two heartbeats.
     private static let heartbeat: UInt64 = 100_000_000
     private static let secondsOfSilence = 20.0
 
@@ -98,7 +98,7 @@ struct SpellWriter {
         played.acknowledged = acknowledged
     }
 
-    /// Everything is as it was loaded, but for the row that was added to.
+    /// Everything must be as loaded, except for the row that was incremented.
     func judgeContent(acknowledged: Int) throws -> (outcome: Outcome, detail: String) {
         let finding = try ForkedReader.read(context, at: location, expected: oracle, open: [cell])
         guard finding.outcome == .correct else { return (finding.outcome, finding.detail) }
@@ -109,11 +109,11 @@ struct SpellWriter {
 
     // MARK: The process that commits
 
-    /// What it says at its end.
+    /// The report of the process at its end.
     private func commit(beat: @escaping () throws -> Void) throws -> String {
         let session = try context.open(location, as: (any UpdateSession).self)
         var lane = SpellLane(session, cell, heartbeat: Self.heartbeat, beat: beat)
-        // What a session pays for first is nobody's spell.
+        // One-time costs of the session must not count as a slow period.
         try lane.commit(for: partNanoseconds / 4)
         let control = try course(&lane, delays: (0, 0))
         let spell = try course(&lane, delays: ConditionMistake.delayLeftOut.isPlanted ? (0, 0) : delays)
@@ -143,14 +143,14 @@ struct SpellWriter {
     }
 }
 
-/// Commits one after the other, and gives a sign of life now and then.
+/// Commits one transaction after the other, with heartbeats.
 private struct SpellLane {
     private let session: any UpdateSession
     private let cell: CellPlace
     private let heartbeat: UInt64
     private let beat: () throws -> Void
     private var lastBeat: UInt64 = 0
-    /// Transactions that were acknowledged.
+    /// Acknowledged transactions.
     private(set) var count = 0
 
     init(
@@ -162,7 +162,7 @@ private struct SpellLane {
         self.beat = beat
     }
 
-    /// - Returns: nanoseconds that it took.
+    /// - Returns: the duration in nanoseconds.
     mutating func commit() throws -> UInt64 {
         let start = MonotonicClock.now()
         count += try session.increment(

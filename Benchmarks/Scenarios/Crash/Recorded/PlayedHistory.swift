@@ -10,8 +10,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// A history that a process of its own plays on an engine: it prints a line when a transaction begins and one when it
-/// was acknowledged, so that they stand in the record of what it does to its files.
+/// A history that a process of its own plays on an engine. It prints a line at the beginning and at the acknowledgement
+/// of each transaction, so that the record of its file calls contains these moments.
 struct PlayedHistory {
     private enum Word {
         static let begun = "begun"
@@ -39,7 +39,7 @@ struct PlayedHistory {
 
     // MARK: Playing
 
-    /// - Parameter say: takes each line.
+    /// - Parameter say: receives each line.
     func play(
         _ context: CaseContext, at location: DatabaseLocation, say: (String) throws -> Void = Self.say
     ) throws {
@@ -58,7 +58,7 @@ struct PlayedHistory {
                 try session.close()
                 session = try context.open(location)
             case "compact":
-                // Where the engine has none, another operation is what it does.
+                // An engine without compaction takes the next operation instead.
                 if let compacting = session as? any CompactionSession,
                     context.engine.capabilities.contains(.compaction)
                 {
@@ -71,19 +71,19 @@ struct PlayedHistory {
         }
         try session.close()
         if let counts = IOWitness.shared?.counts() {
-            // A write that is synced by itself stands in the record as a write and a sync.
+            // The record shows a write that syncs by itself (O_SYNC) as a write and a sync.
             try say("\(Word.syncs) \(counts.syncCalls + counts.syncedWriteCalls + counts.mapSyncs)\n")
         }
     }
 
-    /// Prints a line, which the recorder sees in its place among the file calls.
+    /// Prints a line, which the recorder sees in order among the file calls.
     static func say(_ line: String) throws {
         try FileTree.writeAll(STDOUT_FILENO, Array(line.utf8), path: "standard output")
     }
 
     // MARK: Its record
 
-    /// Where in the record each transaction began and was acknowledged.
+    /// The position in the record of the beginning and the acknowledgement of each transaction.
     ///
     /// Throws: `HarnessError` where the lines are not those of this history, played to its end; `RecordDoubt` where the
     /// record has more syncs than the process counted by itself.
@@ -117,14 +117,14 @@ struct PlayedHistory {
         return Int(line.dropFirst(Word.syncs.count + 1))
     }
 
-    /// A record with syncs that nobody made would let no disk lose anything.
+    /// Checks for syncs that the process did not make: with these no disk could lose anything.
     private func compare(syncs: Int, _ run: TracedRun) throws {
         guard !run.hasWideSync, run.syncCount > syncs else { return }
         throw RecordDoubt("the record has \(run.syncCount) syncs, and the process made \(syncs)")
     }
 }
 
-/// The record of a process is not what the process did.
+/// The record differs from what the process did.
 struct RecordDoubt: Error, CustomStringConvertible {
     let description: String
 

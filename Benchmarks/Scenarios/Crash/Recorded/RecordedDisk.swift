@@ -3,14 +3,14 @@ import Harness
 import ProgramTrials
 import RunRecords
 
-/// What may be there when power went at one moment of a recorded history.
+/// The allowed contents after a power failure at one moment of a recorded history.
 struct RecordedTruth {
-    /// By what had been acknowledged.
+    /// If every acknowledged transaction had to survive.
     let whole: any HistoryTruth
-    /// By what of it the durability class of the case keeps.
+    /// Under the durability class of the case.
     let promised: any HistoryTruth
 
-    /// After so many transactions of a history without an error.
+    /// After a number of transactions of a history without an error.
     init(_ marks: CrashMarks, _ contents: [HistoryContent], at operation: Int, of test: Case) {
         let acknowledged = marks.allowed(before: operation, keepsAcknowledged: true)
         whole = CrashJudgement(contents: contents, allowed: acknowledged)
@@ -24,21 +24,21 @@ struct RecordedTruth {
     }
 }
 
-/// A disk that a loss of power may have left, in a directory of its own.
+/// A possible disk after a power failure, in a directory of its own.
 struct RecordedDisk {
     struct Finding {
         var outcome: Outcome
         var detail: String
-        /// What was acknowledged is not all there, whatever the class says to that.
+        /// Acknowledged transactions are missing, whether or not the class allows that.
         var lacksAcknowledged = false
-        /// It was refused, and nothing had been acknowledged: nothing is lost.
+        /// The open was refused before anything was acknowledged: nothing is lost.
         var isUnmade = false
     }
 
     let location: DatabaseLocation
     private let context: CaseContext
 
-    /// Builds it; what stood in the directory is gone.
+    /// Writes the disk's files into the directory, and removes everything else in it.
     init(_ image: DiskImage, directories: Set<String>, at directory: String, _ context: CaseContext) throws {
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
@@ -47,13 +47,13 @@ struct RecordedDisk {
         self.context = context
     }
 
-    /// Opens it in this process, and judges what is there.
+    /// Opens the database in this process, and judges its content.
     func judge(by truth: RecordedTruth) throws -> Finding {
         var content: HistoryContent?
         let (outcome, detail) = try truth.promised.judge(
             open: { try context.open(location) },
             check: {
-                // An engine whose open makes no file has nothing to check where none was there.
+                // An engine whose open creates no file has nothing to check where there was none.
                 guard let checking = context.engine as? any CheckingEngine,
                     context.engine.capabilities.contains(.checks), !context.engine.files(at: location).isEmpty
                 else { return }
@@ -71,7 +71,7 @@ struct RecordedDisk {
             finding.outcome = .correct
         } else {
             finding.lacksAcknowledged = true
-            // Nobody damaged its files: not to be read is to have lost what was acknowledged.
+            // Nothing damaged the files: a database that cannot be read has lost what was acknowledged.
             if context.test.durability == .full { finding.outcome = .lostCommit }
         }
         return finding

@@ -5,19 +5,19 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
-/// Random operations on a table, done by a process on a real file system under the recorder, and every disk opened that
-/// a loss of power may have left of them: what `storage-history` does to Strata alone, for every engine.
+/// A process runs random operations on a table, on a real file system under the recorder; every possible disk after a
+/// power failure is opened. The same as `storage-history`, which is for Strata alone, for every engine.
 ///
-/// What is read after a crash must be what one transaction left, whole: under `full` at least the last one
-/// acknowledged, and in every class at most the last one begun. The engine's own checker must find nothing. Where the
-/// class lets acknowledged transactions go, the disks without them are counted and told of. From some of the disks a
-/// process of its own recovers, under the recorder as well, and power goes again.
+/// A read after a crash must give the state after one transaction, as a whole: under `full` at least the last
+/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. Where the
+/// class allows acknowledged transactions to be lost, the disks that lack some are counted. On some of the disks a
+/// process of its own recovers, under the recorder too, with a second power failure during the recovery.
 struct RecordedPowerLoss: Scenario {
     let slug = "recorded-power-loss"
     let family = Family.crash
     let question = "Is everything acknowledged there, and nothing torn, after power went under any engine?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Background work of engines has threads of its own.
+    // Engines have background threads.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let restsOnSyncs = true
@@ -39,10 +39,11 @@ struct RecordedPowerLoss: Scenario {
             summary: "disks of these whose recovery is recorded, for power to go in it as well"),
     ]
 
-    /// Of what a power loss breaks beside durability: a database that cannot be read is no whole transaction.
+    /// Besides durability a power failure can break atomicity: a database that cannot be read is not a whole
+    /// transaction.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome == .lostCommit ? .durability : .atomicity }
 
-    /// An engine that says what it does not promise in a class is not held to it there.
+    /// An engine whose documentation excludes a class is not judged by the promise there.
     func isMeant(_ promise: Promise, for test: Case) -> Bool {
         if promise.kind == .durability && test.durability != .full { return false }
         return promise.isKeptAtPowerLoss(in: test.durability)

@@ -3,18 +3,18 @@ import Harness
 import ProgramTrials
 import RunRecords
 
-/// Recoveries from a loss of power, each done by a process of its own under the recorder, so that power can go in them,
-/// too.
+/// Recoveries after a power failure, each by a process of its own under the recorder, so that power can fail during the
+/// recovery, too.
 struct RecordedRecoveries {
-    /// What the process of a recovery is told to do.
+    /// The argument of the process of a recovery.
     static let task = "recover"
-    /// Disks of one recovery that are opened.
+    /// Disks that are opened for each recovery.
     private static let statesEach = 16
 
     private let context: CaseContext
     private let rules: CrashRules
     private var runs: [CrashAddress.Step: TracedRun] = [:]
-    /// The disks that are to be opened, in the order of the recoveries.
+    /// The disks to open, in the order of the recoveries.
     private(set) var addresses: [CrashAddress] = []
 
     init(_ context: CaseContext, _ rules: CrashRules) {
@@ -22,10 +22,10 @@ struct RecordedRecoveries {
         self.rules = rules
     }
 
-    /// Opens a disk, reads it and closes it, and records what that does to its files. A recovery that fails is left
-    /// out: it is found where that disk itself is opened. So is one that does nothing.
+    /// Opens a disk, reads and closes the database, and records the file calls. A recovery that fails is left out: it
+    /// is reported where that disk itself is opened. So is one that writes nothing.
     ///
-    /// Call it before an engine was opened in this process.
+    /// Call it before an engine is opened in this process.
     mutating func record(from step: CrashAddress.Step, _ image: DiskImage, _ directories: Set<String>) throws {
         guard let executable = context.executable, let library = RecordedStep.library(besides: executable) else {
             return
@@ -59,7 +59,7 @@ struct RecordedRecoveries {
         return chosen.sorted { $0.operation < $1.operation }
     }
 
-    /// The disk that an address of one step or two names; nil where there is none.
+    /// The disk of an address of one step or two; nil where there is none.
     func disk(at crash: CrashAddress, _ history: inout CrashRebuild) -> DiskImage? {
         if crash.steps.count == 1 { return history.image(at: crash.steps[0]) }
         guard crash.steps.count == 2, let run = runs[crash.steps[0]] else { return nil }
@@ -67,14 +67,14 @@ struct RecordedRecoveries {
         return rebuild.image(at: crash.steps[1])
     }
 
-    /// Those of a crash in a recovery; nil for one in the history itself.
+    /// The directories at a crash in a recovery; nil for one in the history itself.
     func directories(at crash: CrashAddress) throws -> Set<String>? {
         guard crash.steps.count == 2 else { return nil }
         guard let run = runs[crash.steps[0]] else { throw HarnessError("no recovery was recorded from \(crash)") }
         return run.directories(at: crash.steps[1].operation)
     }
 
-    /// What is lost of a recovery, in few lines; none for a crash in the history itself.
+    /// The lost writes of a recovery, in few lines; none for a crash in the history itself.
     func description(of crash: CrashAddress) -> [String] {
         guard crash.steps.count == 2, let run = runs[crash.steps[0]] else { return [] }
         let lines = run.description(of: crash.steps[1], profile: rules.profile)

@@ -5,11 +5,11 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Opens the disks that a loss of power may have left of a recorded history, and of recoveries from some of them.
+/// Opens the possible disks after a power failure of a recorded history, and of recoveries on some of them.
 ///
-/// A crash is named by the operation of the record that never happened (`crash:op=17,state=0x3`), one in a recovery by
-/// a further step (`crash:op=17,state=0x3/op=2,state=0x1`). Of an engine with threads of its own the record is another
-/// one each time, and the address may then name another moment.
+/// A crash is named by the first operation of the record that did not happen (`crash:op=17,state=0x3`), one in a
+/// recovery by a further step (`crash:op=17,state=0x3/op=2,state=0x1`). The record of an engine with background threads
+/// differs each time; the address may then name another moment.
 struct RecordedSweep {
     private let recorded: TracedRun
     private let marks: CrashMarks
@@ -25,8 +25,8 @@ struct RecordedSweep {
         rules = try Self.rules(context)
     }
 
-    /// What a loss of power leaves, under the case's profile. A disk takes milliseconds to open, so that few of each
-    /// moment can be: those that lose most stand in front.
+    /// What a power failure can lose, under the case's profile. Opening a disk takes milliseconds, so few can be opened
+    /// for each moment: those that lose most come first.
     static func rules(_ context: CaseContext) throws -> CrashRules {
         var rules = CrashRules()
         guard let profile = CrashProfile(rawValue: try context.text("profile")) else {
@@ -62,7 +62,7 @@ struct RecordedSweep {
                 guard let crash = CrashAddress(address.text), let image = recoveries.disk(at: crash, &rebuild) else {
                     throw HarnessError("the record has no state \(address)")
                 }
-                // A directory of its own: what an engine knows of another one does not count.
+                // A directory of its own: an engine may remember the state of another one.
                 opened += 1
                 let directory = context.trialDirectory + "/disk-\(opened)"
                 let directories =
@@ -82,26 +82,26 @@ struct RecordedSweep {
             seconds: seconds)
     }
 
-    /// What may be there when power went before that operation.
+    /// The allowed contents after a power failure before that operation.
     func truth(at operation: Int) -> RecordedTruth {
         RecordedTruth(marks, contents, at: operation, of: context.test)
     }
 
-    /// The disks from which a recovery is recorded: of those that lost something, so many as the case says, and the one
-    /// of a trial that is repeated.
+    /// The disks from which a recovery is recorded: of those that lost something, as many as the case says, and that of
+    /// a replayed trial.
     private func recoverable(_ steps: [CrashAddress.Step]) throws -> [CrashAddress.Step] {
         if let only = context.onlyTrial {
             guard let crash = CrashAddress(only.text), crash.steps.count == 2, !crash.steps[0].isKill else { return [] }
             return [crash.steps[0]]
         }
         var random = context.random("recoveries")
-        // Behind the first acknowledgement: before it there is nothing that a recovery could lose.
+        // After the first acknowledgement: before it a recovery has nothing to lose.
         let later = steps.filter { $0.operation >= marks.acknowledged.first ?? .max }
         let order = random.permutation(of: later.count)
         return order.prefix(try context.integer("recoveries")).map { later[$0] }
     }
 
-    /// What is lost on a disk, in few words.
+    /// Describes what is lost on a disk, in few words.
     private func words(_ crash: CrashAddress, _ recoveries: RecordedRecoveries) -> String {
         var lines = recorded.description(of: crash.steps[0], profile: rules.profile)
         lines = lines.prefix(4) + (lines.count > 4 ? ["and \(lines.count - 4) more"] : [])
@@ -136,7 +136,7 @@ struct RecordedSweep {
         }
     }
 
-    /// Whether something is missing on a disk that a program had asked for.
+    /// Whether a write of the program is missing on a disk.
     private func lostSomething(_ step: CrashAddress.Step) -> Bool {
         let model = DiskModel(recorded.base, after: step.operation, of: recorded.operations, profile: rules.profile)
         return CrashPoint(model).parts(of: step.state).contains { part in
@@ -146,14 +146,14 @@ struct RecordedSweep {
 
     // MARK: Choosing
 
-    /// Some disks of each part of the history, in the order of the record: where little was acknowledged as many as
-    /// where much was.
+    /// Some disks of each part of the history, in the order of the record: equally many of each part, whatever was
+    /// acknowledged in it.
     func choose() throws -> (steps: [CrashAddress.Step], coverage: CrashCoverage) {
         try choose(most: context.integer("states"), total: context.integer("total"))
     }
 
     /// - Parameters:
-    ///   - most: disks of a part.
+    ///   - most: disks per part.
     ///   - first: the first crash point of all.
     func choose(
         most: Int, total: Int, from first: Int = 0
@@ -182,7 +182,7 @@ struct RecordedSweep {
         return (chosen.sorted { $0.operation < $1.operation }, coverage)
     }
 
-    /// So many crash points of a part; the first and the last are among them.
+    /// `count` crash points of a part, with its first and its last.
     private static func points(of part: Range<Int>, _ count: Int, _ random: inout RandomStream) -> Set<Int> {
         if part.count <= count { return Set(part) }
         var points: Set<Int> = [part.lowerBound, part.upperBound - 1]
@@ -190,8 +190,8 @@ struct RecordedSweep {
         return points
     }
 
-    /// Takes turns among the crash points of a part. The first of each is the disk that lost all it could, and that of
-    /// the part's first point, right after an acknowledgement, stands in front of all.
+    /// Alternates between the crash points of a part. The first disk of each point is the one that lost all it could;
+    /// that of the part's first point, right after an acknowledgement, comes before all others.
     static func first(
         _ count: Int, of steps: [CrashAddress.Step], in part: Range<Int>, _ random: inout RandomStream
     ) -> [CrashAddress.Step] {

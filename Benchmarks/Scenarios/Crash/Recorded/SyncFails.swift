@@ -5,19 +5,19 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
-/// A sync of a history fails, the system forgets what the sync should have written, and then power goes.
+/// A sync of a history fails, the kernel drops the pages that it should have written, and then power fails.
 ///
-/// Linux tells of a write error once, marks the pages clean, and lets the next sync succeed without them; programs go
-/// on reading them from memory. Who tries the sync again, or opens anew and trusts what can be read, then acknowledges
-/// what is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync fails,
-/// and of the disks that are opened afterwards every one lacks what that sync should have written, but for what was
+/// Linux reports a write error once, marks the pages clean, and lets the next sync succeed without them, while reads
+/// still return them from memory. An engine that retries the sync, or reopens and trusts its reads, then acknowledges
+/// data that is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync
+/// fails, and every disk that is opened afterwards lacks what that sync should have written, except for what was
 /// written again later.
 struct SyncFails: Scenario {
     let slug = "sync-fails"
     let family = Family.crash
     let question = "After a sync failed, is what is acknowledged later still there when the power goes?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Background work of engines has threads of its own: the N-th sync is not the same each time.
+    // Engines have background threads: the N-th sync is not the same each time.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let restsOnSyncs = true
@@ -43,13 +43,13 @@ struct SyncFails: Scenario {
         }
     }
 
-    /// An engine that says what it does not promise in a class is not held to it there.
+    /// An engine whose documentation excludes a class is not judged by the promise there.
     func isMeant(_ promise: Promise, for test: Case) -> Bool {
         if promise.kind == .durability && test.durability != .full { return false }
         return promise.isKeptAtPowerLoss(in: test.durability)
     }
 
-    /// Plays the history, with the fault that the first argument names.
+    /// Plays the history, with the fault named by the first argument.
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
         guard let location = context.fixture else { throw HarnessError("a history needs a place") }
         guard let witness = IOWitness.shared, witness.setFault(arguments.first) else {
@@ -146,7 +146,7 @@ private struct SyncFailureTrials {
     private func attempt(_ fault: CallFault, _ disks: TrialTally) throws -> (Outcome, String, isStruck: Bool) {
         for turn in 0..<3 {
             let place = context.trialDirectory + "/run-\(turn)"
-            // Trials that follow one another have one directory.
+            // Consecutive trials share a directory.
             try FileTree.remove(place)
             try FileTree.createDirectory(place)
             let location = DatabaseLocation(directory: place + "/database")
@@ -163,7 +163,7 @@ private struct SyncFailureTrials {
         return (.correct, "not struck", false)
     }
 
-    /// The gravest that was found on some disks from the failed sync on.
+    /// The gravest finding on some disks after the failed sync.
     private func judge(
         _ run: FailedSyncRun, failed: Int, in place: String, _ disks: TrialTally
     ) throws -> (Outcome, String) {
@@ -195,10 +195,10 @@ private struct SyncFailureTrials {
     }
 }
 
-/// A history that was played under the recorder, with what it said at which moment.
+/// A history that was played under the recorder, with its report lines and their positions in the record.
 private struct FailedSyncRun {
     let step: RecordedStep
-    /// What it said, and how many operations had been recorded by then.
+    /// Report lines, each with the number of operations recorded before it.
     private let said: [(operations: Int, event: HistoryEvent)]
 
     init(
@@ -217,7 +217,7 @@ private struct FailedSyncRun {
         return 0
     }
 
-    /// What went wrong though nothing failed; nil where nothing did.
+    /// What failed without a fault; nil where nothing did.
     func failureWithoutFault() throws -> String? {
         if let failure = try step.failure() { return failure.detail }
         for case (_, .failed(_, let text)) in said { return "without any fault: \(text)" }
@@ -225,7 +225,7 @@ private struct FailedSyncRun {
         return nil
     }
 
-    /// The first operation of the record that is a sync and failed.
+    /// The index of the failed sync in the record.
     var failedSync: Int? { step.run.operations.firstIndex { $0.failed && $0.action.isSync } }
 
     var marks: CrashMarks {
@@ -240,9 +240,9 @@ private struct FailedSyncRun {
         return marks
     }
 
-    /// What may be there when power went before that operation.
+    /// The allowed contents after a power failure before that operation.
     func truth(at operation: Int, of operations: [HistoryOperation], _ test: Case) -> RecordedTruth {
-        // What was begun when as many operations were recorded may have done none of its own yet.
+        // A step that was begun at that number of operations may not have made any of its own yet.
         let events = said.prefix { $0.operations <= operation }.map(\.event)
         let whole = HistoryWorlds(events, of: operations, keepsAcknowledged: true)
         if test.durability == .full { return RecordedTruth(whole: whole, promised: whole) }
@@ -251,7 +251,7 @@ private struct FailedSyncRun {
     }
 }
 
-/// What may be there where the class lets everything go that was acknowledged.
+/// The allowed contents where the class allows the loss of everything acknowledged.
 private struct AnyOlderWorld: HistoryTruth {
     let worlds: HistoryWorlds
 
@@ -261,7 +261,7 @@ private struct AnyOlderWorld: HistoryTruth {
 }
 
 extension IORecord.Action {
-    /// Of contents; a directory's is of names.
+    /// Syncs of file contents; a sync of a directory is for names.
     fileprivate var isSync: Bool {
         switch self {
         case .sync, .syncRange: true

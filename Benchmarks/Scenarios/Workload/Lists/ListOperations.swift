@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// One long list: what each sort of step on it costs, inside a transaction and with its commit.
+/// One long list: the cost of each kind of step, inside a transaction and with its commit.
 ///
-/// A violation: an element that is lost, that stands elsewhere, also after it was moved, or that is read at another's
-/// place.
+/// A violation: an element that is lost, that is at another position, also after a move, or that is read at another
+/// one's position.
 struct ListOperations: Scenario {
     let slug = "list-operations"
     let family = Family.workload
@@ -64,7 +64,7 @@ struct ListOperations: Scenario {
         try reopened.close()
     }
 
-    /// The steps of one case, with the list as it has to be.
+    /// The steps of one case, with the expected list.
     private struct Steps {
         let session: any ListSession
         let context: CaseContext
@@ -98,7 +98,7 @@ struct ListOperations: Scenario {
                 let start = MonotonicClock.now()
                 try session.change(owner: ListOperations.owner, change) { end = MonotonicClock.now() }
                 whole.add(MonotonicClock.now() - start, operations: change.count)
-                // A transaction that was acknowledged and never done has no end.
+                // A transaction that was acknowledged but never ran has no end time.
                 inside.add(max(start, end) - start, operations: change.count)
                 model.apply(change)
             }
@@ -106,8 +106,8 @@ struct ListOperations: Scenario {
             whole.report("\(label), with commit", to: context.report)
         }
 
-        /// Elements from anywhere to anywhere, from the first place to the last and back, and to the place beside; nil
-        /// where the engine has no such step.
+        /// Moves from anywhere to anywhere, from the first position to the last and back, and to the neighbour; nil
+        /// where the engine cannot move.
         private func moves() -> ListChange? {
             guard (context.engine as? any ListEngine)?.hasOwnLists == true, model.count > 1 else { return nil }
             var random = context.random("moves")
@@ -127,7 +127,7 @@ struct ListOperations: Scenario {
             let latency = context.commitRecorder()
             var (done, start) = (0, MonotonicClock.now())
             let values = (0...count).map { ListValues.value(7, $0) }
-            // The first commit after others pays for what they left: it is not measured, and moves elements about.
+            // The first commit after others pays for their deferred work: it is not measured, and moves elements.
             let first = moves() ?? .append([values[0]])
             try session.change(owner: ListOperations.owner, first) {}
             model.apply(first)

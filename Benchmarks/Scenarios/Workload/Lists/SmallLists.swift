@@ -2,9 +2,9 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Very many lists of few elements: the time and the room that they take, beside the same elements as one value each.
+/// Very many lists of few elements: their time and space, compared with the same elements stored as one value each.
 ///
-/// A violation: a list whose elements are not those that it was given.
+/// A violation: a list whose elements differ from those it was given.
 struct SmallLists: Scenario {
     let slug = "small-lists"
     let family = Family.workload
@@ -18,7 +18,7 @@ struct SmallLists: Scenario {
         CaseContext.listKeeping,
     ]
 
-    /// Lists of one transaction.
+    /// Lists per transaction.
     private static let listsAtOnce = 100_000
 
     func run(_ context: CaseContext) throws {
@@ -97,7 +97,7 @@ struct SmallLists: Scenario {
         context.report.judge(latency.commits, in: context.test.durability)
     }
 
-    /// What the lists have to hold: what they were made with follows from their owner.
+    /// The expected lists; their initial elements are derived from the owner.
     private struct Model {
         let lists: Int
         let length: Int
@@ -117,7 +117,7 @@ struct SmallLists: Scenario {
             return digest
         }
 
-        /// Compares every list; of lists that differ the first one is named.
+        /// Compares every list, and names the first one that differs.
         func check(_ session: any ListSession, _ address: String, _ report: CaseReport) throws {
             let owners = 0..<Int64(lists)
             let got = try session.walkLists(owners: Array(owners))

@@ -1,9 +1,9 @@
 import Measuring
 
-/// What the memory itself gives: words summed, with nothing around it.
+/// Memory bandwidth: sums words, with no other work.
 enum MemoryReadLoop {
-    /// Sums words that lie one after the other, on one thread: one array of them, or two side by side, as a scan of one
-    /// or of two columns does.
+    /// Sums consecutive words on one thread: of one array, or of two side by side, as a scan of one or of two columns
+    /// does.
     static func read(
         bytes: Int, bytesPerRow: Int, rounds: Int
     ) -> (bytesPerSecond: Double, sum: UInt64, expected: UInt64) {
@@ -22,7 +22,7 @@ enum MemoryReadLoop {
             best = min(best, MonotonicClock.now() - start)
         }
         let expected = UInt64(rows) * (bytesPerRow == 16 ? 8 : 3)
-        // Compared, so that the reads are not left out.
+        // Compared, so that the compiler cannot remove the reads.
         precondition(sum == expected, "the memory does not hold what was put there")
         return (Double(rows * bytesPerRow) / (Double(max(1, best)) / 1e9), sum, expected)
     }

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The limits that the engines are compared with. It touches no engine: a plan lists it with one of them.
+/// The limits that engines are compared with. It uses no engine: a plan lists it with one of them.
 struct RawDisk: Scenario {
     let slug = "raw-disk"
     let family = Family.workload

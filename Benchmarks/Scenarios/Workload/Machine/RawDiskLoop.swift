@@ -8,7 +8,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// What the disk itself gives: 4 KiB written and synced, with nothing around it.
+/// Disk performance: writes and syncs 4 KiB, with no other work.
 struct RawDiskLoop {
     struct Timing {
         var perSecond: Double
@@ -22,7 +22,7 @@ struct RawDiskLoop {
         path = directory + "/raw-disk"
     }
 
-    /// Overwrites one block after the other of a file that was written in full before, and syncs each.
+    /// Overwrites the blocks of a preallocated file one by one, and syncs each.
     func overwrite(count: Int) throws -> Timing {
         let blocks = 256
         return try withFile { descriptor in
@@ -32,14 +32,14 @@ struct RawDiskLoop {
         }
     }
 
-    /// Lets the file grow by a block, and syncs, each time.
+    /// Extends the file by a block, and syncs, each time.
     func append(count: Int) throws -> Timing {
         try withFile { descriptor in
             try Self.measure(count) { try Self.writeAndSync(descriptor, at: $0) }
         }
     }
 
-    /// Bytes a second from a file that stands in the page cache, read in pieces of 1 MiB.
+    /// Bytes per second from a file in the page cache, read in pieces of 1 MiB.
     func sequentialRead(mebibytes: Int, rounds: Int) throws -> Double {
         try withFile { descriptor in
             try Self.write(descriptor, at: 0, blocks: mebibytes * 256)

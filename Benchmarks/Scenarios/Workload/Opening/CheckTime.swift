@@ -2,11 +2,11 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The check that an engine has of its own, on a database in which nothing is wrong.
+/// Times the engine's own check on an intact database.
 ///
-/// A check that looks at nothing, or at no more than an open does, is the fastest. Where the engine promises to notice
-/// damage, and the files are small enough, the same check therefore gets a copy with one flipped bit in a page that
-/// holds rows and that an open does not read, and has to report damage.
+/// A check that reads nothing, or no more than an open does, is the fastest. Where the engine promises to detect
+/// damage, and the files are small enough, the same check therefore also gets a copy with one flipped bit in a page of
+/// rows that an open does not read, and must report damage.
 struct CheckTime: Scenario {
     let slug = "check-time"
     let family = Family.workload
@@ -15,7 +15,7 @@ struct CheckTime: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [ScenarioParameter("checks", .size, default: 3, range: 1...1_000, summary: "one after the other")]
 
-    /// Of files that are spoiled in memory, and read whole to find a page with rows.
+    /// Largest size of files that are spoilt in memory, and read in full to find a page with rows.
     private static let largestSpoilt = 16 << 20
 
     func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
@@ -68,7 +68,7 @@ struct CheckTime: Scenario {
         switch found?.kind {
         case .damaged: outcome = .correct
         case .untold:
-            // The engine's check is what was asked, and it passed the bytes on.
+            // The engine's check was asked, and it accepted the damaged bytes.
             outcome = .silentlyWrong
             detail = "a bit is flipped in \(spoilt.flipped), and the check says: \(found?.description ?? "")"
         case nil:

@@ -8,17 +8,17 @@ import RunRecords
     import Darwin
 #endif
 
-/// From the call that opens a database to the first value out of it, in a process that never opened it before.
+/// Times from the call of open to the first value, in a process that never opened the database before.
 struct FirstRead {
     let context: CaseContext
     let table: String
-    /// Of integers.
+    /// An integer column.
     let column: String
 
-    /// Opens and reads, and compares what came: a trial of the case by that name.
+    /// Opens and reads, and compares the value, as a trial of the case by that name.
     ///
     /// - Parameter sum: of the digest of the value.
-    /// - Returns: nanoseconds; nil where the process came to no value, which is a trial by then.
+    /// - Returns: nanoseconds; nil where the process got no value, which is then a trial.
     func measure(at location: DatabaseLocation, key: Int64, sum: UInt64, name: String) throws -> UInt64? {
         if context.executable != nil {
             return try measureInProcess(at: location, [table, String(key), column, String(sum)], name)
@@ -29,13 +29,13 @@ struct FirstRead {
         return nanoseconds
     }
 
-    /// In a small process that was started for it, as a program is.
+    /// In a small process that is started for it, as a program is.
     private func measureInProcess(at location: DatabaseLocation, _ step: [String], _ name: String) throws -> UInt64? {
         let samples = try context.read(step, at: location, name: name)
         return samples?.first { $0.metric == .openMicroseconds }.map { UInt64($0.value * 1e3) }
     }
 
-    /// The step of the scenario: the clock runs from the call that opens to the value.
+    /// The step of the scenario: the clock runs from the call of open to the value.
     static func runStep(_ arguments: [String], _ context: CaseContext) throws {
         guard arguments.count == 4, let key = Int64(arguments[1]), let expected = UInt64(arguments[3]) else {
             throw HarnessError("an open needs a table, a key, a column and what is there")
@@ -47,8 +47,8 @@ struct FirstRead {
         context.report.add(.openMicroseconds, Double(timing.all) / 1e3)
     }
 
-    /// Where no worker runs the case: time and what was read, measured inside a forked child. No engine was opened in
-    /// this process before.
+    /// Where no worker runs the case: time and value, measured inside a forked child. This process has opened no engine
+    /// before.
     private func measureInChild(
         at location: DatabaseLocation, _ reads: PointReads
     ) throws -> (nanoseconds: UInt64, sum: UInt64) {

@@ -7,18 +7,18 @@ import Measuring
     import Darwin
 #endif
 
-/// The state in which a process is when it times an open: what is linked into it is mapped, and the caches of the
-/// processor hold nothing of the database and nothing of the library.
+/// Brings a process into a defined state before it times an open: linked files are mapped, and the processor's caches
+/// contain nothing of the database or the library.
 ///
-/// What stood in the way of equal work between an engine under this harness and a small control program, measured with
-/// LMDB (237 us beside 137): the first call into each 64 KiB of code is a page fault of some 30 us, and a large program
-/// has more of them than a small one; and a program that was just started has its caches full of what it did until then,
-/// where a small one finds its own code and file. The control programs begin in the same way.
+/// Two effects made an open slower under this harness than in a small control program, measured with LMDB (237 us
+/// against 137). The first call into each 64 KiB of code is a page fault of some 30 us, and a large program has more of
+/// them. And the caches of a large program that was just started are full of its earlier work, while a small one still
+/// has its code and file in them. The control programs start in the same way.
 enum FreshProcess {
     private static let cacheBytes = 32 << 20
 
-    /// Maps what is linked, has the allocator begin anew with large blocks, then writes to as much memory as no core's
-    /// own cache holds, and gives it back.
+    /// Maps linked files, makes the allocator start anew with large blocks, then writes to more memory than a core's
+    /// own cache holds, and releases it.
     static func prepare() throws {
         mapLinkedFiles()
         AllocationCounter.mapLargeBlocks()
@@ -29,9 +29,9 @@ enum FreshProcess {
         munmap(memory, cacheBytes)
     }
 
-    /// Maps the pages of the program and of its libraries, so that no call is a page fault: how many of them an open
-    /// has would depend on what else is linked into the program. Does nothing where there is no such list of mappings
-    /// (macOS), and under a kernel before Linux 5.14, which does not know the advice.
+    /// Maps the pages of the program and of its libraries, so that no call is a page fault: their number in an open
+    /// would depend on what else is linked into the program. Does nothing without such a list of mappings (macOS), and
+    /// under a kernel before Linux 5.14, which lacks the advice.
     private static func mapLinkedFiles() {
         guard let list = fopen("/proc/self/maps", "r") else { return }
         defer { fclose(list) }
@@ -48,7 +48,7 @@ enum FreshProcess {
     private static let populateRead: Int32 = 22
     private static let populateWrite: Int32 = 23
 
-    /// A line of the list, as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`; nil where it is no
+    /// A line of the list, as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`; nil where it is not a
     /// private mapping of a file.
     private static func mapping(_ line: [CChar]) -> (addresses: Range<UInt>, isWritable: Bool)? {
         line.withUnsafeBufferPointer { text in

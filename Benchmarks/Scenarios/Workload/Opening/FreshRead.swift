@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// A read by a process that never opened the database before: the step of several scenarios.
+/// A read by a process that never opened the database before: a step of several scenarios.
 enum FreshRead {
     struct Timing {
         var openNanoseconds: UInt64
@@ -11,22 +11,22 @@ enum FreshRead {
         var all: UInt64 { openNanoseconds + readNanoseconds }
     }
 
-    /// Opens the fixture, reads, closes it, and compares what came: a trial of the step.
+    /// Opens the fixture, reads, closes it, and compares the value: a trial of the step.
     ///
-    /// - Parameter read: gives what is compared.
+    /// - Parameter read: returns the value to compare.
     static func timed<Role>(
         _ context: CaseContext, as role: Role.Type, expected: UInt64, _ read: (Role) throws -> UInt64
     ) throws -> Timing {
         guard let source = context.source else { throw HarnessError("a read needs a data set") }
-        // A program is compiled for its tables: it does not ask the database for them.
+        // A program is compiled for its tables: it does not read them from the database.
         context.engine.learn(try source.tables(size: 1, seed: context.seed))
         let location = try context.fixtureLocation()
         try FreshProcess.prepare()
         let start = MonotonicClock.now()
         let opened = try context.open(location)
         let afterOpen = MonotonicClock.now()
-        // To ask for the first time whether a type has a role takes time of its own: it is no work of the engine's, and
-        // no program that knows its engine asks.
+        // The first cast of a type to a protocol is slow. It is no work of the engine, and a program that knows its
+        // engine does not need it: keep it out of the time.
         guard let session = opened as? Role else { throw HarnessError("the session is no \(role)") }
         let beforeRead = MonotonicClock.now()
         let got = try read(session)
@@ -38,9 +38,9 @@ enum FreshRead {
 }
 
 extension CaseContext {
-    /// Runs a step; its outcome is a trial of the case by that name.
+    /// Runs a step; its outcome becomes a trial of the case by that name.
     ///
-    /// - Returns: its figures; nil where they stand for a wrong answer.
+    /// - Returns: its figures; nil where its answer was wrong.
     func read(_ step: [String], at location: DatabaseLocation, name: String) throws -> [Sample]? {
         let found = try runStep(step, at: location)
         let outcome = found.outcomes.first { $0.outcome != .correct }?.outcome ?? .correct
@@ -51,15 +51,15 @@ extension CaseContext {
     }
 }
 
-/// Reads from files of which nothing is in memory: each in a process of its own, so that no engine's own cache has
-/// anything either.
+/// Reads from files that are not in the page cache: each in a process of its own, so that the engine's own cache is
+/// empty, too.
 struct ColdReads {
-    /// Reads that count; one before them brings the program's code into memory.
+    /// Measured reads; one more before them loads the program's code.
     private static let count = 15
 
     let context: CaseContext
 
-    /// What a step reports: the read alone, behind an open that has brought its own pages into memory; and both.
+    /// Reports for a step: the read alone, after an open that has loaded its own pages; and both.
     static func report(_ timing: FreshRead.Timing, to report: CaseReport) {
         report.add(.operationNanoseconds, Double(timing.readNanoseconds), label: labels[0])
         report.add(.operationNanoseconds, Double(timing.all), label: labels[1])
@@ -67,7 +67,7 @@ struct ColdReads {
 
     private static let labels = ["cold", "cold, with open"]
 
-    /// - Parameter step: what the process of that number is told.
+    /// - Parameter step: the arguments of the process of that number.
     func measure(_ step: (Int) -> [String]) throws {
         let location = try context.fixtureLocation()
         var files = ColdFiles(context, at: location)

@@ -23,11 +23,11 @@ struct OpenAndRead: Scenario {
         var cold = context.test.isCold ? ColdFiles(context, at: location) : nil
         let rows = try RowOracle(context)
         let read = FirstRead(context: context, table: rows.main.name, column: try Self.column(of: rows.main))
-        // A program is compiled for its tables: it does not ask the database for them.
+        // A program is compiled for its tables: it does not read them from the database.
         context.engine.learn(rows.schema)
         var random = context.random("keys")
         var histogram = Histogram()
-        // The first one is not counted: it brings code and file into memory.
+        // The first one is not counted: it loads code and file into memory.
         for number in 0...(try context.integer("opens")) {
             let key = rows.key(ofRow: random.below(rows.rowCount))
             try cold?.drop()
@@ -53,7 +53,7 @@ struct OpenAndRead: Scenario {
         try FirstRead.runStep(arguments, context)
     }
 
-    /// The first property that is an integer.
+    /// The first integer property.
     static func column(of table: Table) throws -> String {
         for column in table.columns where column.name != table.key {
             if case .integer = column.values { return column.name }

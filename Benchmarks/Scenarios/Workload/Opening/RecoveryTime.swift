@@ -9,16 +9,16 @@ import Seeds
     import Darwin
 #endif
 
-/// The first read after a writer was killed that had done a fixed amount of work.
+/// Times the first read after a writer was killed that had done a fixed amount of work.
 ///
-/// A child commits as many transactions of random updates as the case says, the same for every engine, and waits; it is
-/// killed by SIGKILL then. How much of that work still stands in a log alone is the engine's affair. Another process
-/// opens the database: the time to its first value, which the last transaction wrote, is the figure. Everything
-/// acknowledged has to be there.
+/// A child commits as many transactions of random updates as the case says, the same for every engine, and waits; then
+/// it is killed by SIGKILL. How much of that work is still only in a log depends on the engine. Another process opens
+/// the database: the figure is the time to its first value, which the last transaction wrote. Everything acknowledged
+/// must be there.
 struct RecoveryTime: Scenario {
     let slug = "recovery-time"
     let family = Family.workload
-    let question = "How long is the first read after a writer was killed behind a fixed amount of work?"
+    let question = "How long is the first read after a writer was killed that had done a fixed amount of work?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let durability: DurabilityClass? = .full
     let defaultDataset: String? = "people"
@@ -49,7 +49,7 @@ struct RecoveryTime: Scenario {
                 break
             }
             try commitAndKill(context, location, &updates)
-            // By key where several rows are as new: every run reads the same one.
+            // By key among equally new rows: every run reads the same one.
             guard let newest = updates.ages.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { break }
             let nanoseconds = try read.measure(
                 at: location, key: newest.key, sum: UInt64(bitPattern: newest.value), name: "kill \(number)")
@@ -88,7 +88,7 @@ struct RecoveryTime: Scenario {
                 return error is EngineError ? 3 : 1
             }
         }
-        // A byte for each commit that was acknowledged.
+        // A byte for each acknowledged commit.
         var received: [UInt8] = []
         while received.count < transactions, writer.receive(into: &received, milliseconds: 60_000) {}
         writer.kill()

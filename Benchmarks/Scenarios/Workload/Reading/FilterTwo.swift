@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// How many rows pass a filter on two columns, of which none has an index.
+/// Counts the rows that pass a filter on two columns without an index.
 struct FilterTwo: Scenario {
     let slug = "filter-two"
     let family = Family.workload
@@ -34,7 +34,7 @@ struct FilterTwo: Scenario {
         try session.close()
     }
 
-    /// Of the first thousand rows the value in the middle: about half of all rows lie above.
+    /// The median of the first thousand rows: about half of all rows are above.
     private static func middle(_ table: Table, _ column: String) -> Int64 {
         guard let index = table.columnIndex(column), case .integer(let values) = table.columns[index].values,
             !values.isEmpty
@@ -43,7 +43,7 @@ struct FilterTwo: Scenario {
         return sorted[sorted.count / 2]
     }
 
-    /// The same for the value that about three of ten rows lie below.
+    /// The value that about three of ten rows are below.
     private static func third(_ table: Table, _ column: String) -> Double {
         guard let index = table.columnIndex(column), case .real(let values) = table.columns[index].values,
             !values.isEmpty

@@ -1,18 +1,18 @@
 import Harness
 import RunRecords
 
-/// The one row that an index leads to, as a program asks for it that wants no more than the first.
+/// Looks up the first row with an indexed value, as a program does that needs no other.
 struct IndexedFirst: Scenario {
     let slug = "indexed-first"
     let family = Family.workload
-    let question = "How fast is the first row found that has a value in an indexed column?"
+    let question = "How fast is the first row with a value in an indexed column found?"
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [
         ScenarioParameter("rows", .size, default: 100_000, range: 10...10_000_000, summary: "rows, with no value twice")
     ]
 
-    /// No order of its own: neighbours in it are not neighbours among the rows.
+    /// Uncorrelated with the order of the rows: neighbouring values are not neighbouring rows.
     private static func number(_ id: Int64) -> Int64 { id &* 7_919 }
 
     func run(_ context: CaseContext) throws {
@@ -36,7 +36,7 @@ struct IndexedFirst: Scenario {
         let timing = try PreparedBatches.measure(
             batches: 9, from: 64, maximum: 1 << 14, isOverBudget: { context.isOverBudget },
             prepare: { number, _ in
-                // One in eight has no row.
+                // One value in eight has no row.
                 let ids = (0..<number).map { place in
                     place % 8 == 7 ? Int64(count + random.below(count)) : Int64(random.below(count))
                 }

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// A walk over all rows, one by one, with one integer read of each: what a loop over a query's results costs.
+/// Iterates over all rows one by one, and reads one integer of each: the cost of a loop over a query's results.
 struct Iterate: Scenario {
     let slug = "iterate"
     let family = Family.workload

@@ -19,7 +19,7 @@ struct PointRead: Scenario {
             summary: "one version for all reads of a batch, or the newest for each"),
     ]
 
-    /// How many reads allocations are counted over.
+    /// Number of reads for which allocations are counted.
     private static let countedReads = 4_096
     private static let nanosecondsForAll: UInt64 = 500_000_000
 
@@ -52,7 +52,7 @@ struct PointRead: Scenario {
         report.add(.emptyLoopNanoseconds, BatchTimer.emptyLoop().medianNanoseconds, statistic: "median")
 
         if let counter = AllocationCounter() {
-            // The same reads on every machine: what a batch allocates once is shared among as many.
+            // The same reads on every machine: one-time allocations of a batch are divided by the same number.
             var keys = context.random("counted keys")
             let counted = reads(Self.countedReads, from: &keys)
             let before = counter.snapshot()
@@ -73,9 +73,9 @@ struct PointRead: Scenario {
         try session.close()
     }
 
-    /// A search that goes wrong at the edges of pages alone is wrong for a handful of a million keys, which random ones
-    /// miss. So each key is read once more when nothing is measured: all of them, or as many from a random one on as
-    /// half a second has time for.
+    /// A search that fails only at the edges of pages is wrong for a handful of a million keys, which random keys miss.
+    /// So each key is read once more after the measurement: all of them, or as many from a random one on as fit in half
+    /// a second.
     private func readAll(
         _ context: CaseContext, _ rows: RowOracle, _ columns: [String], _ session: any TableSession
     ) throws {
@@ -114,7 +114,7 @@ struct PointRead: Scenario {
         ColdReads.report(timing, to: context.report)
     }
 
-    /// The first property that is an integer; then a text and a real.
+    /// The first integer property; then a text and a real.
     private static func columns(of table: Table, count: Int) throws -> [String] {
         func first(_ matches: (ColumnValues) -> Bool) -> String? {
             table.columns.first { $0.name != table.key && matches($0.values) }?.name

@@ -2,11 +2,11 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Reads of properties of objects that the program holds: what an application does for every row that it draws.
+/// Reads of properties of held objects: what an application does for every row that it draws.
 struct PropertyRead: Scenario {
     let slug = "property-read"
     let family = Family.workload
-    let question = "What does it cost to read a property of an object in hand?"
+    let question = "What does it cost to read a property of a held object?"
     let requires: Set<Capability> = [.tables, .heldObjects]
     /// It has texts of 12 and of 40 bytes and a single link.
     let defaultDataset: String? = "damage"
@@ -57,7 +57,7 @@ struct PropertyRead: Scenario {
         try session.close()
     }
 
-    /// What `count` reads give that go round the rows of `round`.
+    /// The expected digest of `count` reads that cycle through the rows of `round`.
     private static func digest(_ count: Int, of round: PointReads, _ oracle: ExactOracle) -> ReadDigest {
         let (rounds, rest) = count.quotientAndRemainder(dividingBy: round.keys.count)
         let whole = oracle.digest(round)
@@ -69,7 +69,7 @@ struct PropertyRead: Scenario {
         return digest
     }
 
-    /// The fastest way that the language has, where there is one: beside the figure, and never it.
+    /// The fastest means of the language, where there is one: reported beside the figure, never as it.
     private static func measureUnmanaged(
         _ session: any HeldObjectSession, _ column: String, label: String, _ held: Int, _ report: CaseReport,
         expected: (Int) -> ReadDigest

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Times passes over all rows of a table, and gives them as rows and as bytes of values per second.
+/// Times passes over all rows of a table, and reports rows and bytes of values per second.
 struct ScanMeasurement {
     let context: CaseContext
     let table: Table
@@ -29,15 +29,15 @@ struct ScanMeasurement {
         return column.name
     }
 
-    /// Large tables are read where they are: a copy for each measurement would take longer than the measurement.
+    /// Large tables are read in place: a copy for each measurement would take longer than the measurement.
     static func fixture(for test: Case) -> FixtureRequest {
         FixtureRequest(isReadInPlace: test.size >= 5_000_000)
     }
 
-    /// `pass` goes over all rows once, and each time has to answer `expected`. `bytesPerRow`: what a plain array of
-    /// the columns holds of each row. The memory is read beside it, as much of it and in the same process: what no
-    /// scan can pass that reads every byte. Where values are stored in fewer bytes, or fit a cache, a scan can; data
-    /// that does not compress shows which it is.
+    /// `pass` iterates over all rows once, and must return `expected` each time. `bytesPerRow`: size of a row's columns
+    /// in plain arrays. As much memory is read in the same process, for comparison: a limit for scans that read every
+    /// byte. A scan can be faster where values are stored in fewer bytes, or fit a cache; data that does not compress
+    /// shows which.
     func measure<Answer: Equatable>(
         metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", expected: Answer,
         _ pass: () throws -> Answer

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Counts of the rows whose text equals another, without an index: every row is looked at.
+/// Counts the rows whose text equals another, without an index: every row is compared.
 struct StringEqual: Scenario {
     let slug = "string-equal"
     let family = Family.workload

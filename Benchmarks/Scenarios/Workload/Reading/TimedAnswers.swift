@@ -1,17 +1,17 @@
 import Harness
 import RunRecords
 
-/// What timed batches were asked and what they answered, to be held against the truth when no clock runs any more.
+/// The inputs and answers of timed batches, to be checked after the measurement.
 ///
-/// An answer is a digest of all that the batch read, which the loop adds up in any case, or a count: the truth costs
-/// the measured loop nothing. What was asked is kept until then, since an oracle that read its rows between two batches
-/// would push those of the engine out of the caches.
+/// An answer is a digest of everything the batch read, which the loop computes in any case, or a count: the check costs
+/// no measured time. Inputs are kept until then, since an oracle that reads its rows between two batches would evict
+/// those of the engine from the caches.
 struct TimedAnswers<Asked, Answer: Equatable> {
     private var batches: [(asked: Asked, answer: Answer)] = []
 
     mutating func note(_ asked: Asked, _ answer: Answer) { batches.append((asked, answer)) }
 
-    /// One trial for all batches, which tells of the first one that is wrong.
+    /// One trial for all batches, which names the first wrong one.
     func judge(_ name: String, _ report: CaseReport, expected: (Asked) -> Answer) {
         var wrong: (place: Int, expected: Answer, got: Answer)?
         var wrongCount = 0
@@ -32,8 +32,8 @@ struct TimedAnswers<Asked, Answer: Equatable> {
     }
 }
 
-/// Counts passes that have one right answer each, and keeps the first other one. A comparison for each pass over a
-/// table is all that it costs.
+/// Counts passes that have the same right answer, and keeps the first wrong one. It costs one comparison per pass over
+/// a table.
 struct PassAnswers<Answer: Equatable> {
     private var count = 0
     private var wrongCount = 0
@@ -51,7 +51,7 @@ struct PassAnswers<Answer: Equatable> {
         firstWrong = firstWrong ?? (count, expected, got)
     }
 
-    /// One trial for all passes, which tells of the first one that is wrong.
+    /// One trial for all passes, which names the first wrong one.
     func judge(_ name: String, _ report: CaseReport) {
         let detail = firstWrong.map { wrong in
             "\(wrongCount) of \(count) timed passes are wrong, the first is number \(wrong.pass): "

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Walks along links from every row: in the order of the rows, at random, and against their direction.
+/// Follows links from every row: in the order of the rows, at random, and backwards.
 struct Traverse: Scenario {
     let slug = "traverse"
     let family = Family.workload

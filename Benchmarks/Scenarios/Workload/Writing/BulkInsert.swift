@@ -2,11 +2,11 @@ import Harness
 import Measuring
 import RunRecords
 
-/// All rows of a data set in one durable transaction, into an empty database, some times over.
+/// Inserts all rows of a data set in one durable transaction, into an empty database, several times.
 struct BulkInsert: Scenario {
     let slug = "bulk-insert"
     let family = Family.workload
-    let question = "How fast does a large transaction go in, and how much room does a row take?"
+    let question = "How fast is a large insert transaction, and how much space does a row take?"
     let requires: Set<Capability> = [.tables]
     let defaultDataset: String? = "people"
     let parameters = [
@@ -44,8 +44,8 @@ struct BulkInsert: Scenario {
             last = location
         }
         guard let last else { return }
-        // To the acknowledgement, when the rows are durable; and until nothing is left to be written back, which some
-        // engines do before the one and some before the other.
+        // To the acknowledgement, when the rows are durable; and to the end of all write-back, which some engines do
+        // before the acknowledgement and some after it.
         for (label, seconds) in [("", seconds.sorted()), ("with close", secondsWithClose.sorted())] {
             report.add(
                 .rowsPerSecond, Double(rows) / max(seconds[seconds.count / 2], 1e-9), statistic: "median",

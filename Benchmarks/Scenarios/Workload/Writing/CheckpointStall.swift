@@ -2,11 +2,11 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The longest wait of a commit while the engine brings its log back to the file by itself.
+/// The longest commit while the engine's own checkpoint or flush runs.
 ///
-/// Transactions of random updates go on until the engine's files show a write-back (``Engine/writeBackMarks(at:)``), so
-/// that the figure never stands for commits that met none. The disk alone is asked the same question as often, partly
-/// before and partly after: its longest wait is no engine's fault.
+/// Transactions of random updates continue until the engine's files show a write-back (``Engine/writeBackMarks(at:)``),
+/// so that the figure never describes commits without one. The same number of raw writes and syncs is timed, partly
+/// before and partly after: their longest wait is the disk's, not the engine's.
 struct CheckpointStall: Scenario {
     let slug = "checkpoint-stall"
     let family = Family.workload
@@ -24,7 +24,7 @@ struct CheckpointStall: Scenario {
         SampledContent.parameter,
     ]
 
-    /// Before the clock starts: the first ones find no log yet.
+    /// Before the clock starts: the first transactions create the log.
     private static let warmUp = 10
 
     func fixture(for test: Case) -> FixtureRequest? { .changing(test) }

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// One-row insert transactions, each durable before the next begins; the limit of the disk is measured around them.
+/// One-row insert transactions, each durable before the next begins; the disk's own limit is measured before and after.
 struct Commit: Scenario {
     let slug = "commit"
     let family = Family.workload

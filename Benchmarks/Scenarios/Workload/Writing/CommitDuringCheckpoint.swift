@@ -5,7 +5,7 @@ import RunRecords
 
 /// One-row commits while large transactions in between keep the engine's checkpoints, flushes or compactions going.
 ///
-/// The large ones are not timed: what is timed is a small commit that meets their aftermath.
+/// Only the small commits are timed, which are affected by the work that the large ones leave.
 struct CommitDuringCheckpoint: Scenario {
     let slug = "commit-during-checkpoint"
     let family = Family.workload

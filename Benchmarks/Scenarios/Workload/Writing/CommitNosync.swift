@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// One-row insert transactions that need not survive a power cut: what a commit costs without the disk.
+/// One-row insert transactions that need not survive a power failure: the cost of a commit without the disk.
 struct CommitNosync: Scenario {
     let slug = "commit-nosync"
     let family = Family.workload

@@ -1,11 +1,11 @@
 import Harness
 import RunRecords
 
-/// Every second row deleted in one transaction.
+/// Deletes every second row in one transaction.
 struct DeleteHalf: Scenario {
     let slug = "delete-half"
     let family = Family.workload
-    let question = "How fast do rows go, and what does the file keep of them?"
+    let question = "How fast are rows deleted, and how much of their space does the file keep?"
     let requires: Set<Capability> = [.tables, .deletions]
     let layers: Set<Layer> = [.storage, .objects]
     let defaultDataset: String? = "people"

@@ -2,13 +2,13 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Rows with links to each other, of which those go that a question finds, and the links to them.
+/// Deletes the rows that a query finds, and the links of other rows to them.
 ///
-/// A violation: a row that is left, one that is gone with them, or a link to a row that is gone.
+/// A violation: a row that should be deleted and is not, one that should not and is, or a link to a deleted row.
 struct DeleteMatching: Scenario {
     let slug = "delete-matching"
     let family = Family.workload
-    let question = "How fast do the rows go that a question finds, with the links to them?"
+    let question = "How fast are the rows deleted that a query finds, with the links to them?"
     let requires: Set<Capability> = [.probes]
     let layers: Set<Layer> = [.objects]
     let parameters = [

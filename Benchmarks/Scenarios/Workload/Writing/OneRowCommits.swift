@@ -8,9 +8,9 @@ struct OneRowCommits {
     let context: CaseContext
     let isPrepared: Bool
     let count: Int
-    /// Compares a sample of the rows afterwards instead of all: for prepared databases that are large.
+    /// Compares a sample of the rows afterwards instead of all: for large prepared databases.
     var isSampled = false
-    /// Off where a commit is so fast that a clock at both ends would show.
+    /// Off where a commit is so fast that reading the clock twice would show.
     var isTimed = true
 
     struct Result {
@@ -27,7 +27,7 @@ struct OneRowCommits {
         let warmUp = PeopleDataset.persons(chunks.end..<(chunks.end + max(1, min(1_000, count / 20))))
         let session = try context.open(location, as: (any TableSession).self)
         if !isPrepared { try session.create(try PeopleRows.noRows()) }
-        // The first commits of a session pay for what later ones find there: a log, a prepared statement.
+        // The first commits of a session create what later ones use: a log, a prepared statement.
         _ = try session.insertEach(warmUp, latency: nil)
 
         try around()

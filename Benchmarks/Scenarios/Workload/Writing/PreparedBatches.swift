@@ -1,7 +1,7 @@
 import Measuring
 import RunRecords
 
-/// Times batches whose input is made before the clock starts: for operations that go through different data each time.
+/// Times batches whose input is made before the clock starts: for operations that use other data each time.
 struct PreparedBatches {
     /// Nanoseconds per operation of each batch, ascending.
     let nanoseconds: [Double]
@@ -12,7 +12,7 @@ struct PreparedBatches {
 
     /// Finds a batch of at least a millisecond by doubling (the warm-up), then measures `batches` of that size.
     ///
-    /// `prepare(n, batch)` makes the input of n operations; no two batches need the same. `maximum` bounds n.
+    /// `prepare(n, batch)` makes the input of n operations; inputs of batches may differ. `maximum` bounds n.
     /// `answered` gets the answer of each batch, those of the warm-up too, while no clock runs.
     /// Stops early, after three batches, when they have taken a second or when `isOverBudget` says so.
     static func measure<Input, Answer>(
@@ -34,7 +34,7 @@ struct PreparedBatches {
         var nanoseconds: [Double] = []
         while true {
             let elapsed = try time()
-            // What takes long needs no warm-up that is thrown away.
+            // A long batch needs no separate warm-up: count it.
             if elapsed >= 50_000_000 { nanoseconds.append(Double(elapsed) / Double(operations)) }
             guard elapsed < BatchTimer.minimumBatchNanoseconds, operations < maximum else { break }
             operations = min(maximum, operations * 2)

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Transactions of many random updates, with none, one or twenty versions pinned: speed, bytes to the disk, size.
+/// Transactions of many random updates, with no, one or twenty versions pinned: speed, bytes to the disk, size.
 struct UpdateBatch: Scenario {
     let slug = "update-batch"
     let family = Family.workload

@@ -1,4 +1,4 @@
-/// 95 % reads of what was inserted last, 5 % inserts.
+/// 95 % reads of the most recently inserted rows, 5 % inserts.
 struct YCSBReadLatest: YCSBScenario {
     let slug = "ycsb-d"
     let question = "How fast is what was inserted last read again (YCSB D)?"

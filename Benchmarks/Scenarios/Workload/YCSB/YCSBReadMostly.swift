@@ -1,6 +1,6 @@
 /// 95 % reads, 5 % updates.
 struct YCSBReadMostly: YCSBScenario {
     let slug = "ycsb-b"
-    let question = "How do engines bear reads with few updates between (YCSB B)?"
+    let question = "How fast are reads with few updates between them (YCSB B)?"
     let mix = KeyedMix.b
 }

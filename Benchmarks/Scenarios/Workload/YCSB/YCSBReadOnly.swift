@@ -1,6 +1,6 @@
-/// Reads alone.
+/// Only reads.
 struct YCSBReadOnly: YCSBScenario {
     let slug = "ycsb-c"
-    let question = "How fast are single rows read when nobody writes (YCSB C)?"
+    let question = "How fast are single rows read without writers (YCSB C)?"
     let mix = KeyedMix.c
 }

@@ -4,9 +4,9 @@ import RunRecords
 
 /// One of YCSB's core workloads, as a closed loop or as an open one.
 ///
-/// A closed loop has as many clients as threads: each sends its next request when the one before is answered, and a
-/// pause of the engine costs one slow request. An open loop sends requests at a rate, as users do who know nothing of
-/// each other: `rate`, or a share of what the engine can take at most (`load`), which the case finds out first.
+/// A closed loop has as many clients as threads: each sends its next request when the last one is answered, and a pause
+/// of the engine costs one slow request. An open loop sends requests at a rate, as independent users do: `rate`, or a
+/// share of the engine's largest rate (`load`), which the case determines first.
 protocol YCSBScenario: Scenario {
     var mix: KeyedMix { get }
 }
@@ -31,7 +31,7 @@ extension YCSBScenario {
         test.integer("operations") < test.integer("threads") ? "operations needs at least one per thread" : nil
     }
 
-    /// A slow answer is no wrong one.
+    /// A slow answer is not a wrong one.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome == .hung ? .boundedWait : nil }
 
     func fixture(for test: Case) -> FixtureRequest? { .changing(test) }
@@ -53,7 +53,7 @@ extension YCSBScenario {
         }
         context.require(load.done, "no request was answered")
         report.note("\(load.done) requests, digest \(String(load.digest, radix: 16))")
-        // How many a search needs is no choice of the seed.
+        // The number of requests of a search is not determined by the seed.
         if try !isOpen || context.text("saturation") != "search" {
             report.add(.operations, Double(load.done), statistic: "count")
         }

@@ -23,7 +23,7 @@ final class Database {
         return open
     }
 
-    /// Letting go of the last Realm of a file closes it.
+    /// Releasing the last Realm of a file closes it.
     func close() { open = nil }
 
     func load(_ people: People) throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds threads back until all of them are there. Guarded by its condition.
+/// A barrier that holds threads until all have arrived. Guarded by its condition.
 final class Rendezvous: @unchecked Sendable {
     private let condition = NSCondition()
     private var missing: Int
@@ -16,8 +16,8 @@ final class Rendezvous: @unchecked Sendable {
     }
 }
 
-/// A thread that inserts rows of its own. `@unchecked Sendable`: what it writes is read after `wait`, which the
-/// semaphore orders after it.
+/// A thread that inserts rows of its own. `@unchecked Sendable`: its results are read after `wait`, which the semaphore
+/// orders after the writes.
 final class Lane: @unchecked Sendable {
     private let path: String
     private let request: Request

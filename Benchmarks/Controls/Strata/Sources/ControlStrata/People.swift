@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// Rows as the data set `people` of the harness defines them: each value follows from the id alone.
+/// Rows as the data set `people` of the harness defines them: each value is derived from the id alone.
 struct People {
     let ids: Range<Int>
     let names: [String]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The command line; the same words as those of the programs in C.
+/// The command line, with the same options as the programs in C.
 struct Request {
     var workload = ""
     var directory = ""
@@ -42,7 +42,7 @@ struct Request {
         case "--durability": durability = Self.choice(word, value, ["full", "periodic", "none"])
         case "--file": isPrepared = Self.choice(word, value, ["empty", "prepared"]) == "prepared"
         case "--snapshot": isSnapshotEach = Self.choice(word, value, ["batch", "each"]) == "each"
-        // One writer at a time, in the order in which they asked: there is nothing else to choose.
+        // Writers always run one at a time, in the order of their requests: there is no other mode.
         case "--writers": _ = Self.choice(word, value, ["serialized", "busy"])
         case "--seed":
             guard let number = UInt64(value) else { Self.wrong("\(word) needs a whole number, not \(value)") }

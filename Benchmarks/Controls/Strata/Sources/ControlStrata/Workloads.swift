@@ -1,6 +1,6 @@
 import Foundation
 
-/// The workloads that the programs in C have as well: the same batches, warm-up and counting.
+/// The same workloads as the programs in C: the same batches, warm-up and counting.
 struct Workloads {
     let request: Request
     private var choices: Choices
@@ -39,7 +39,7 @@ struct Workloads {
 
     private var preparedPath: String { "\(request.directory)/prepared-strata-\(request.rows)" }
 
-    /// A process of its own loads the rows: what is measured finds no warm cache.
+    /// A process of its own loads the rows, so that the measured one has no warm cache.
     private func prepared() throws -> String {
         let path = preparedPath
         let done = path + ".done"
@@ -57,7 +57,7 @@ struct Workloads {
         return path
     }
 
-    /// What the process that prepares does.
+    /// The work of the process that prepares.
     private func loadHere() throws {
         let database = try Database(request.directory, request)
         try database.load(People(0..<request.rows))
@@ -147,7 +147,7 @@ struct Workloads {
 
     private mutating func keys(_ count: Int) -> [Int] { (0..<count).map { _ in choices.below(request.rows) } }
 
-    /// Doubled until a batch takes a millisecond, then up to `most` of that size, three at the least, in a second.
+    /// Doubled until a batch takes a millisecond, then up to `most` of that size, at least three, within a second.
     private func batches(
         from first: Int, maximum: Int, most: Int, _ time: (Int) -> UInt64
     ) -> (median: Double, operations: Int) {
@@ -237,8 +237,8 @@ struct Workloads {
         report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
     }
 
-    /// What Assay does before it times an open: what is linked is mapped, and the caches of the processor hold nothing of the
-    /// database and the engine, however lately a process before this one ran the same code.
+    /// As Assay does before it times an open: linked files are mapped, and the caches of the processor contain nothing
+    /// of the database and the engine, even if a process just before this one ran the same code.
     private func prepareProcess() {
         if let list = fopen("/proc/self/maps", "r") {
             var line = [CChar](repeating: 0, count: 8192)
@@ -252,7 +252,7 @@ struct Workloads {
         munmap(memory, bytes)
     }
 
-    /// Where the line is one of a private mapping of a file.
+    /// Where the line describes a private mapping of a file.
     private func mapPages(of line: [CChar]) {
         let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             .split(separator: " ")
@@ -264,7 +264,7 @@ struct Workloads {
         madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), advice)
     }
 
-    /// Of a database that `prepare` made: from the call that opens it to the first value.
+    /// On a database made by `prepare`: from the call of open to the first value.
     private mutating func openAndRead() throws {
         let key = choices.below(request.rows)
         prepareProcess()
