@@ -77,14 +77,16 @@ struct AllocationCounterTests {
             var threads: [pthread_t] = []
             for _ in 0..<50 {
                 var thread = pthread_t()
-                let status = pthread_create(&thread, nil, { _ in
-                    free(malloc(24))
-                    free(calloc(3, 8))
-                    free(realloc(malloc(8), 4_096))
-                    var aligned: UnsafeMutableRawPointer?
-                    if posix_memalign(&aligned, 64, 128) == 0 { free(aligned) }
-                    return nil
-                }, nil)
+                let status = pthread_create(
+                    &thread, nil,
+                    { _ in
+                        free(malloc(24))
+                        free(calloc(3, 8))
+                        free(realloc(malloc(8), 4_096))
+                        var aligned: UnsafeMutableRawPointer?
+                        if posix_memalign(&aligned, 64, 128) == 0 { free(aligned) }
+                        return nil
+                    }, nil)
                 try #require(status == 0)
                 threads.append(thread)
             }

@@ -34,7 +34,9 @@ struct HashTests {
     @Test("equal values have equal hashes, and of a number each bit counts")
     func bits() {
         var hasher = RecordHash(RecordModel("A", key: "id", [RecordField("a", .real, isOptional: true)]))
-        let numbers = [0.0, -0.0, .nan, Double(nan: 1, signaling: false), 5e-324, 0.1, 0.1.nextUp, .infinity]
+        let numbers = [
+            0.0, -0.0, .nan, Double(nan: 1, signaling: false), Double.leastNonzeroMagnitude, 0.1, 0.1.nextUp, .infinity,
+        ]
         let values =
             [FieldValue.null, .integer(0), .text(""), .data(Data())] + numbers.flatMap { [.real($0), .date($0)] }
         #expect(Set(values.map { hasher.hash([$0]) }).count == values.count)

@@ -102,7 +102,7 @@ struct RunCommand: Command {
         // Last of all: its last line is the answer.
         do {
             try Output.write(ReportFiles.summary(run, arguments))
-        } catch where error.isClosedPipe {
+        } catch  where error.isClosedPipe {
             // The run counts, and its files are written; that its text was not read to the end changes nothing.
         }
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
@@ -306,7 +306,8 @@ struct RunCommand: Command {
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
         #endif
         if AllocationCounter() == nil {
-            header.notBuilt.append(NotBuilt(name: "allocation counts", remedy: "a build for glibc, without a sanitizer"))
+            header.notBuilt.append(
+                NotBuilt(name: "allocation counts", remedy: "a build for glibc, without a sanitizer"))
         }
     }
 

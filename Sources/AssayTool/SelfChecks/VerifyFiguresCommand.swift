@@ -19,7 +19,8 @@ struct VerifyFiguresCommand: Command {
     ]
     let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 the programs are not built"
     let options = [
-        OptionSpecification("--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
+        OptionSpecification(
+            "--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
         OptionSpecification("--only", value: "ENGINE,..", "only these engines"),
         OptionSpecification("--workload", value: "NAME,..", "only these workloads"),
         OptionSpecification("--rows", value: "N", "rows of the data (200000)"),

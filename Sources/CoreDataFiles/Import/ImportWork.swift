@@ -188,8 +188,11 @@
                     var rest = try ListSource.filled(position, list, transaction.view)
                     while let (owner, wanted) = try source.next() {
                         // Lists of a first import are empty, unless an earlier run got here.
-                        let known = rest.remove(owner) == nil ? [] : try ImportTarget.list(
-                            transaction.view, position, RowKey(owner), list)
+                        let known =
+                            rest.remove(owner) == nil
+                            ? []
+                            : try ImportTarget.list(
+                                transaction.view, position, RowKey(owner), list)
                         if known == wanted { continue }
                         // The application has deleted it, and the store's history says nothing of it.
                         if known.isEmpty, try transaction.view.locate(position, RowKey(owner)) == nil {
