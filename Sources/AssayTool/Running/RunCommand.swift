@@ -100,12 +100,17 @@ struct RunCommand: Command {
         let isStopped = Interruption.isRequested && !run.isFinished
         if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
         // Last of all: its last line is the answer.
-        do {
-            try Output.write(ReportFiles.summary(run, arguments))
-        } catch  where error.isClosedPipe {
-            // The run counts, and its files are written; that its text was not read to the end changes nothing.
-        }
+        try Self.write(ReportFiles.summary(run, arguments))
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
+    }
+
+    /// The run counts, and its files are written: that its text was not read to the end changes nothing.
+    private static func write(_ text: String) throws {
+        do {
+            try Output.write(text)
+        } catch {
+            if !error.isClosedPipe { throw error }
+        }
     }
 
     /// The budget is shared out among the cases alone.
