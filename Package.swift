@@ -203,7 +203,8 @@ let package = Package(
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
         tests("CoreDataFilesTests", ["CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
-        tests("StrataToolTests", ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+        tests(
+            "StrataToolTests", ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Commands"]),
         tests("MeasuringTests", ["Seeds", "Measuring"]),

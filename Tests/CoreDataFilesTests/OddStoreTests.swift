@@ -35,7 +35,8 @@
             let maker = try StoreMaker(
                 folder.store, CoreDataModel(entities: [empty, size], origin: .modelFile), cachesModel: cachesModel)
             try maker.insert(
-                "Größe", [
+                "Größe",
+                [
                     ("Z_ID", .integer(7)), ("ZCLASS", .text("\u{0}")), ("ZÉTÉ", .real(-0.0)), ("ZPK", .text("p")),
                     ("ZOPT", .integer(1)), ("ZDATA_2", .data([0])),
                 ])
@@ -61,7 +62,8 @@
             let maker = try StoreMaker(folder.store, CoreDataModel(entities: entities, origin: .modelFile))
             for level in 0..<30 {
                 try maker.insert(
-                    "Level\(100 + level)", [
+                    "Level\(100 + level)",
+                    [
                         ("ZOWN\(level)", .text("\(level)")), ("ZNEXT\(level)", .integer(Int64(30 - level))),
                         ("Z1_NEXT\(level)", .integer(Int64(30 - level))),
                     ])

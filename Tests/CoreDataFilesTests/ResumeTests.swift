@@ -25,7 +25,9 @@
             let report = try folder.importing {
                 $0.rowsPerBatch = 50
                 $0.afterBatch = {
-                    let moment = moments.withLock { $0 += 1; return $0 }
+                    let moment = moments.withLock {
+                        $0 += 1; return $0
+                    }
                     let copy = path + "/moment\(moment)"
                     do {
                         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)

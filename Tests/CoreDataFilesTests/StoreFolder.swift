@@ -123,7 +123,8 @@
             try maker.insert("Letter", [("ZTITLE", .text("last"))])
             try maker.insert("Tag", [("ZNAME", .text("red"))])
             try maker.insert("Tag", [("ZNAME", .text("blue"))])
-            try maker.insert("Cover", [("ZIMAGE", .data([1, 2, 3])), ("ZNOTE", .integer(1)), ("Z4_NOTE", .integer(6))])
+            try maker.insert(
+                "Cover", [("ZIMAGE", .data([1, 2, 3])), ("ZNOTE", .integer(1)), ("Z4_NOTE", .integer(6))])
             try maker.insert(
                 "Attachment", [("ZNAME", .text("a.pdf")), ("ZNOTE", .integer(2)), ("Z4_NOTE", .integer(5))])
             try maker.file.run(

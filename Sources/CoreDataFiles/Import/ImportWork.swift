@@ -183,8 +183,11 @@
                     var rest = try ListSource.filled(position, list, transaction.view)
                     while let (owner, wanted) = try source.next() {
                         // Lists of a first import are empty, unless an earlier run got here.
-                        let known = rest.remove(owner) == nil ? [] : try ImportTarget.list(
-                            transaction.view, position, RowKey(owner), list)
+                        let known =
+                            rest.remove(owner) == nil
+                            ? []
+                            : try ImportTarget.list(
+                                transaction.view, position, RowKey(owner), list)
                         if known == wanted { continue }
                         try assign(wanted, position, owner, list, transaction)
                         if inBatches { try commitBatch(wanted.count, &transaction) }

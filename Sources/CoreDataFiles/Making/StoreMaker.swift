@@ -31,8 +31,9 @@
             // A store that is made anew needs no syncs.
             try file.run("PRAGMA synchronous = OFF")
             try file.run("BEGIN")
-            try file.run("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
-                + "Z_MAX INTEGER)")
+            try file.run(
+                "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
+                    + "Z_MAX INTEGER)")
             try file.run("CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
             try file.run("CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
             try file.run("INSERT INTO Z_METADATA VALUES (1, '\(uuid)', NULL)")
@@ -82,8 +83,11 @@
                         if model.entities.contains(where: { $0.superName == link.target }) {
                             columns.append("Z\(numbers[link.target] ?? 0)_\(column.dropFirst()) INTEGER")
                         }
-                        if inverse(of: link)?.isOrdered == true { columns.append("Z_FOK_\(column.dropFirst()) "
-                            + "INTEGER") }
+                        if inverse(of: link)?.isOrdered == true {
+                            columns.append(
+                                "Z_FOK_\(column.dropFirst()) "
+                                    + "INTEGER")
+                        }
                     }
                 }
                 try file.run("CREATE TABLE \(table(of: name)) (\(columns.joined(separator: ", ")))")

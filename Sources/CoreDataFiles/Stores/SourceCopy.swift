@@ -55,7 +55,8 @@
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(
-                    .failure, "\(folder): \(String(cString: strerror(errno))); name a --to in a folder that may be "
+                    .failure,
+                    "\(folder): \(String(cString: strerror(errno))); name a --to in a folder that may be "
                         + "written")
             }
             do throws(CoreDataError) {
@@ -65,8 +66,10 @@
                 if journalSize > 0 { try Self.copy(source + "-journal", folder + "/store-journal") }
                 try Self.refuseOpen(source)
                 guard before == Self.marks(source) else {
-                    throw CoreDataError(.inUse, "\(source) was written while it was copied: try again when it is "
-                        + "closed")
+                    throw CoreDataError(
+                        .inUse,
+                        "\(source) was written while it was copied: try again when it is "
+                            + "closed")
                 }
                 let header = try ModelSources.bytes(folder + "/store", first: 100)
                 guard header.count == 100 else { throw CoreDataError(.inUse, "\(source) became shorter: try again") }
@@ -215,7 +218,8 @@
             do { free = try POSIXFileSystem().availableBytes(beside: place) } catch { free = nil }
             guard let free, free < bytes else { return }
             throw CoreDataError(
-                .noSpace, "\(what) needs \(bytes >> 20) MiB beside \(place), and \(free >> 20) MiB are free: make "
+                .noSpace,
+                "\(what) needs \(bytes >> 20) MiB beside \(place), and \(free >> 20) MiB are free: make "
                     + "room, or name another --to")
         }
 

@@ -31,8 +31,10 @@
             }
             let metadata = try file.statement("SELECT Z_UUID FROM Z_METADATA LIMIT 1")
             guard try metadata.step(), metadata.kind(0) == .text else {
-                throw CoreDataError(.unknownShape, "\(file.path): Z_METADATA has no Z_UUID, which keys of rows begin "
-                    + "with")
+                throw CoreDataError(
+                    .unknownShape,
+                    "\(file.path): Z_METADATA has no Z_UUID, which keys of rows begin "
+                        + "with")
             }
             uuid = metadata.text(0)
             (entities, systemEntities) = try Self.entities(file)
