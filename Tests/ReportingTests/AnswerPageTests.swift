@@ -157,8 +157,14 @@ struct AnswerPageTests {
         #expect(map.contains("title=\"the engine cannot be asked\""))
     }
 
-    @Test("every outcome is one of six words")
+    @Test("every verdict is one of five words, every outcome one of six")
     func outcomes() {
+        let words = Verdict.allCases.map { Standing.judged($0).shown.rawValue }
+        #expect(
+            words == [
+                "kept", "broken", "broken", "unprotected", "skipped", "skipped", "unanswered", "unanswered",
+                "unanswered",
+            ])
         #expect(ShownOutcome.allCases.count == 6)
         for outcome in Outcome.allCases { #expect(ShownOutcome(outcome).isBad == !outcome.isHonest) }
         #expect(ShownOutcome.allCases.allSatisfy { !$0.rawValue.contains(" ") && !$0.explanation.isEmpty })
