@@ -7,7 +7,7 @@ struct BashCompletion {
         let commands = (table.entries.map(\.name) + ["help", "--help", "--version"]).joined(separator: "\n")
         return """
             # Completion of \(name) for bash, made by `\(name) completion bash`.
-            # Candidates are the lines of $1. Where $3 is list, those behind the last comma of the word $2 are asked for.
+            # Candidates are the lines of $1. Where $3 is list, those behind the last comma of $2 are asked for.
             _\(name)_offer() {
                 local word=$2 before='' IFS=$'\\n'
                 if [ "$3" = list ] && [ "${word%,*}" != "$word" ]; then before="${word%,*},"; word=${word##*,}; fi

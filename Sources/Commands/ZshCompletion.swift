@@ -4,6 +4,8 @@ struct ZshCompletion {
 
     var text: String {
         let name = table.program
+        let entries = table.entries.map { "            \(quoted("\($0.name):\(colonless($0.summary))"))" }
+            .joined(separator: "\n")
         return """
             #compdef \(name)
             # Completion of \(name) for zsh, made by `\(name) completion zsh`.
@@ -17,7 +19,7 @@ struct ZshCompletion {
                 if (( CURRENT == 2 )); then
                     local -a commands
                     commands=(
-            \(table.entries.map { "            \(quoted("\($0.name):\(colonless($0.summary))"))" }.joined(separator: "\n"))
+            \(entries)
                     )
                     _describe -t commands command commands
                     return

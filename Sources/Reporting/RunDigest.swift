@@ -240,8 +240,8 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// What the machine had beside the run, and libraries of whose speed nothing is claimed, for a page: the claims that
-    /// are made bear it, so it stands with them and not above the verdict.
+    /// What the machine had beside the run, and libraries of whose speed nothing is claimed, for a page: it qualifies
+    /// the claims that are made, so it stands with them and not above the verdict.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
     /// The other warnings: they cast doubt on all that follows.

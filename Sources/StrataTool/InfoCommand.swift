@@ -42,7 +42,8 @@ struct InfoCommand: Command {
             "  file        \(readable(found.fileBytes))",
             "  live        \(readable(found.liveBytes))",
             "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %)\(Self.places(found))",
-            "  schema      version \(found.schema.userVersion), \(counted(found.schema.tables.count, "class", "classes"))",
+            "  schema      version \(found.schema.userVersion), "
+                + counted(found.schema.tables.count, "class", "classes"),
         ]
         for (table, sizes) in zip(found.schema.tables, found.tables) {
             lines += [

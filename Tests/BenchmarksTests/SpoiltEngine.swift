@@ -18,7 +18,8 @@ struct SpoiltEngine: Engine {
 
     var name: String { base.name }
     var version: String { base.version }
-    var capabilities: Set<Capability> { base.capabilities }
+    /// Its session has no role for transactions of single steps.
+    var capabilities: Set<Capability> { base.capabilities.subtracting([.transactions]) }
     var promises: [Promise] { base.promises }
     func settings(for durability: DurabilityClass) -> EngineSettings { base.settings(for: durability) }
     func files(at location: DatabaseLocation) -> [DatabaseFile] { base.files(at: location) }

@@ -51,6 +51,16 @@ func trimmed(_ path: String) -> String {
 enum ReportFiles {
     static let markdown = OptionSpecification("--markdown", "print the summary as Markdown, to paste")
 
+    /// Prints the summary. The run counts, and its files are written: that its text was not read to the end changes
+    /// nothing.
+    static func writeSummary(_ run: Run, _ arguments: Arguments) throws {
+        do {
+            try Output.write(summary(run, arguments))
+        } catch {
+            if !error.isClosedPipe { throw error }
+        }
+    }
+
     /// What stands on standard output behind a run.
     static func summary(_ run: Run, _ arguments: Arguments) -> String {
         arguments.has(markdown.name)

@@ -19,8 +19,7 @@ struct RunCommand: Command {
     let examples = [
         CommandExample("run quick", "a first look, in at most two minutes"),
         CommandExample("run faults --engine strata,sqlite", "what broken disks and lost power do to two engines"),
-        CommandExample(
-            "run quick --scenario commit --param commits=2000 --out D", "one scenario, into the directory D"),
+        CommandExample("run quick --scenario commit --param commits=2000 --out D", "one scenario, into directory D"),
         CommandExample("run --resume D", "the cases that D lacks, after an interrupt"),
         CommandExample("run smoke --dry-run", "the cases with their ids; nothing runs"),
     ]
@@ -45,7 +44,7 @@ struct RunCommand: Command {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
-    /// Options that a run that goes on may be given anew.
+    /// Options that a resumed run may be given anew.
     private static let free: Set<String> = [
         "--budget", "--plans", "--resume", "--out", "--dry-run", "--profile", "--markdown",
     ]
@@ -100,17 +99,8 @@ struct RunCommand: Command {
         let isStopped = Interruption.isRequested && !run.isFinished
         if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
         // Last of all: its last line is the answer.
-        try Self.write(ReportFiles.summary(run, arguments))
+        try ReportFiles.writeSummary(run, arguments)
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
-    }
-
-    /// The run counts, and its files are written: that its text was not read to the end changes nothing.
-    private static func write(_ text: String) throws {
-        do {
-            try Output.write(text)
-        } catch {
-            if !error.isClosedPipe { throw error }
-        }
     }
 
     /// The budget is shared out among the cases alone.

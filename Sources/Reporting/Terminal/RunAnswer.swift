@@ -26,11 +26,12 @@ struct RunAnswer {
 
     private func promises(_ counts: VerdictCounts) -> String {
         if counts.cases == 0 { return "no case was run" }
-        if counts.harnessErrors + counts.suspected > 0 {
-            let words = "\(Figure.count(counts.harnessErrors + counts.suspected, "case", gap: " "))"
-            return "the harness failed, or may have, in \(words): no engine is judged by them"
-        }
+        let failed = counts.harnessErrors + counts.suspected
+        let failure =
+            "the harness failed, or may have, in \(Figure.count(failed, "case", gap: " ")): "
+            + "no engine is judged by them"
         guard counts.violations > 0 else {
+            if failed > 0 { return failure }
             let decided = digest.results.filter { $0.verdict != .inconclusive }
             let trials = decided.reduce(0) { $0 + $1.trialCount }
             if decided.isEmpty { return "nothing was decided" }
@@ -46,6 +47,6 @@ struct RunAnswer {
         let names = engines.joined(separator: ", ")
         let known = counts.known == 0 ? "" : " (\(counts.known) known before)"
         let cases = Figure.count(counts.violations, "case", gap: " ")
-        return "\(names) broke a promise in \(cases)\(known)"
+        return "\(names) broke a promise in \(cases)\(known)" + (failed == 0 ? "" : "; " + failure)
     }
 }

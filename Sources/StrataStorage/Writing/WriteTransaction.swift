@@ -43,8 +43,7 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        // A migration at the open of a file has no observer yet; an observer that is added meanwhile compares the
-        // versions.
+        // A migration at the open of a file has no observer yet; one that is added meanwhile compares the versions.
         let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
         changes = ChangeCollector(base.definitions.unchanged, limit: listed)
         view.writer = self
@@ -213,7 +212,6 @@ package final class WriteTransaction {
         try editor(table).use { (editor) throws(StorageError) in try editor.set(key.rawValue, column, CellValue(cell)) }
     }
 
-    /// Records a value that was changed.
     @inline(__always)
     func noteSet(_ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) {
         if isReplay { return }

@@ -121,7 +121,7 @@ private final class FailingFile: FileLayer {
         }
         let message = told.current.first?.message ?? ""
         #expect(told.current.count == 1)
-        #expect(message.contains(durability == .full ? "comes back at the next open" : "may be lost"), "\(message)")
+        #expect(message.contains(durability == .full ? "the next open replays them" : "may be lost"), "\(message)")
         disk.failure.withLock { $0 = .none }
         let found = try ranks(open(durability))
         #expect(found == Array(0..<8) || durability == .none && Array(0..<8).starts(with: found))

@@ -88,7 +88,9 @@ import Testing
         }
         let error = try #require(refusal)
         #expect(error.code == .tooManyVersions && frozen.count == 4)
-        #expect(error.message.contains("maximumNumberOfActiveVersions is 3") && error.message.contains("let go"))
+        #expect(
+            error.message.contains("maximumNumberOfActiveVersions is 3")
+                && error.message.contains("release frozen Realms"))
         #expect(!realm.isInWriteTransaction && realm.objects(Note.self).count == 13)
         #expect(throws: Realm.Error.self) { try realm.write {} }
         frozen.removeAll()

@@ -154,7 +154,8 @@ import Testing
         let expected = [
             "'Person.score' is nil and no Double", "'Person' has no property 'nmae'", "'Home' has no property 'town'",
             "'name' is no object but p1", "'Person.name' is p1, a String, and no Int",
-            "'Person.citySize' expects int", "'Person' has no property 'townSize'", "cannot be changed",
+            "'Person.citySize' expects int", "'Person' has no property 'townSize'",
+            "is read-only; change the new object",
         ]
         #expect(messages.current.count == expected.count)
         for (message, part) in zip(messages.current, expected) {

@@ -21,12 +21,13 @@ struct ScaleSection: ReportPart {
             gallery(Array(drawings), shown: 4, &section)
             fold("How to read it", nil, &section) { details in
                 note(
-                    "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth is how many "
-                        + "times as dear the figure is at the largest size as at the smallest, with the interval over the "
-                        + "rounds; a figure or a growth without an interval was measured too seldom to claim anything. "
-                        + "The exponent is that of the cost as a power of the size n, for what the figure counts: an "
-                        + "operation, or a row of a rate over rows. Where the stretches between neighbouring sizes differ "
-                        + "beyond doubt it is no power, and each stretch has its own.",
+                    "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth "
+                        + "is how many times as dear the figure is at the largest size as at the smallest, with "
+                        + "the interval over the rounds; a figure or a growth without an interval was measured too "
+                        + "seldom to claim anything. The exponent is that of the cost as a power of the size n, "
+                        + "for what the figure counts: an operation, or a row of a rate over rows. Where the "
+                        + "stretches between neighbouring sizes differ beyond doubt it is no power, and each "
+                        + "stretch has its own.",
                     &details)
             }
             fold("Every size and engine", Figure.count(figures.count, "table"), &section) { details in
