@@ -39,8 +39,8 @@ struct BisectCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)",
-            "CASE is a scenario, with what names one case of it, or the id of a case of a plan. What does not build, "
-                + "and what cannot be told from both ends, is skipped.",
+            "CASE is a scenario, with what names one case of it, or the id of a case of a plan. What does not build,",
+            "and what cannot be told from both ends, is skipped.",
         ]
     }
 

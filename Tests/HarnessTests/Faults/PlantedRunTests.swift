@@ -262,7 +262,7 @@ struct PlantedRunTests {
             for line in end.output.split(separator: "\n") { #expect(line.count <= 120, "\(topic): \(line)") }
         }
         let commit = try execute(["list", "commit"]).output
-        #expect(commit.hasPrefix("scenario commit, family workload") && commit.contains("--param threads="))
+        #expect(commit.hasPrefix("scenario commit, family workload") && commit.contains("--param commits="))
         #expect(commit.contains("plans: ") && commit.contains("quick"))
         let names = try execute(["list", "scenarios", "--names"]).output.split(separator: "\n")
         #expect(names.count > 100 && names.allSatisfy { !$0.contains(" ") } && names.contains("commit"))
