@@ -26,7 +26,7 @@ GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -109,6 +109,9 @@ plans: build ## every plan of Benchmarks/Plans by the release build, a line each
 test-client: deps ## packages of their own that use the product Strata from outside: a client, and the examples
 	Tests/Client/check
 	Examples/check
+
+test-model-store: deps ## the same, and the example that leaves a store of Core Data
+	Examples/check ModelStore
 
 known-truths: build ## ask Assay of programs whose right answer is public; those that are not installed are skipped by name. ARGS="--page docs/known-truths.md"
 	Tools/known-truths $(ARGS)
