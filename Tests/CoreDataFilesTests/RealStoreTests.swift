@@ -3,17 +3,10 @@
     import Foundation
     import Testing
 
-    /// Stores that the framework itself wrote, where the environment variable CORE_DATA_STORES names their folder, or
-    /// they stand in `../shared/reference/core-data`.
+    /// Stores that the framework itself wrote, where the environment variable CORE_DATA_STORES names their folder.
     @Suite struct RealStoreTests {
         static let stores: [String] = {
-            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let named = ProcessInfo.processInfo.environment["CORE_DATA_STORES"]
-            let folders = [
-                named, root.appendingPathComponent("../shared/reference/core-data").path,
-            ].compactMap { $0 }
-            guard let folder = folders.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return [] }
+            guard let folder = ProcessInfo.processInfo.environment["CORE_DATA_STORES"] else { return [] }
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             let endings = [".sqlite", ".storedata", ".db"]
             return names.filter { name in endings.contains { name.hasSuffix($0) } }.sorted().map { folder + "/" + $0 }

@@ -10,14 +10,15 @@ import Synchronization
 
 /// Whether turns of writing go round in order among threads, each of which wants the next one.
 ///
-/// Who has the turn looks which of the others have asked for theirs and sleep: these wait. It asks again when its turn
-/// is over, behind them. Where it has its next turn before one of them, it has overtaken that one. No time counts in
-/// this: a thread that the machine does not run has not asked, or is not asleep.
+/// The thread that holds the turn lists the threads that have asked for a turn and sleep: these wait. It asks again at
+/// the end of its turn, behind them. If it gets its next turn before a listed thread, it has overtaken that thread. The
+/// check measures no time: a thread that the machine does not run has not asked, or is not asleep.
 struct WriterTurns {
     private static let turnsOfEach = 60
     /// How long a turn takes, so that the others have asked by its end.
     private static let microseconds: UInt32 = 1_000
-    /// Of hundred turns. A thread may sleep on its way to the queue, for a lock that the engine holds for a moment.
+    /// Overtakings per hundred turns. A thread may sleep on its way to the queue, for a lock that the engine holds for a
+    /// moment.
     private static let allowed = 5
 
     let turns: Int

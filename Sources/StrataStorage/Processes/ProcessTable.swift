@@ -1,8 +1,8 @@
 internal import StrataFiles
 
 // The state that processes with one store open share. Exclusion never depends on it: locks on bytes of the data file
-// exclude, and they are released with their process. The table holds who waits, which version is visible, and which
-// versions are pinned.
+// exclude, and the kernel releases them with their process. The table lists the processes that wait, the visible
+// version, and the pinned versions.
 //
 // Invariants (10 of docs/file-format.md)
 // 1. An opener that has the data file for itself makes the table anew; a process attaches only to a table that a living

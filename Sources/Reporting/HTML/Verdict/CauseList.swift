@@ -12,7 +12,7 @@ struct CauseList: ReportPart {
         if findings.isEmpty { return }
         let causes = findings.reduce(0) { $0 + $1.groups.count }
         if verdict == .unpromised {
-            // It blames no engine: a reader who wants to see it opens it.
+            // Folded, because an outcome that no engine promised to prevent is no engine's fault.
             fold(title, Figure.count(causes, "cause"), &section) { list(findings, &$0) }
             return
         }
