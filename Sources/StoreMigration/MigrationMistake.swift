@@ -12,9 +12,8 @@
         case lostOutboxEntry = "migration-lost-outbox-entry"
         /// An entry comes into the outbox when the first store has its batch, and not before.
         case outboxLate = "migration-outbox-late"
-        /// What waits in the outbox is written after what came later. For the tests of the writer alone: no scenario
-        /// sees it yet.
-        case wrongOrder
+        /// What waits in the outbox is written after what came later.
+        case wrongOrder = "migration-wrong-order"
         /// What is changed after the cut-over is not noted for the way back.
         case changeUnnoted = "migration-change-unnoted"
         /// The hash of a record takes null for 0.

@@ -20,7 +20,7 @@ package struct KeyedArchive: Sendable {
         fileprivate let place: Int
     }
 
-    package var root: Object? { topMembers["root"].flatMap(object) ?? topMembers.values.first.flatMap(object) }
+    package var root: Object? { (topMembers["root"] ?? topMembers.min { $0.key < $1.key }?.value).flatMap(object) }
 
     /// What a member leads to, or nil for null and for what leads nowhere.
     private func object(_ number: Int) -> Object? {
