@@ -17,8 +17,8 @@ struct WriterTurns {
     private static let turnsOfEach = 60
     /// How long a turn takes, so that the others have asked by its end.
     private static let microseconds: UInt32 = 1_000
-    /// Overtakings per hundred turns. A thread may sleep on its way to the queue, for a lock that the engine holds for a
-    /// moment.
+    /// Overtakings per hundred turns. A thread may sleep on its way to the queue, for a lock that the engine holds
+    /// briefly.
     private static let allowed = 5
 
     let turns: Int
