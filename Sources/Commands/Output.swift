@@ -6,7 +6,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Standard output that could not be written: the disk is full, or nobody reads any more.
+/// Standard output that could not be written: the disk is full, or the reader of the pipe has ended.
 package struct OutputError: Error, CustomStringConvertible {
     package let errno: Int32
 

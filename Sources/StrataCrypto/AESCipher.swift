@@ -60,7 +60,7 @@
                 let hasTag = withUnsafeMutableBytes(of: &tag) { bytes in
                     EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, 16, bytes.baseAddress) == 1
                 }
-                // Nothing of what is given can fail; writing bytes that nobody can open again would lose them.
+                // No input makes libcrypto fail here. Continuing would write bytes that no key can decrypt.
                 guard isDone && hasTag else { fatalError("libcrypto could not seal \(plain.count) bytes") }
             }
             return SealTag(UInt64(littleEndian: tag.first), UInt64(littleEndian: tag.second))
@@ -112,7 +112,7 @@
 
     /// Contexts of libcrypto that hold the key, for as many threads as seal at once.
     private final class ContextPool: Sendable {
-        private struct Idle: @unchecked Sendable {  // a context is used by one thread at a time: whoever took it out
+        private struct Idle: @unchecked Sendable {  // only the thread that took a context out uses it
             var contexts: [OpaquePointer] = []
         }
 

@@ -36,6 +36,12 @@ enum StyleRules {
     /// The first letters of those, which stand in few lines.
     private static let unfinishedBeginnings: [StaticString] = ["TO", "FIX", "XX", "HA"]
 
+    /// Words for an actor without a name: a sentence says which thread, process or caller acts. In halves, as above.
+    static let namelessActors: Set<String> = ["who" + "ever", "no" + "body", "some" + "body", "any" + "body"]
+
+    /// The last letters of those.
+    private static let namelessEndings: [StaticString] = ["body", "oever", "BODY", "OEVER"]
+
     /// Where code may be `public`: the product, and what its inlinable read path needs.
     static let publicRooms = ["Sources/Strata/", "Sources/StrataStorage/", "Sources/StoreMigration/", "Tests/Client/"]
 
@@ -52,6 +58,13 @@ enum StyleRules {
                 let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_") }
                 for word in unfinished where words.contains(Substring(word)) {
                     violations.append(Violation(path: file.path, line: index + 1, rule: "a mark of unfinished work"))
+                }
+            }
+            if namelessEndings.contains(where: line.has) {
+                let words = line.split { !$0.isLetter }
+                for word in words where namelessActors.contains(word.lowercased()) {
+                    let rule = "\"\(word)\" is no name of an actor: name the thread, the process or the caller"
+                    violations.append(Violation(path: file.path, line: index + 1, rule: rule))
                 }
             }
             if machineFolders.contains(where: line.has),

@@ -86,7 +86,7 @@ struct StyleTests {
             "let a = try! read()", "_ = try? write()", "    try? write()", "let a = b!", "let a = c as! D",
             "@Test(.timeLimit(.minutes(1))) func a() {}", "public struct A {}",
             "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
-            "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/somebody/x\"",
+            "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/a-user/x\"",
             "func a() {\n" + String(repeating: "    b()\n", count: 60) + "}",
             String(repeating: "let a = 1\n", count: 401),
         ])
@@ -123,6 +123,15 @@ struct StyleTests {
     func emptyName(name: String) {
         let file = Checkout.File(path: "Sources/Harness/Page\(name).swift", text: "")
         #expect(StyleRules.forText(file).count == 1)
+    }
+
+    @Test("an actor without a name is seen in code and prose", arguments: StyleRules.namelessActors.sorted())
+    func namelessActor(word: String) {
+        for text in ["// \(word) waits.", "\(word.capitalized)'s lock", "let a = \"for \(word)\"", "_\(word)_ reads"] {
+            #expect(StyleRules.forText(Checkout.File(path: "docs/a.md", text: text)).count == 1, "\(text)")
+        }
+        let kept = Checkout.File(path: "docs/a.md", text: "everybody's body, \(word)s, whosoever")
+        #expect(StyleRules.forText(kept) == [])
     }
 
     @Test("storage and the fault model have no clock and no randomness of their own")

@@ -37,8 +37,8 @@ enum TypeSizes {
 
     // MARK: Types that were cut into files
 
-    /// Files `Type+More.swift` that stand, by target: where somebody cut a type instead of finding what belongs
-    /// together. A number may fall and never rise. What extends a type of another target is no cut.
+    /// How many files `Type+More.swift` cut a type of their own target, by target. A number may fall and never rise. An
+    /// extension of another target's type does not count.
     static let standingCuts: [String: Int] = [
         "Benchmarks/ModelEngine": 2,
         "Benchmarks/StrataEngine": 7,

@@ -62,7 +62,7 @@ struct ContentOracleTests {
         #expect(!sound.isInconclusive, "\(sound.messages)")
     }
 
-    @Test("a version that nobody lets go of is seen in what is left")
+    @Test("a version that stays pinned is detected by the pages that remain")
     func neverClosed() throws {
         let parameters = ["transactions": "4", "updates": "50"]
         let scenario = try ScenarioRunTests.scenario("pinned-reader")

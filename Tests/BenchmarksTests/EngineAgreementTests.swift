@@ -286,7 +286,7 @@ struct EngineAgreementTests {
     func missing(name: String) throws {
         let set = try DamageDataset().tables(size: 5, seed: Seed(1))
         try Self.withLoaded(name, set) { session, _ in
-            #expect(throws: EngineError.self) { _ = try session.rowCount(table: "Nobody") }
+            #expect(throws: EngineError.self) { _ = try session.rowCount(table: "Missing") }
             let reads = PointReads(table: "DamagePerson", keys: [0], columns: ["nothing"])
             #expect(throws: EngineError.self) { _ = try session.readPoints(reads, latency: nil) }
         }

@@ -120,7 +120,7 @@ struct ObjectScenarioTests {
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.thumbnail?.url += "#" },
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.categories.swapAt(0, 1) },
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.comments.removeAll() },
-                { $0.add(Source(value: ["name": "nobody's"])) },
+                { $0.add(Source(value: ["name": "unreferenced"])) },
             ]
             for (place, change) in changes.enumerated() {
                 realm.beginWrite()

@@ -10,7 +10,7 @@ struct QueryScenarioTests {
     static let slugs = ["query-nulls", "query-aggregates", "query-order", "query-text", "query-links"]
     static let small = ["rows": "300", "queries": "40"]
 
-    @Test("answers are the naive ones, whoever answers", arguments: slugs, ["strata", "sqlite"])
+    @Test("every engine gives the answers of the naive model", arguments: slugs, ["strata", "sqlite"])
     func right(slug: String, engine: String) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario(slug), on: try EnginesUnderTest.engine(engine), parameters: Self.small)

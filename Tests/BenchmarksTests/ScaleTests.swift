@@ -76,7 +76,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("files that nobody changes are linked into a copy, the others are not")
+    @Test("a copy links the files that never change and copies the others")
     func constantFilesAreLinked() throws {
         try EnginesUnderTest.withDirectory { directory in
             let (source, target) = (directory + "/source", directory + "/target")

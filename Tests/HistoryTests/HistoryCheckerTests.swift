@@ -190,7 +190,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(open) == [], "it had not been acknowledged when the reader began")
     }
 
-    @Test("an element twice, and one that nobody appended")
+    @Test("a repeated element, and an element that no transaction appended")
     func wrongElements() throws {
         var twice = HandWrittenHistory()
         twice.add(0, 1...2) { $0.append(0, 1) }
@@ -298,7 +298,7 @@ struct HistoryCheckerTests {
     @Test("an unknown fate raises no alarm, whichever it was")
     func unknownFate() throws {
         var history = HandWrittenHistory()
-        // Seen by one and then by nobody who began before: may have been done late.
+        // One reader saw it, and no reader that began before did: it may have committed late.
         history.add(0, 1...2, .unknown) {
             $0.append(0, 1)
             $0.append(2, 2)

@@ -24,7 +24,7 @@ void run_threads(int fd, int count, int writes) {
     for (int index = 0; index < count; index++) pthread_join(threads[index], NULL);
 }
 
-// The steps of a group, in one order on two threads: whoever's turn it is.
+// Two threads take the steps of a group commit in a fixed order: `turn` is the next step.
 static _Atomic int turn;
 static int log_file;
 
@@ -41,8 +41,8 @@ static void answer(const char *who, struct assay_commit *commit) {
     fflush(stdout);
 }
 
-// The leader writes for both and syncs once; with `later`, somebody has begun to write the next group before either
-// asks. With `lie`, nobody syncs. With `alone`, the follower writes for itself after the sync of the leader.
+// The leader writes for both threads and syncs once. With `later`, writing of the next group has begun before either
+// thread asks. With `lie`, neither thread syncs. With `alone`, the follower writes for itself after the leader's sync.
 struct group {
     bool later, lie, alone;
 };

@@ -108,7 +108,7 @@ struct CommitWitnessTests {
             "open:a:x.log begin write:a:10 fdatasync:a fdatasync:a end", in: directory, after: [failing.path])
         #expect(again.commits == [3], "the kernel has dropped what it could not write: \(again.text)")
 
-        // What somebody else writes and syncs afterwards changes nothing for the one whose write was lost.
+        // A later write and sync by another process does not make up for the lost write.
         let other = try PreloadedProgram.probe(
             "open:a:x.log begin write:a:10 fdatasync:a fork write:a:10 fdatasync:a joined end", in: directory,
             after: [failing.path])
@@ -170,7 +170,7 @@ struct CommitWitnessTests {
         arguments: [
             // The next group has begun to write before these ask, or not.
             ("plain", 1, 1), ("later", 2, 2),
-            // Nobody synced.
+            // Neither thread synced.
             ("lie", 3, 3),
             // The follower wrote for itself, after the leader's sync.
             ("alone", 2, 3),

@@ -19,7 +19,7 @@ struct ProgramTests {
         database.execute("create table people(name)")
         for index in range(50):
             io.assay_commit_begin(commit)
-            database.execute("insert into people values(?)", ("somebody",))
+            database.execute("insert into people values(?)", ("a person",))
             print("commit", io.assay_commit_end(commit))
         """
 

@@ -67,7 +67,7 @@ struct ProgramFaultTests {
         #expect(killed.trials.count { $0.outcome == .survived } == killed.trials.count && killed.trials.count >= 10)
     }
 
-    @Test("a failed write that nobody looks at is found")
+    @Test("a failed write that the program ignores is found")
     func ignored() throws {
         let directory = try TrialDirectory()
         let script = "echo one >{}/rows; echo done"

@@ -26,7 +26,7 @@ struct HistoryTimelineTests {
         #expect(svg.contains("M394 56L696 56"))
     }
 
-    @Test("an end that nobody knows is an arrow")
+    @Test("an unknown end is drawn as an arrow")
     func openEnd() {
         let svg = Markup.build { HistoryTimeline(witness: Self.witness).draw(&$0) }
         #expect(svg.contains("M691 52L696 56L691 60"))

@@ -262,7 +262,7 @@ struct GateTests {
         #expect(try self.report(.sound(), beside: .sound(), [:]).exitStatus == 3)
     }
 
-    @Test("instructions that nobody counted are skipped by name, and alone decide nothing")
+    @Test("instructions that were not counted are skipped by name, and decide nothing by themselves")
     func uncounted() throws {
         var run = CountedRun()
         run.add("commit", ["file_syncs": [31, 31, 31]])

@@ -116,7 +116,7 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(try !one.tryLock(byte: 3, exclusive: true))
         #expect(try one.isLocked(byte: 3))
         try other.unlock(byte: 3)
-        // Its own lock is nobody else's.
+        // A handle does not report its own lock as held.
         #expect(try !one.isLocked(byte: 3))
         #expect(try one.tryLock(byte: 3, exclusive: true))
         #expect(try other.isLocked(byte: 3))

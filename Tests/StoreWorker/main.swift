@@ -292,7 +292,7 @@ func run() throws {
     case "fork-idle":
         let transaction = try change(store, row)
         if forkProcess() != 0 { say(UInt8(ascii: "f")) }
-        // The child is nobody's once its parent is gone: it ends with the store's directory at the latest.
+        // No process waits for the child once its parent is gone: the child ends when the store's directory is removed.
         while !isStopped() && access(path, F_OK) == 0 { usleep(1000) }
         withExtendedLifetime(transaction) {}
         exit(0)

@@ -23,7 +23,7 @@ struct SalvageOracle {
     /// What a lost value reads, by table and column.
     private let missing: [[Value]]
 
-    /// - Parameter path: a store that nobody has open.
+    /// - Parameter path: a store that no process has open.
     init(path: String, model: StoreModel, missing: [[Value]] = SalvageOracle.missingInHistory) throws {
         self.model = model
         self.missing = missing

@@ -181,8 +181,8 @@ struct SalvageTrial {
         if report.isWhole {
             if found != truth { wrong.append("it is called whole and is not") }
             if found != sound.model {
-                // A torn end of the log is all right when the engine itself takes it for one. An older copy of the log
-                // from after the last checkpoint is like one that nobody went on with.
+                // A torn end of the log is fine if the engine itself takes it for one. An older copy of the log, made
+                // after the last checkpoint, looks like a log without later commits.
                 let store = try? Store.open(path: FileImages.path, options: options)
                 let contents = try store.map { try StoreHistory.contents($0.snapshot().view) }
                 try store?.close()

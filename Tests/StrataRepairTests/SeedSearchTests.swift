@@ -43,7 +43,7 @@ import Testing
         #expect(throws: StorageError.unsupportedFormat(path: FileImages.path, version: 1)) { try Self.salvage(bytes) }
     }
 
-    @Test("one node alone vouches for nobody") func single() throws {
+    @Test("one node alone does not prove a file's seed") func single() throws {
         let file = CraftedFile(try FileImages.clean(seed: 9, steps: 20).data)
         let group = try #require(file.nodes.first { $0.reference.is(.group) && $0.reference.pages == 1 })
         var bytes = [UInt8](repeating: 0, count: 4 * 4096)

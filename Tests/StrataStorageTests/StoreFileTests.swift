@@ -22,8 +22,8 @@ import Testing
         return keys
     }
 
-    /// A new store was once renamed over the path, and took the place of the one that another opener worked on.
-    @Test("whoever makes a store never replaces one that is there", arguments: [false, true])
+    /// A new store was once renamed over the path, and replaced the store that another process had just opened.
+    @Test("creating a store never replaces an existing one", arguments: [false, true])
     func lateCreation(inMemory: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

@@ -23,8 +23,7 @@ struct CaseReplay {
         return FileTree.exists(path) && !FileTree.isDirectory(path) || path.hasSuffix(CaseFile.ending)
     }
 
-    /// Exit status: 2 where it failed again, 0 where it does not any more, 3 where nobody can say, 1 where the harness
-    /// failed.
+    /// Exit status: 2 if the case failed again, 0 if it passed, 3 if it was inconclusive, 1 if the harness failed.
     func run(times: Int?) throws -> Int32 {
         let file = read.file
         if read.isEdited {

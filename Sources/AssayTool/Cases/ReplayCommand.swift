@@ -131,7 +131,7 @@ struct ReplayCommand: Command {
         return recorded.verdict == .suspectedHarness && now == .violation
     }
 
-    /// Where the database is to be left; nil where nobody asked.
+    /// Where the trial leaves its database; nil without `--keep`.
     private func kept(_ arguments: Arguments, _ trial: FaultAddress?) throws -> KeptDatabase? {
         guard let path = arguments.value("--keep") else { return nil }
         guard trial != nil else {

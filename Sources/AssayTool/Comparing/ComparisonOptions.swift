@@ -22,8 +22,8 @@ enum ComparisonOptions {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
-    /// Runs such a command: what came of a revision that cannot be used, or of a directory that is somebody else's, is
-    /// said as a wrong argument.
+    /// Runs the body of a comparing command. A revision that cannot be used and a directory that holds other files
+    /// become usage errors.
     static func explained(_ command: String, _ body: () throws -> Int32) throws -> Int32 {
         Interruption.install()
         // What a killed run or comparison left in memory, wherever it ran.
@@ -43,7 +43,7 @@ enum ComparisonOptions {
         }
     }
 
-    /// Gives a directory for files that nobody needs afterwards, in memory where there is room for that.
+    /// Runs `body` with a temporary directory, in memory where there is enough room.
     static func withScratch<Value>(_ body: (String) throws -> Value) throws -> Value {
         let scratch = try ScratchDirectory.make(
             in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)

@@ -48,7 +48,7 @@ struct SidePrograms {
         case .a, .control: result = try a.run(planned, directory: place, seconds: seconds).result
         case .b: result = try b.run(planned, directory: place, seconds: seconds).result
         }
-        // An interruption ends the workers: what comes of them then is nobody's figure.
+        // An interruption ends the workers, so their result is no measurement.
         if Interruption.isRequested { throw ComparisonInterrupted() }
         return result
     }

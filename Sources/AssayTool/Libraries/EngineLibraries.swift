@@ -48,7 +48,7 @@ enum EngineLibraries {
         arguments.all(option).map { FileTree.absolute($0) ?? $0 }
     }
 
-    /// A plan's engines, and those of the libraries: whoever names one wants it to take part.
+    /// Adds the engines of the named libraries to a plan that lists its engines.
     static func add(_ registries: Registries, to plan: inout Plan) {
         guard !plan.engines.isEmpty else { return }
         plan.engines += registries.engines.engines.filter { $0.file != nil }.map { PlanName($0.name) }
@@ -79,7 +79,7 @@ enum EngineLibraries {
                 return (end, try FileTree.readText(files.0), try FileTree.readText(files.1))
             }
         } catch {
-            throw LibraryError(file, "nobody could look into it: \(error)", remedy: "Try again")
+            throw LibraryError(file, "it could not be examined: \(error)", remedy: "Try again")
         }
         let alone = "Alone it is loaded by: " + command.map(ShellWord.quoted).joined(separator: " ")
         switch said.end {

@@ -4,7 +4,7 @@
     import RunHistory
     import RunRecords
 
-    /// From what somebody typed to the figure that is meant.
+    /// Resolves the arguments of `assay trend` to one figure.
     struct TrendSelection {
         let store: HistoryStore
         let path: String

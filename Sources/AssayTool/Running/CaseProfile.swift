@@ -8,8 +8,8 @@ struct CaseProfile {
     private let tool: Profiler.Tool
     private let planned: PlannedCase
 
-    /// nil where nobody asked. Throws before anything is run: for an unknown tool, one that is not installed, and for a
-    /// run of more than one case.
+    /// nil without `--profile`. Throws before any case runs: for an unknown tool, for a tool that is not installed, and
+    /// for a run of more than one case.
     init?(_ arguments: Arguments, of cases: [PlannedCase]) throws {
         guard let name = arguments.value("--profile") else { return nil }
         guard let tool = Profiler.Tool(rawValue: name) else {

@@ -51,7 +51,7 @@ struct ShardSelection {
         return kept
     }
 
-    /// What a shard that has ended still needs: sums of its files, so that whoever merges it knows that they are whole.
+    /// Writes the checksums of a finished shard's files, by which `assay merge` verifies that they are complete.
     static func seal(_ run: Run) throws {
         guard let part = run.header.part, run.isFinished else { return }
         let directory = RunDirectory(path: run.directory)

@@ -56,7 +56,8 @@ struct SelfTestCommand: Command {
             guard !cases.isEmpty else {
                 throw UsageError("no row of Benchmarks/Mistakes is left with these options", command: name)
             }
-            // A scenario that was asked for has to have found something; by a mistake alone nobody is asked.
+            // Every scenario named by --scenario must find a mistake. With --mistake no scenario must: few of them can
+            // see a given mistake.
             let asked = arguments.list("--scenario")
             let judged = arguments.has("--mistake") ? [] : asked.isEmpty ? slugs : asked
             let given = try arguments.unsigned("--lanes").map { Int($0) }

@@ -30,7 +30,7 @@ struct HistoryTimeline {
         let (start, end) = (x(row.start), x(row.end ?? last))
         Drawing.line(&svg, "wh w-behind", start, y, end, y)
         Drawing.line(&svg, "wh w-behind", start, y - 4, start, y + 4)
-        // An end that nobody knows is an arrow: it may lie anywhere behind.
+        // An unknown end is drawn as an arrow: the transaction may have ended at any later time.
         let tip = row.end == nil ? [(end - 5, y - 4), (end, y), (end - 5, y + 4)] : [(end, y - 4), (end, y + 4)]
         svg.open("path", ["class": "wh w-behind", "d": Drawing.path(tip.map { (x: $0.0, y: $0.1) })])
         svg.close("path")

@@ -170,7 +170,7 @@ struct ABRunTests {
         #expect(refused.output.contains("strata is 0.1 on side A and 0.2 on side B"), "\(refused.output)")
     }
 
-    @Test("a directory with somebody's files in it is refused, and they stay")
+    @Test("a directory with foreign files is refused and left as it is")
     func foreignDirectory() throws {
         try FileTree.createDirectory(out)
         try FileTree.writeText(out + "/letter", "dear")
@@ -180,9 +180,9 @@ struct ABRunTests {
         #expect(try FileTree.readText(out + "/letter") == "dear")
     }
 
-    @Test("a directory in which somebody works is refused, and one that holds a comparison is moved aside")
+    @Test("a directory in use is refused, and one that holds a finished comparison is moved aside")
     func claimed() throws {
-        let claim = try RunClaim.take(out, id: "somebody")
+        let claim = try RunClaim.take(out, id: "other")
         let end = try run(program, program, Self.small + Self.allowed)
         #expect(end.status == .exited(1) && end.output.contains("is in use by"), "\(end.output)")
         try claim.end()

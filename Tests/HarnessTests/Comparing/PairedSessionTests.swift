@@ -160,7 +160,7 @@ struct PairedSessionTests {
         #expect(Set(measurements.filter { $0.side == .a }.map(\.place)).count == 3, "they really change")
     }
 
-    @Test("a directory that slows down whoever works in it makes no side slower, whatever the seed", arguments: 0..<40)
+    @Test("with every seed, a slow directory slows both sides equally", arguments: 0..<40)
     func slowPlace(seed: UInt64) throws {
         let session = PairedSession(cases: [Self.test("commit")], pairs: 40, threshold: 0.03, seed: Seed(seed))
         var machine = Figures(random: RandomStream(Seed(seed).derived("machine")))

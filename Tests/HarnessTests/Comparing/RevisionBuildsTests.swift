@@ -104,7 +104,7 @@ struct RevisionBuildsTests {
         #expect(try test.callCount() == 0)
     }
 
-    @Test("what names no commit, no checkout, no compiler and somebody's directory are refused with what helps")
+    @Test("an unknown commit, a missing checkout or compiler and a foreign directory are refused with a remedy")
     func refused() throws {
         try test.commit("First", program: "one")
         let repository = try test.repository()
@@ -138,7 +138,7 @@ struct RevisionBuildsTests {
         let builds = try test.revisionBuilds()
         let kept = try builds.program(of: first) { _ in }
         guard case .taken(let lock) = try DirectoryLock.attempt(test.builds + "/.assay-lock") else {
-            Issue.record("nobody has it")
+            Issue.record("the lock is free")
             return
         }
         #expect(failure { _ = try builds.program(of: second) { _ in } }.contains("another process builds"))

@@ -98,7 +98,7 @@ struct RevisionRunTests {
         let compiler = try #require(Int32(try FileTree.readText(hanging).prefix { $0 != "\n" }))
         #expect(kill(compiler, 0) != 0, "the compiler goes on")
         #expect(!FileTree.exists(out))
-        // The first side is kept, and nobody holds the lock.
+        // The first side's build is kept, and its lock is free.
         let end = try run(["--a-ref", "HEAD~1", "--b-ref", "HEAD~1"] + Self.small)
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
     }

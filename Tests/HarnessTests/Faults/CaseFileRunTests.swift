@@ -115,7 +115,7 @@ struct CaseFileRunTests {
         }
     }
 
-    @Test("a failure of somebody's program is kept with --case, and replayed by its own command")
+    @Test("--case keeps a failure of a user's program, and the file's own command replays it")
     func program() throws {
         let rows = directory.path + "/rows"
         try FileTree.writeText(rows, "rows of a table\n")

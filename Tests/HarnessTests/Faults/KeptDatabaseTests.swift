@@ -50,7 +50,7 @@ struct KeptDatabaseTests {
         #expect(bytes.contains { $0 != 0 })
         let note = try FileTree.readText(kept + "/" + KeptDatabase.note)
         #expect(note.contains(trial) && note.contains(result.test.id) && note.contains("zero-page"))
-        // What was kept is somebody's now.
+        // The kept database now belongs to the user: a second replay must not replace it.
         let again = try replay(result, trial, ["--keep", kept])
         #expect(again.status == .exited(64) && again.output.contains("is not an empty directory"), "\(again.output)")
     }

@@ -114,7 +114,7 @@ struct EngineLibraryTests {
         ("no-class", "function settings is NULL"), ("crash", "by signal 11"), ("exit", "with status 7"),
     ]
 
-    @Test("a library that is none is refused with a remedy and status 64, and ends nobody's process")
+    @Test("a file that is no engine library is refused with a remedy and status 64, and does not crash assay")
     func badLibraries() throws {
         var lines = ["echo text > text.so", "echo 'int x;' > x.c && clang -shared -fPIC -o empty.so x.c", "mkdir dir"]
         func add(_ environment: String, _ command: String) {

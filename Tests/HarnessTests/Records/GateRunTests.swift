@@ -190,7 +190,7 @@ struct GateRunTests {
             assert any(c.get('name').startswith('syncs_per_commit') for c in failed)
             assert all(c.get('time') == '0' for c in cases)
             assert all(c.get('classname').endswith('.strata-storage') for c in failed)
-            # Nobody counted instructions: a budget that covers nothing stands by itself, and is skipped.
+            # No run counted instructions: a budget without a figure is a case of its own, and is skipped.
             alone = [c for c in cases if c.get('classname') == 'budgets']
             assert [c.find('skipped').get('type') for c in alone] == ['skipped']
             assert all('in the baseline' in c.find('failure').get('message') for c in failed)

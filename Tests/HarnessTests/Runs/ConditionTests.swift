@@ -76,7 +76,7 @@ struct ConditionTests {
 
 @Suite("PageCache")
 struct PageCacheTests {
-    @Test("what was dropped is not in memory, and a page that somebody maps stays and is seen")
+    @Test("dropped pages leave the page cache; a mapped page stays, and is reported")
     func drops() throws {
         let directory = try ScratchDirectory.make(in: "/var/tmp")
         defer { try? directory.remove() }
@@ -129,7 +129,7 @@ struct MemoryGroupTests {
         #expect(try FileTree.names(in: group).allSatisfy { !$0.hasPrefix("assay-") })
     }
 
-    @Test("a limit that nobody reached, and one that ended somebody, leave a case inconclusive")
+    @Test("a limit that no process reached, and one that killed a process, leave a case inconclusive")
     func judged() {
         let test = Case(
             scenario: "point-read", family: .workload, engine: "memory", dataset: "", size: 0,

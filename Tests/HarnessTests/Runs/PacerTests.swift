@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// A clock that goes on when somebody sleeps, works, or looks at it.
+/// A clock that advances when the test sleeps, works, or reads it.
 private final class TestClock: PacerClock {
     var time: UInt64 = 1_000_000
     var slept: UInt64 = 0

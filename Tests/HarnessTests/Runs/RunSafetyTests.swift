@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Real runs in directories, limits and file systems that are not as a run would like them.
-@Suite("Runs that hurt nobody", .serialized)
+@Suite("Runs harm no other process", .serialized)
 struct RunSafetyTests {
     private let directory: TestDirectory
     private let shell: ShellProcess
@@ -33,7 +33,7 @@ struct RunSafetyTests {
         try RunDirectory(path: path ?? runPath).load()
     }
 
-    @Test("a directory with somebody's files is refused with status 64, and they stay")
+    @Test("a directory with foreign files is refused with status 64 and left as it is")
     func foreignDirectory() throws {
         try write("p", cases: "{scenario:'planted-pass'}")
         try FileTree.createDirectory(runPath + "/" + "work/thesis")
@@ -98,7 +98,7 @@ struct RunSafetyTests {
         let scratch = try FileTree.names(in: runPath + "/work")
         #expect(scratch.count == 1)
         try FileTree.writeText(runPath + "/" + "work/mine", "mine")
-        // Its worker ends a moment after it: then nobody owns what it left.
+        // The worker ends shortly after the run; from then on no process owns what the run left.
         try waitUntil {
             let end = try shell.run("assay run q.json5 --out other --plans .")
             return try end.status == .exited(0) && inMemory().isDisjoint(with: left)

@@ -4,10 +4,12 @@ import SimulatedDisk
 
 /// Runs a history again and again, each time with another I/O operation made to fail, and looks at what is left.
 ///
-/// What must hold: a transaction whose commit threw is both done and not done until it is read; every acknowledged one,
-/// and every one that anybody saw, is there: to the process that saw the failure if it can read at all, to the next
-/// process, and after a loss of power, whatever of the un-synced work it kept; pinned versions do not change; the next
-/// process works on a disk that works. The same for failures during a recovery.
+/// What must hold, also for failures during recovery:
+/// 1. A transaction whose commit threw may be committed or not, until it is read.
+/// 2. Every transaction that was acknowledged or seen by a reader is there: for the process that saw the failure if it
+///    can read at all, for the next process, and after a loss of power, whatever un-synced work it kept.
+/// 3. Pinned versions do not change.
+/// 4. The next process works once the disk does.
 struct FaultSimulation<Program: SimulatedProgram> {
     let seed: Seed
     let history: ProgramHistory
@@ -115,7 +117,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
 
     /// What was known when the program stopped.
     private struct Outcome {
-        /// Transactions that were acknowledged, or seen by somebody.
+        /// Transactions that were acknowledged, or seen by a reader.
         var acknowledged = 0
         var attempted = 0
         /// How much was kept after so many operations, since the failure.

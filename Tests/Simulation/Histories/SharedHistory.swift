@@ -85,7 +85,7 @@ final class SharedHistory: Sendable {
         if let error = errors.withLock({ $0.first }) { throw Wrong(description: error) }
         let found = made.withLock { $0 }
         let inOrder = try (0..<found.count).map { number in
-            guard let one = found[number + 1] else { throw Wrong(description: "nobody made number \(number + 1)") }
+            guard let one = found[number + 1] else { throw Wrong(description: "no process made number \(number + 1)") }
             return one
         }
         return (inOrder, prepared)

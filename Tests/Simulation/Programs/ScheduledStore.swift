@@ -65,7 +65,7 @@ final class ScheduledStore: Sendable {
         let scheduling = DeterministicScheduling(chooser)
         var settings = SimulatedDisk.Settings(seed: Seed(7))
         settings.beforeOperation = { kind in
-            // Reads change nothing, and nobody waits for them.
+            // Reads change nothing, and no thread waits for them.
             if kind.isRecorded { scheduling.yield(at: "disk") }
         }
         self.scheduling = scheduling
@@ -243,7 +243,7 @@ final class ScheduledStore: Sendable {
         let file = try disk.open(Self.path, .write)
         for page in fresh {
             try file.put(bytes, at: Int64(page * Format.pageSize))
-            // Whoever still reads it has to verify it again.
+            // A reader that still uses the page has to verify it again.
             store.pages.tags[page].store(0, ordering: .relaxed)
         }
         return true

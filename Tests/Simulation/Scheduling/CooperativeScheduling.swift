@@ -24,7 +24,7 @@ final class CooperativeScheduling: Scheduling {
         return true
     }
 
-    /// Time that somebody waits for has passed by then: nobody else runs.
+    /// Every deadline has passed at once: there is no other thread to wait for.
     func deadline(after microseconds: Int) -> Deadline { Deadline(nanoseconds: 0) }
     func remaining(until deadline: Deadline) -> Int { deadline == .never ? .max : 0 }
 
@@ -55,7 +55,7 @@ final class CooperativeScheduling: Scheduling {
     }
 }
 
-/// Nobody else runs: a lock is always free, and who waits lets work run that may bring what is waited for.
+/// There is one thread, so a lock is always free. A waiter runs queued work, which may satisfy its condition.
 private final class CooperativeMonitor: Monitor {
     private let scheduling: CooperativeScheduling
     private let label: String
@@ -76,7 +76,7 @@ private final class CooperativeMonitor: Monitor {
     func wait() {
         unlock()
         let didRun = scheduling.runOne()
-        precondition(didRun, "\(label): waits for what nobody will do")
+        precondition(didRun, "\(label): waits for what no thread will do")
         lock()
     }
 

@@ -24,7 +24,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         let turn = DispatchSemaphore(value: 0)
     }
 
-    /// Where nobody can go on.
+    /// Thrown where no thread can go on.
     struct Deadlock: Error, CustomStringConvertible {
         var description: String
     }
@@ -125,10 +125,10 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
 
     private func passOn() {
         let mine = current
-        // Taken now: once the baton is gone, `members` are somebody else's.
+        // Read before the baton is passed: from then on the next thread owns `members`.
         let turn = members[mine].turn
         guard let next = choose() else {
-            // Nobody can go on, not even the caller: say so, and stay here for ever.
+            // No thread can go on, the caller included: report the deadlock, and block here for ever.
             failure = failure ?? Deadlock(description: describeWaiting())
             ended.signal()
             turn.wait()
@@ -165,7 +165,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
             case .joining: "\(member.label) waits for its threads"
             }
         }
-        return "nobody can go on: " + lines.joined(separator: ", ")
+        return "deadlock: no thread can go on: " + lines.joined(separator: ", ")
     }
 
     // MARK: Monitors
@@ -195,7 +195,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     fileprivate func wait(_ monitor: DeterministicMonitor) {
-        precondition(isRunning, "\(monitor.label): waits for what nobody will do")
+        precondition(isRunning, "\(monitor.label): waits for what no thread will do")
         unlock(monitor)
         members[current].state = .waiting(monitor)
         passOn()

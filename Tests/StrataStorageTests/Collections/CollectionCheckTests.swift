@@ -50,7 +50,7 @@ import Testing
         return CraftedFile(try disk.bytes(FileImages.path) ?? [])
     }
 
-    @Test("a store with collections that nobody touched is sound") func sound() throws {
+    @Test("an undamaged store with collections is sound") func sound() throws {
         let file = try Self.make()
         #expect(file.finding() == nil)
         for column in [1, 2, 5, 6, 7, 8] { #expect(Self.root(file, column) != nil, "column \(column) is no tree") }

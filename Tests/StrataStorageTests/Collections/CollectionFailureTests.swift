@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections where something goes wrong: rows that others link to go, the disk is full, and bytes are somebody's own.
+/// Collections under failures: linked rows are deleted, the disk is full, and bytes are crafted.
 @Suite struct CollectionFailureTests {
     // MARK: Links within a table
 
@@ -211,7 +211,7 @@ import Testing
         try store.close()
     }
 
-    // MARK: Bytes that somebody has made
+    // MARK: Crafted bytes
 
     @Test("records with anything in them are done, or refused", arguments: 1...2 as ClosedRange<UInt64>)
     func records(seed: UInt64) throws {
@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(
-        "trees that somebody has made are read, changed and given up, or refused",
+        "crafted trees are read, changed and freed, or refused",
         arguments: 1...2 as ClosedRange<UInt64>)
     func craftedTrees(seed: UInt64) throws {
         let disk = FileImages.Disk()

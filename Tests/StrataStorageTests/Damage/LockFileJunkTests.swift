@@ -52,7 +52,7 @@ struct LockFileJunkTests {
         return first...(first + 1)
     }()
 
-    @Test("junk in the lock file ends nobody by a signal, keeps nobody waiting and hurts no data", arguments: seeds)
+    @Test("junk in the lock file raises no signal, blocks no process and harms no data", arguments: seeds)
     func junk(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for offset in Self.words.shuffled(using: &random).prefix(Self.places) {

@@ -25,7 +25,7 @@ import Testing
         return path
     }
 
-    /// Opens, lets somebody else cut the file, and reads everything.
+    /// Opens the store, truncates its file from outside, and reads everything.
     static func readCut(_ path: String, to size: Int) throws {
         let store = try Store.open(path: path)
         let view = try store.snapshot().view
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(reason == .unreadable || reason == .checksum)
         if CoverageMarks.areCounted && reason == .unreadable { #expect(CoverageMarks.hits[.lostPage] != nil) }
-        // From now on whoever pins a version hears it at once.
+        // From now on pinning a version fails at once.
         let cut = StorageError.corrupt(
             page: PageNumber(UInt32(size / 4096)), offset: size % 4096, reason: .fileTooShort)
         #expect(throws: cut) { try store.snapshot() }

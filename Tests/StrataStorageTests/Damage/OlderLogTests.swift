@@ -149,7 +149,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test("more damage to that group is refused where anybody could have written it", arguments: Kind.allCases)
+    @Test("more damage to that group is refused where a plain write could have caused it", arguments: Kind.allCases)
     func damagedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log

@@ -22,7 +22,7 @@ import Testing
         var testDescription: String { rule }
     }
 
-    @Test("a store that nobody touched is sound")
+    @Test("an undamaged store is sound")
     func sound() throws {
         #expect(try CheckedStore.make().finding() == nil)
     }

@@ -131,9 +131,8 @@ import Testing
             }
         }
 
-        /// A log that nobody replayed yet is replayed in memory where nothing may be written. It is left behind by a
-        /// process of its own, which ends without closing: what only lets go of a store holds it for a moment longer,
-        /// and its maps with it.
+        /// A read-only open replays an unreplayed log in memory. A process of its own leaves that log behind by ending
+        /// without a close: a store that is merely released keeps its maps a moment longer.
         @Test(
             "what is opened for reading only, with a log to be replayed, takes no more than it needs and grows",
             arguments: [0, 1])

@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 
 /// A process that died in the close of a session without a log left one new clean slot beside an old clean one, which
-/// is what a lost write looks like: nobody could open the file again.
+/// looks like a lost write: no process could open the file again.
 @Suite(.serialized) struct CloseFailureTests {
     enum Call: CaseIterable, Sendable { case write, sync }
 
@@ -88,7 +88,7 @@ import Testing
             var options = StoreOptions(fileSystem: MemoryFileSystem())
             options.mapReserve = 1 << 24
             let store = try Store.open(path: "/store", options: options)
-            // As if another process were still at a commit of this one: the gate is nobody's meanwhile.
+            // As if another process were still working on a commit of this store, while no thread holds the gate.
             store.commits.monitor.withLock { store.commits.state.others.waiters = 1 }
             let ended = Mutex(0)
             for _ in 0..<2 {
@@ -155,7 +155,7 @@ import Testing
         try PlainTable.setUp(store)
         fileSystem.put(leftover)
         let other = try Store.open(path: path, options: StoreOptions(readOnly: true))
-        #expect(try fileSystem.status(leftover) != nil, "somebody may be at it")
+        #expect(try fileSystem.status(leftover) != nil, "another process may still use it")
         try other.close()
         try store.close()
         let again = try Store.open(path: path)

@@ -67,7 +67,7 @@ import Testing
             try room.ensure(19, beyond: 8, isOptional: false)
         }
         #expect(try room.capacity == 20 && size() == 20 && limit == 20)
-        // Pages that are there are enough for whoever may do without the reserve.
+        // The existing pages suffice for a caller that can do without the reserve.
         try room.ensure(19, beyond: 8, isOptional: true)
         #expect(file.asked.suffix(2) == [84, 27] && room.capacity == 20)
         file.pages = 22

@@ -87,7 +87,7 @@ struct FullDiskProcessTests {
             do { try store.close() } catch { #expect(error.isNoSpace, "\(error)") }
             filler.remove()
         } else {
-            // Nobody has to let go of anything: with room, it is done.
+            // No process has to close the store: the commit succeeds as soon as there is room.
             filler.remove()
             try store.beginWrite().rollback()
             pinned = nil
@@ -201,7 +201,7 @@ struct FullDiskProcessTests {
             }
         }
         #expect(count > 2 * batch && scheduling.remaining(until: end) > 0, "\(kind): \(count) rows")
-        // To the last row: what is left then is kept for whoever deletes.
+        // To the last row: the remaining room is reserved for deletions.
         for step in [50, 1] as [Int64] {
             while scheduling.remaining(until: end) > 0 {
                 do {

@@ -82,7 +82,7 @@ extension Error {
         return try Store.open(path: path, options: options)
     }
 
-    /// Fills the disk, sees that nobody was hurt, and empties the store row by row.
+    /// Fills the disk, checks that no commit was lost, and empties the store row by row.
     private static func fillAndEmpty(
         _ fileSystem: any FileSystem, _ path: String, batch: Int64, _ durability: Durability
     ) throws {
@@ -135,7 +135,7 @@ extension Error {
     }
 
     @Test(
-        "a full disk hurts nobody and can be emptied, wherever it fills",
+        "a full disk loses no commit and can be emptied, wherever it fills",
         arguments: [Durability.full, .periodic, .none])
     func everyCapacity(durability: Durability) throws {
         for pages in stride(from: 40, through: 260, by: 11) {

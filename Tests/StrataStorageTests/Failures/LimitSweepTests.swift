@@ -7,7 +7,7 @@ import Testing
     import Glibc
 
     /// Limits of a process, at every value from too little to enough, in force during each step of a store's life:
-    /// whatever is refused is an error by name, nothing is lost, and nobody waits for ever.
+    /// every refusal is a typed error, no commit is lost, and no thread waits for ever.
     @Suite struct LimitSweepTests {
         enum Step: String, CaseIterable { case open, commit, checkpoint, close }
 
@@ -115,7 +115,7 @@ import Testing
         /// All steps with each of the values, of which the last one is enough for all.
         /// - Parameter set: puts a value in force; nil lifts it.
         private static func sweep(_ values: [UInt64], _ directory: TemporaryDirectory, set: (UInt64?) -> Void) throws {
-            // Whoever waits for ever is ended.
+            // Ends a process that hangs.
             alarm(120)
             var refusals = 0
             for durability in [Durability.full, .none] {

@@ -54,7 +54,7 @@ import Testing
         try shared.close()
     }
 
-    @Test("a writer waits for a reader that shares the file with nobody, and says who it is") func reader() throws {
+    @Test("a writer waits for a reader without a lock file, and the error names its process") func reader() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         var options = StoreOptions()

@@ -89,7 +89,7 @@ struct OtherUserTests {
         root.end(SIGKILL)
         let last = try place.run(["increment", "1", "times=2"], user: Self.user)
         #expect(last.status == 0 && last.acknowledged == 9, "\(last.errors)")
-        // Nobody else gets in, and nothing is left of the attempt.
+        // A third user is refused, and the attempt leaves no file.
         let before = place.names
         let stranger = try place.run(["once", "3"], user: Self.secondUser)
         #expect(stranger.status == 1 && stranger.errors.contains("Permission denied"), "\(stranger.errors)")
@@ -115,7 +115,7 @@ struct OtherUserTests {
         #expect(refused.status == 1 && refused.acknowledged == 0, "\(refused.errors)")
         #expect(refused.errors.contains("Permission denied") && refused.errors.contains(place.store))
         #expect(place.names == [place.store])
-        // Where somebody else has made both, the user commits beside.
+        // Where another user has made both files, the user commits beside that user.
         let root = try place.worker(["increment", "2", "times=4", "stay", "short"], user: nil)
         try root.waitFor("s")
         let beside = try StoreWorkerProcess(

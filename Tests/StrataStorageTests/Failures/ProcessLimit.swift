@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// What a test of limits does to its own process: it runs in one that nobody else needs.
+/// Limits that a test puts on its own process. Such a test runs in a process of its own.
 enum ProcessLimit {
     #if canImport(Glibc)
         /// Sets the soft limit; `nil` lifts it as far as it goes.
@@ -40,15 +40,15 @@ enum ProcessLimit {
     #endif
 
     /// Goes on as a user without privileges, for good. False where that is not permitted.
-    static func becomeNobody() -> Bool {
+    static func becomeUnprivileged() -> Bool {
         #if canImport(Glibc)
-            return geteuid() == 0 && setgroups(0, nil) == 0 && setgid(nobody) == 0
-                && setuid(nobody) == 0
+            return geteuid() == 0 && setgroups(0, nil) == 0 && setgid(unprivileged) == 0
+                && setuid(unprivileged) == 0
         #else
             return false
         #endif
     }
 
     /// A user and a group that own nothing.
-    static let nobody: uid_t = 54_321
+    static let unprivileged: uid_t = 54_321
 }

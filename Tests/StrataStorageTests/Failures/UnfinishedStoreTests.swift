@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("a file of somebody else's stays, whatever its name, and is no obstacle") func foreign() throws {
+    @Test("a foreign file stays, whatever its name, and is no obstacle") func foreign() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let text = Array("my notes".utf8)
@@ -76,7 +76,7 @@ import Testing
         #expect(directory.names() == ["store"])
     }
 
-    @Test("with all names taken a maker says so in time, and takes nobody's") func allTaken() throws {
+    @Test("with all temporary names taken, creating a store fails and takes no foreign file") func allTaken() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         for number in 0..<4 { try Self.put(path + ".creating-\(number)", [1, 2, 3]) }

@@ -84,7 +84,7 @@ import Testing
     @Test("no value of an encrypted store stands in its files") func nothingReadable() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
-        let secret = Array("a sentence that nobody else may read".utf8)
+        let secret = Array("a sentence that must stay secret".utf8)
         let store = try Store.open(path: path, options: Self.options())
         for round in 0..<5 {
             let transaction = try store.beginWrite()

@@ -4,7 +4,7 @@ import Testing
 
 /// Which dead pages are kept for which versions, without an allocator.
 @Suite struct ProtectionsTests {
-    @Test("a dead extent hangs on the newest version that reaches it, and on none when nobody does") func newest() {
+    @Test("a dead extent is held by the newest version that reaches it, and by none if no version does") func newest() {
         var protections = Protections()
         for version in [3, 5, 9] as [UInt64] { protections.protect(version) }
         let hung = [
@@ -38,8 +38,8 @@ import Testing
         #expect(protections.unprotect(4) == [])
     }
 
-    /// Against a list of what is dead, and of who protects what.
-    @Test("in any order what somebody reaches is kept, and nothing else") func anyOrder() {
+    /// Compares with a plain list of dead extents and of the versions that protect each.
+    @Test("in any order exactly the extents that a version reaches are kept") func anyOrder() {
         for seed in UInt64(1)...150 {
             var random = SplitMix64(seed: seed)
             var protections = Protections()

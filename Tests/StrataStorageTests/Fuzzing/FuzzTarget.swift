@@ -30,7 +30,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Inputs to begin with, so that nobody has to guess what a group looks like.
+    /// Valid inputs, so that the fuzzer need not guess the layout of a group.
     func seeds() throws -> [[UInt8]] {
         switch self {
         case .slot: SlotFuzzing.seeds()

@@ -34,7 +34,7 @@ import Testing
         #expect(counts.largestWriteBack <= 2 << 20)
     }
 
-    /// Beside commits, and without anybody who waits for it: that would hurry it.
+    /// A checkpoint beside commits. No thread waits for it, since a waiter would hurry it.
     private func checkpoint(_ store: Store) throws {
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })

@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Headers of an encrypted log's batches are open to read, and sealed with the payload: whoever changes one, checksums
-/// and all, takes no commit away unseen that another one follows.
+/// Batch headers of an encrypted log are readable, but sealed with the payload. An attacker that changes one and its
+/// checksums cannot remove a commit unnoticed if another one follows it.
 @Suite struct SealedLogTests {
     private struct LogBytes {
         var image: FileImages.Image

@@ -81,7 +81,7 @@ import Testing
         observers.follow(version(2), after: version(1))
         #expect(observers.beginTelling(visible: 2)?.notice.schemaChanged == true)
         observers.endTelling()
-        // Behind a version of which nobody here knows, one's own says too little.
+        // After a version that this process has not seen, its own change set is incomplete.
         own.version = TransactionID(4)
         observers.handIn(own, 4)
         observers.follow(version(4), after: version(2))

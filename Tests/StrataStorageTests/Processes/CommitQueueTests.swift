@@ -132,7 +132,7 @@ import Testing
 
     @Test func whatIsLostIsNotWaitedFor() {
         var queue = CommitQueue(Self.version(3))
-        #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "nobody has made it")
+        #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "no commit has made it")
         Self.append(&queue, 4)
         #expect(queue.step(towards: 4, isOwner: false) == .giveUp, "another process writes")
         queue.restart(at: Self.version(6))

@@ -8,8 +8,8 @@ import Testing
     import Glibc
 #endif
 
-/// Processes that end themselves at a named point: before each operation on a file, and before each store to what
-/// processes share. Whoever comes next goes on, and nothing that was acknowledged is lost.
+/// Processes that end themselves at a named point: before each operation on a file, and before each store to shared
+/// memory. The next process goes on, and no acknowledged commit is lost.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct DyingProcessTests {
     private static let rows = 8

@@ -13,7 +13,7 @@ import Testing
     /// A child that was forked off between a map and its note kept the map, and the locks of its parent with it; and a
     /// snapshot of an encrypted store could still be read there, as far as its parent had read it.
     @Suite struct ForkMomentTests {
-        /// A process of its own for each, which nobody else's threads fork in.
+        /// Each test runs in a process of its own, in which no other test's threads fork.
         private static func inChild(_ body: () -> Int32) -> Int32 {
             let child = forkProcess()
             if child == 0 {

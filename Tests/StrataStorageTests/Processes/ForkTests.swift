@@ -34,7 +34,7 @@ struct ForkTests {
         try store.close()
     }
 
-    @Test("a child that does nothing keeps nobody out when its parent is killed") func idleChild() throws {
+    @Test("an idle child keeps no process out when its parent is killed") func idleChild() throws {
         let worker = try StoreWorkerProcess(path, ["fork-idle", "2"], name: "worker")
         try worker.waitFor("f")
         worker.end(SIGKILL)

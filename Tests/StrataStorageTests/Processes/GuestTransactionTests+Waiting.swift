@@ -38,7 +38,7 @@ extension GuestTransactionTests {
             let single = try begin(first, row).commitWithoutWaiting()
             let guest = try begin(second, row + 1)
             #expect(try guest.view.keys(0).count == row + 2)
-            // Nobody else waits for what the second store has seen.
+            // No other thread waits for a version that the second store has seen.
             if round % 4 == 0 { guest.rollback() } else { try guest.commit() }
             try single.wait()
             #expect(try count(second) == (round % 4 == 0 ? row + 1 : row + 2))

@@ -230,7 +230,7 @@ struct GuestTransactionTests {
     }
 
     @Test(
-        "what a dead owner had lent draws writing to nobody once it is answered",
+        "a dead owner's grant gives write ownership to no process once it is answered",
         .enabled(if: StoreWorkerProcess.executable != nil), arguments: [true, false])
     func answeredGrant(commits: Bool) throws {
         let owner = try StoreWorkerProcess(
@@ -266,7 +266,8 @@ struct GuestTransactionTests {
         try owner.beginWrite().commit()
         let guest = try StoreWorkerProcess(path, ["hold", "1", "short", "default"], name: "guest")
         try guest.waitFor("h")
-        // Whoever waits for the turn rings for it; here more often than anybody looks who lives.
+        // A process that waits for its turn wakes the owner. Here it does so more often than the owner checks which
+        // processes live.
         let isOver = Mutex(false)
         _ = SystemScheduling().spawn("asker") {
             while !isOver.withLock({ $0 }) {
@@ -275,7 +276,7 @@ struct GuestTransactionTests {
             }
         }
         guest.end(SIGKILL)
-        // `busy` when nobody looked.
+        // An owner that never checked would answer `busy`.
         #expect(throws: Never.self) { try owner.beginWrite().commit() }
         isOver.withLock { $0 = true }
         if CoverageMarks.areCounted { #expect(lent() > 0) }

@@ -73,7 +73,7 @@ struct ProcessHistoryTests {
         var total = Outcome()
         for wrong in try run(rounds, seed, [], &total) { Issue.record("\(wrong)") }
         print("SEED=\(seed), \(rounds) rounds of \(Self.processes) processes: \(Self.describe(total))")
-        #expect(total.deaths > 0, "nobody died")
+        #expect(total.deaths > 0, "no process died")
     }
 
     #if Zoo
@@ -132,7 +132,7 @@ struct ProcessHistoryTests {
             workers.append(try StoreWorkerProcess(path, words, name: "\(name)-\(row)"))
             usleep(UInt32(random.below(3_000)))
         }
-        // All of them, one, or nobody, at a moment of no meaning.
+        // Kills all processes, one, or none, at a random moment.
         let victims = [0, 1, Self.processes][Int(random.below(3))]
         usleep(UInt32(random.below(40_000)))
         for worker in workers.prefix(victims) { worker.signal(SIGKILL) }
@@ -186,7 +186,7 @@ struct ProcessHistoryTests {
         options.logHalfBytes = 16 << 10
         var seen: [Int]?
         let files = POSIXFileSystem()
-        // Nobody may have come so far as to make the file.
+        // Every process may have died before it made the file.
         if try files.status(path) != nil {
             options.readOnly = true
             let reader = try Store.open(path: path, options: options)

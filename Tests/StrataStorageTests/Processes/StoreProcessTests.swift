@@ -256,7 +256,7 @@ struct LockFileTests {
         close(descriptor)
     }
 
-    @Test("a lock file that was removed under a writer lets nobody in") func removed() throws {
+    @Test("removing the lock file under a writer admits no second writer") func removed() throws {
         let holder = try holder()
         unlink(lock)
         #expect(throws: StorageError.lockFile(path: lock)) { try Store.open(path: path) }

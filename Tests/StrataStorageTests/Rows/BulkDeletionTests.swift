@@ -237,7 +237,7 @@ import Testing
 }
 
 extension StoreHistory {
-    /// Rows were deleted by somebody else.
+    /// Takes rows out of the model that were deleted past it.
     fileprivate mutating func forget(_ table: Int, _ gone: Set<Int64>) {
         for key in gone { model.tables[table][key] = nil }
         unlink(table, gone)

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "the file grows little under updates, whoever reads meanwhile", arguments: [(0, 1.3), (1, 1.3), (20, 2.8)])
+        "the file grows little under updates, with any number of readers", arguments: [(0, 1.3), (1, 1.3), (20, 2.8)])
     func growth(pins: Int, limit: Double) throws {
         let fileSystem = CountingFileSystem(capacity: 1 << 34)
         let store = try Self.open(fileSystem)

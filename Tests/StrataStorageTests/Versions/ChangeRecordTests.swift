@@ -251,7 +251,7 @@ private enum Owned: Equatable {
         ]
         let bytes = Array(recorder.finish(lsn: 1))
         #expect(Array(bytes[16...]) == expected)
-        // Cells that nobody reads are passed over.
+        // The reader skips cells that no caller reads.
         let kinds = try bytes.withUnsafeBytes { buffer in
             var reader = try ChangeReader(buffer)
             var count = 0

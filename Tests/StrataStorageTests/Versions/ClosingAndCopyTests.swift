@@ -26,7 +26,7 @@ import Testing
         return try transaction.commitWithoutWaiting()
     }
 
-    @Test("who waits for a commit after a close that failed writes to no descriptor that is somebody else's by now")
+    @Test("waiting for a commit after a failed close writes to no descriptor that has been reused")
     func waitAfterFailedClose() throws {
         let store = try Store.open(path: path)
         // The first two are checkpoints; from the third on there is a log.

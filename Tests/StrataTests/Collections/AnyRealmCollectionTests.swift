@@ -75,7 +75,7 @@ import Testing
         #expect(realm.resolve(reference)?.map(\.name) == ["Ole", "Una"])
     }
 
-    @Test func `plain values and what nobody manages`() throws {
+    @Test func `plain values and unmanaged collections`() throws {
         let (_, harbour) = try filled()
         let depths = AnyRealmCollection(harbour.depths)
         #expect(Array(depths) == [4, 8, 6])

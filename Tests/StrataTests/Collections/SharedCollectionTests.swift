@@ -12,7 +12,7 @@ import Testing
 /// Large collections that two processes change at the same time; one of them dies in the middle of a write, again and
 /// again. With full durability: without a log, what a dead process has shown to others would be gone.
 @Suite struct SharedCollectionTests {
-    /// What whoever committed last says that the shelf holds.
+    /// The contents of the shelf, as the last committing process recorded them.
     final class Ledger: Object {
         @Persisted var commits = 0
         @Persisted var fingerprint = ""
@@ -146,7 +146,7 @@ import Testing
                 [path = path as String, start = start as UInt64, isLast = isLast as Bool] in
                 let writer = try Writer(path, maker: "there \(start)", seed: start)
                 for turn in 0..<8 { try writer.transaction("there, turn \(turn), seed \(start)") }
-                #expect(writer.meetsTheOther(), "nobody else committed beside \(start)")
+                #expect(writer.meetsTheOther(), "no other process committed beside \(start)")
                 if !isLast { try writer.transaction(dying: true, "there, seed \(start)") }
             }
         }

@@ -23,7 +23,7 @@ import Testing
         try #require(realm.object(ofType: Knot.self, forPrimaryKey: id))
     }
 
-    /// By 10^12 paths to the last ones: whoever followed each of them would not come back.
+    /// 10^12 paths lead to the last objects: a deletion that followed each path would never end.
     @Test func `what many lead to goes once, however many paths lead there`() throws {
         let realm = try filled(130)
         try realm.write {

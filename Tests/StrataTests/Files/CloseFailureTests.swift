@@ -45,7 +45,8 @@ private final class FailingFile: FileLayer {
     }
 }
 
-/// A Realm has no close: its file is closed when the last one goes, and what failed then was told to nobody.
+/// A Realm has no close: its file is closed when the last Realm is released, and a failure of that close was reported
+/// to no caller.
 @Suite struct CloseFailureTests {
     private let file = TemporaryFile()
     private let disk = FailingFileSystem()

@@ -102,7 +102,7 @@ import Testing
         #expect(error != Realm.Error(.fail, "another"))
     }
 
-    @Test func `files are deleted when nobody has them open`() throws {
+    @Test func `files are deleted when no Realm has them open`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         #expect(!Realm.fileExists(for: configuration))

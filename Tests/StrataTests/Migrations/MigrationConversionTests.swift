@@ -120,12 +120,12 @@ import Testing
                 Self.convertAll(migration)
                 migration.enumerateObjects(ofType: "Bag") { old, new in
                     guard let id = old?["id"] as? Int else { return }
-                    new?["title"] = "bag \(id) of \(old?["label"] as? String ?? "nobody")"
+                    new?["title"] = "bag \(id) of \(old?["label"] as? String ?? "none")"
                     if id % 3 == 0 { new?["half"] = id / 2 }
                     if id % 5 == 0 { new?["label"] = nil }
                     // Reads of what was just set are answered, and what is set after them is not lost.
                     if id % 700 == 3 {
-                        #expect(new?["title"] as? String == "bag \(id) of \(old?["label"] as? String ?? "nobody")")
+                        #expect(new?["title"] as? String == "bag \(id) of \(old?["label"] as? String ?? "none")")
                         new?["title"] = "read \(id)"
                     }
                 }
@@ -143,7 +143,7 @@ import Testing
                 && Array(bag.words) == model.words.map { $0 ?? "none" } && bag.weight == Double(model.weight) / 8
                 && bag.label == (id % 5 == 0 ? nil : model.label) && bag.half == (id % 3 == 0 ? id / 2 : nil)
                 && bag.title
-                    == (id % 700 == 3 ? "read \(id)" : "bag \(id) of \(model.label ?? "nobody")")
+                    == (id % 700 == 3 ? "read \(id)" : "bag \(id) of \(model.label ?? "none")")
             if !isRight {
                 Issue.record("seed \(seed): bag \(id) is \(bag), its model \(model)")
                 return

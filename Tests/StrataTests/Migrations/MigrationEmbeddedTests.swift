@@ -43,7 +43,7 @@ import Testing
         let realm = try Realm(configuration: file.configuration([Apart.Person.self]))
         try realm.write {
             let shared = realm.create(Apart.Address.self, value: ["street": "Main", "town": ["name": "Rome"]])
-            realm.create(Apart.Address.self, value: ["street": "Nobody's", "town": ["name": "Nowhere"]])
+            realm.create(Apart.Address.self, value: ["street": "Unowned", "town": ["name": "Nowhere"]])
             let first = realm.create(Apart.Person.self, value: ["id": 1, "home": shared])
             first.places.append(objectsIn: [
                 shared, realm.create(Apart.Address.self, value: ["street": "Side"]), shared,

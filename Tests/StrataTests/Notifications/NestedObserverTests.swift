@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test(arguments: Array(UInt64(11)...14))
-    func `whoever holds collections holds the same ones through a random history`(seed: UInt64) throws {
+    func `held collections stay the same ones through a random history`(seed: UInt64) throws {
         let comment: Comment = "seed \(seed): swift test --filter NestedObserverTests"
         var generator = RandomStream(Seed(seed))
         let (realm, board) = try board(.fromArray((0..<8).map { .fromArray([.int($0)]) }))

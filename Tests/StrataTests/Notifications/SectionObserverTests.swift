@@ -19,7 +19,7 @@ import Testing
             Dictionary(uniqueKeysWithValues: now.joined().map { ($0.id, "\($0.name) \($0.count)") })
         }
 
-        /// Whoever changed is listed, and a modified element stands where it stood.
+        /// Every changed element is listed, and a modified element keeps its place.
         private func check(
             _ now: SectionedResults<Int, Counter>, _ insertions: [IndexPath], _ modifications: [IndexPath]
         ) {

@@ -50,7 +50,7 @@ import Testing
         if managed { realm.add(saw) }
         saw.setValue(4, forKey: "weight")
         saw.setValue("Smith", forKeyPath: "maker.name")
-        saw.setValue("nobody", forKeyPath: "maker.maker.name")
+        saw.setValue("unknown", forKeyPath: "maker.maker.name")
         saw.setValue("Saw", forKeyPath: "name")
         try realm.commitWrite()
         #expect(saw.weight == 4 && saw.name == "Saw" && saw.maker?.name == "Smith")

@@ -71,7 +71,7 @@ private final class UnownedBox {
     init(_ object: Object) { self.object = object }
 }
 
-/// A walk hands out one instance again where nobody has a reference to it, and nobody can tell.
+/// A walk reuses an instance to which the program has no other reference, so that the reuse cannot be noticed.
 @Suite(.serialized) struct WalkedObjectTests {
     private let rows = 200
 
@@ -107,7 +107,7 @@ private final class UnownedBox {
         #endif
     }
 
-    // MARK: Where nobody keeps anything
+    // MARK: Objects that the program does not keep
 
     @Test func `a walk that keeps nothing makes few objects, and reads every row`() throws {
         let (_, all) = try counted()
@@ -162,7 +162,7 @@ private final class UnownedBox {
         }
     }
 
-    // MARK: Where somebody does
+    // MARK: Objects that the program keeps
 
     @Test func `an object that is kept stays what it is`() throws {
         let (_, all) = try counted()

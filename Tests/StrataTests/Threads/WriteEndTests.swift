@@ -3,7 +3,7 @@ import Foundation
 import Strata
 import Testing
 
-/// How writes end that nobody commits, and what leads to objects that were made in one.
+/// How uncommitted writes end, and what becomes of references to objects that they made.
 @Suite struct WriteEndTests {
     @Test func `a Realm that is let go of inside a write rolls it back and leaves the file to others`() throws {
         let file = TemporaryFile()

@@ -114,7 +114,7 @@ import Testing
         #expect(plain(.list(shed.shelves)) == "[[{deep:[true,1,2]},5],0]" && shed.drawers.isEmpty)
     }
 
-    @Test func `whoever holds a collection holds the same one while others come and go around it`() throws {
+    @Test func `a held collection stays the same one while others come and go around it`() throws {
         let (realm, shed) = try shed(
             .fromArray([.fromArray([.int(1)]), .fromDictionary(["k": .fromArray([.int(2)])])]))
         try realm.write { shed.shelves.append(objectsIn: [.int(0), .fromArray([.int(3)]), .fromArray([.int(4)])]) }
@@ -152,7 +152,7 @@ import Testing
         #expect(last.isInvalidated && last.count == 0 && last["a"] == nil)
     }
 
-    @Test func `a write that is rolled back leaves collections, and whoever holds them, as they were`() throws {
+    @Test func `a rollback leaves collections and references to them as they were`() throws {
         let (realm, shed) = try shed(.fromArray([.fromArray([.int(1)]), .fromArray([.int(2)])]))
         let second = try #require(shed.content.listValue?[1].listValue)
         let first = try #require(shed.content.listValue?[0].listValue)
@@ -244,7 +244,7 @@ import Testing
         #expect(shed.shelves.count == 1 && shed.content.dictionaryValue?.count == 1)
     }
 
-    /// Bytes of a damaged file go as deep as somebody has made them.
+    /// A crafted file can nest values to any depth.
     @Test func `a value that goes deeper than any stack is too deep`() {
         func tower(_ levels: Int) -> _StoredValue {
             (0..<levels).reduce(into: .null) { inner, level in
