@@ -89,7 +89,7 @@
             buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
         }
 
-        /// Nonce and context for one message; the key is there already.
+        /// Sets nonce and context of one message; the key is already set.
         private static func start(
             _ cipher: OpaquePointer, _ nonce: Nonce, _ context: SealContext, isSealing: Bool
         ) -> Bool {
@@ -110,7 +110,7 @@
         }
     }
 
-    /// Contexts of libcrypto that hold the key, for as many threads as seal at once.
+    /// Contexts of libcrypto with the key set, one for each thread that seals at a time.
     private final class ContextPool: Sendable {
         private struct Idle: @unchecked Sendable {  // only the thread that took a context out uses it
             var contexts: [OpaquePointer] = []

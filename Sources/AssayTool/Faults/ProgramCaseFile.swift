@@ -14,7 +14,7 @@ struct ProgramCaseFile {
     static let option = OptionSpecification(
         "--case", value: "FILE", "keeps the first failure as a case file, for assay replay")
 
-    /// What a replay has no use for: it would write where this one wrote.
+    /// Options that a replay leaves out, since it would overwrite the files of this run.
     private static let dropped: Set<String> = ["--case", "--csv", "--keep", "--only"]
 
     private let path: String

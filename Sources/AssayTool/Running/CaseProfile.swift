@@ -3,7 +3,7 @@ import Harness
 import Reporting
 import RunRecords
 
-/// What `--profile` asks for: one case of a run once more, under a program that sees where it spends its time.
+/// The option `--profile`: repeats one case of a run under a profiler.
 struct CaseProfile {
     private let tool: Profiler.Tool
     private let planned: PlannedCase
@@ -30,7 +30,7 @@ struct CaseProfile {
         (self.tool, planned) = (tool, only)
     }
 
-    /// Runs the case, writes the graph, and says where it is.
+    /// Runs the case, writes the flame graph, and prints its path.
     func take(_ runner: inout Runner, _ configuration: RunConfiguration) throws {
         let (directory, test) = (configuration.directory, planned.test)
         let profiler = try Profiler(
