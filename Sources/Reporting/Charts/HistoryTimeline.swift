@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Transactions beside each other, a bar each from its start to its end, with what they did below. The clock has no
-/// scale: starts and ends stand in their order, evenly apart, so that what overlapped is seen however short it was.
+/// Transactions of a history, each a bar from start to end with its operations below. The time axis has no scale:
+/// starts and ends are evenly spaced in their order, so that even short overlaps are visible.
 struct HistoryTimeline {
     var witness: WitnessTimeline
 
