@@ -37,11 +37,11 @@ import Testing
         /// Before the refused call.
         case whole
         case failed
-        /// By an error that left the store open, so that it could be closed again.
+        /// Whether the error left the store open, so that it could be closed again.
         case open
     }
 
-    /// Closes a store while a call is refused, and looks at what the next one finds.
+    /// Closes a store while a call fails, and checks what the next open finds.
     private func endClose(_ call: Call, _ number: Int, _ durability: Durability) throws -> CloseEnd {
         let fileSystem = RefusingFileSystem()
         let first = try Self.open(fileSystem, durability)
@@ -50,7 +50,7 @@ import Testing
         try first.close()
         let second = try Self.open(fileSystem, durability)
         for round in 1..<5 { try PlainTable.insert(second, Int64(round * 10)..<Int64(round * 10 + 10)) }
-        // An atomic cannot be chosen and kept: it is used where it stands.
+        // An atomic cannot be copied, so it is used in place.
         switch call {
         case .write:
             fileSystem.firstRefusedWrite.store(
@@ -63,7 +63,7 @@ import Testing
         do { try second.close() } catch { end = (try? second.snapshot()) == nil ? .failed : .open }
         fileSystem.firstRefusedWrite.store(.max, ordering: .relaxed)
         fileSystem.firstRefusedSync.store(.max, ordering: .relaxed)
-        // Nothing was in doubt: what the next close writes is everything.
+        // Nothing was in doubt: the next close writes everything.
         if end == .open {
             try PlainTable.insert(second, [50])
             try PlainTable.delete(second, [50])
@@ -82,7 +82,7 @@ import Testing
         return end
     }
 
-    @Test("a second close returns when the first is done, and not before") func together() throws {
+    @Test("a second close returns only after the first") func together() throws {
         let early = Mutex(0)
         for _ in 0..<50 {
             var options = StoreOptions(fileSystem: MemoryFileSystem())
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// A commit that met a refusal before it had written anything ended all writing until everybody had closed the store.
+/// A commit that failed before its first write once ended all writing until every process had closed the store.
 @Suite struct RefusedCommitTests {
     @Test(
         "a commit without descriptors is rolled back, and the next one is done", arguments: 1...4 as ClosedRange<Int64>)
@@ -143,9 +143,9 @@ import Testing
     }
 }
 
-/// A compaction whose process was killed left its copy beside the store until the next compaction.
+/// The copy of a killed compaction once stayed beside the store until the next compaction.
 @Suite struct UnfinishedCompactionTests {
-    @Test("an open takes away what a killed compaction left, and one beside others does not")
+    @Test("an exclusive open removes the copy of a killed compaction, an open beside others does not")
     func leftover() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

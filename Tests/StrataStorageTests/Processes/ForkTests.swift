@@ -19,7 +19,7 @@ struct ForkTests {
         path = directory.path + "/store"
     }
 
-    @Test("parent and child both commit, each to a store of its own, and nothing is lost", arguments: 1...5)
+    @Test("parent and child each open a store of their own, commit, and lose nothing", arguments: 1...5)
     func bothCommit(round: Int) throws {
         let worker = try StoreWorkerProcess(path, ["fork", "2", "times=40"], name: "worker")
         #expect(worker.wait() == 0, "\(worker.errors)")

@@ -41,7 +41,7 @@ import Testing
         for victim in victims { #expect(try victim.size() == 0, "\(victim.path)") }
     }
 
-    @Test("a copy leaves alone what another one is writing to the same place, and takes away what a dead one left")
+    @Test("a copy leaves another running copy's file alone, and removes a dead one's")
     func copiesToOnePlace() throws {
         let store = try Store.open(path: path)
         try insert(store, 1).wait()
