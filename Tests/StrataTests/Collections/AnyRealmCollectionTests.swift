@@ -34,7 +34,7 @@ import Testing
         return (realm, harbour)
     }
 
-    @Test func `lists, results, sets and linking objects are walked, asked and told of alike`() throws {
+    @Test func `lists, results, sets and linking objects are walked, queried and observed alike`() throws {
         let (realm, harbour) = try filled()
         let shown: [AnyRealmCollection<Boat>] = [
             AnyRealmCollection(realm.objects(Boat.self)), AnyRealmCollection(harbour.boats),
