@@ -5,8 +5,7 @@ import Synchronization
 
 /// Runs everything on the calling thread, so that a history gives the same trace every time.
 ///
-/// Spawned work waits until the caller has to wait itself, or until ``runSome()``; which of it runs then is drawn from
-/// the seed.
+/// Spawned work is queued until the caller waits, or until ``runSome()``; the seed chooses which work runs.
 final class CooperativeScheduling: Scheduling {
     private struct Queue {
         var random: RandomStream
@@ -31,7 +30,7 @@ final class CooperativeScheduling: Scheduling {
     func yield(at point: StaticString) {}
     func pause(microseconds: Int) {}
 
-    /// Runs a piece of work that waits; false when there is none.
+    /// Runs one queued piece of work; false if there is none.
     func runOne() -> Bool {
         let work: (@Sendable () -> Void)? = queue.withLock { queue in
             queue.work.isEmpty ? nil : queue.work.remove(at: queue.random.below(queue.work.count))
@@ -40,16 +39,16 @@ final class CooperativeScheduling: Scheduling {
         return work != nil
     }
 
-    /// Forgets what waits.
+    /// Drops queued work.
     func dropWork() {
         let work = queue.withLock { queue in
             defer { queue.work = [] }
             return queue.work
         }
-        _ = work  // Released here, outside the lock: with it goes what it holds.
+        _ = work  // Released here, outside the lock, together with the objects that it holds.
     }
 
-    /// Runs work or not, as the seed says.
+    /// Runs queued work or not, by the seed.
     func runSome() {
         while queue.withLock({ $0.random.chance(1, in: 2) }), runOne() {}
     }
