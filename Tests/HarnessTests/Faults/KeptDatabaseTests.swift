@@ -30,7 +30,7 @@ struct KeptDatabaseTests {
     }
 
     @Test(
-        "the damaged database of a trial is left as it was before it was opened",
+        "the damaged database of a trial is kept as it was before its open",
         arguments: [
             "strata-storage", "sqlite",
         ])
@@ -55,7 +55,7 @@ struct KeptDatabaseTests {
         #expect(again.status == .exited(64) && again.output.contains("is not an empty directory"), "\(again.output)")
     }
 
-    @Test("without a trial, or for several rounds of one, nothing is kept")
+    @Test("without a trial, or with several repetitions, nothing is kept")
     func refused() throws {
         let result = try sweep("zero-page", "strata-storage")
         let whole = try AssayProcess.run(["replay", run, result.test.id, "--keep", kept], in: directory)
