@@ -65,7 +65,7 @@ void run_group(const char *name) {
         .later = !strcmp(name, "later"), .lie = !strcmp(name, "lie"), .alone = !strcmp(name, "alone")};
     log_file = open("group.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
     need(log_file >= 0, "open");
-    // An old write that was synced must not stand for the group's.
+    // An older synced write must not count for the group.
     append();
     need(fdatasync(log_file) == 0, "fdatasync");
     pthread_t thread;

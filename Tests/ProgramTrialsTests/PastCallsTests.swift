@@ -11,11 +11,11 @@ import Testing
     import Darwin
 #endif
 
-/// Calls that no recorder in the program sees: each is told of before there is a verdict.
+/// Calls that the recorder in the program misses: each is reported before a verdict.
 @Suite("Past calls", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct PastCallsTests {
-    /// Does what its first word says to a file; its second names a file elsewhere. It prints `none` where the system
-    /// has no such call.
+    /// Applies the operation of its first word to a file; its second word names a file elsewhere. Prints `none` if the
+    /// system lacks the call.
     private static let source = """
         #include <aio.h>
         #include <errno.h>
@@ -28,7 +28,7 @@ struct PastCallsTests {
         #include <sys/mman.h>
         #include <sys/syscall.h>
         #include <unistd.h>
-        // By an instruction of the program's own.
+        // By a direct system call of the program.
         static long call(long number, long a, long b, long c, long d, long e) {
         #if defined(__x86_64__)
             register long r10 __asm__("r10") = d;
@@ -96,7 +96,7 @@ struct PastCallsTests {
         }
         """
 
-    @Test("each call by an instruction of the program's own is told of, and what changes nothing is not")
+    @Test("each direct system call is reported, unless it changes nothing")
     func calls() throws {
         let place = try TrialDirectory()
         let program = try RecordedProgram.compile(Self.source, in: place)
@@ -114,7 +114,7 @@ struct PastCallsTests {
         }
     }
 
-    @Test("each program that is executed without the recorder is told of, however it comes to be so")
+    @Test("each program executed without the recorder is reported, whatever the reason")
     func programs() throws {
         let place = try TrialDirectory()
         let helper = try RecordedProgram.compile(Self.source, in: place, ["-static"])
