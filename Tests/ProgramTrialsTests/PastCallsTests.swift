@@ -132,17 +132,17 @@ struct PastCallsTests {
         }
         let first = try RecordedProgram([helper, "seen", place.path + "/outside"]).run
         #expect(first.past.first?.contains("the program did not load the recorder") == true, "\(first.unseen)")
-        // Programs that are not there, and scripts without a first line for the kernel, are none.
+        // Missing programs, and scripts without an interpreter line, do not count.
         let none = try RecordedProgram.shell(
             "./no-such-program 2>/dev/null; printf 'true\\n' >s; chmod 755 s; ./s; /bin/sh -c 'exec cat s' >t; "
                 + "env true")
         #expect(none.run.unseen == [] && none.run.end.hasSucceeded, "\(none.run.unseen)")
     }
 
-    @Test("a program with rights of its own is told of", .enabled(if: getuid() == 0, "only root can make one"))
+    @Test("a setuid program is reported", .enabled(if: getuid() == 0, "only root can make one"))
     func rights() throws {
         let place = try TrialDirectory()
-        // Where the file system honours no such rights it is told of all the same.
+        // It is reported even if the file system ignores setuid.
         let program = try RecordedProgram.compile("int main(void) { return 0; }", in: place)
         try #require(chown(program, 65_534, 65_534) == 0)
         try FileTree.setMode(0o4755, of: BytePath(program))
@@ -150,7 +150,7 @@ struct PastCallsTests {
         #expect(run.past.contains { $0.contains("set-user-ID") }, "\(run.unseen)")
     }
 
-    @Test("eio, full and kill say what of the program no fault reaches, and that not all was tried")
+    @Test("eio, full and kill report the calls that no fault reaches, and that the trials are incomplete")
     func faults() throws {
         let place = try TrialDirectory()
         let program = try RecordedProgram.compile(Self.source, in: place)
@@ -175,7 +175,7 @@ struct PastCallsTests {
         }
     }
 
-    @Test("where the kernel tells of no calls there is a reason, and no verdict")
+    @Test("if the kernel reports no calls there is a reason, and no verdict")
     func refused() throws {
         let directory = try TrialDirectory()
         let watch = try CallWatch(directory.path, without: try VolatileNames(adding: []))
@@ -184,14 +184,14 @@ struct PastCallsTests {
         try watch.start()
         let reasons = watch.finish().reasons
         #expect(reasons.count == 1 && reasons[0].contains("seccomp: \(String(cString: strerror(EBUSY)))"), "\(reasons)")
-        // A library of another version asks for nothing.
+        // A recorder of another version requests no watching.
         let silent = try CallWatch(directory.path, without: try VolatileNames(adding: []))
         try silent.start()
         #expect(
             silent.finish().reasons == ["the recorder asked for no watch over the calls that it does not see"])
     }
 
-    @Test("a program that loaded the recorder as often as it was executed was seen")
+    @Test("a program that loaded the recorder in every execution was seen")
     func counts() {
         var calls = PastCalls()
         for name in ["a", "b"] { calls.note(PastCalls.Program(name: name), by: 7) }
