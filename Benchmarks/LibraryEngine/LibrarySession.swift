@@ -99,7 +99,7 @@ final class LibrarySession: TableSession {
         let (store, key) = (store, key)
         func insert(_ row: Int) throws(EngineError) {
             try store.write { transaction throws(EngineError) in
-                try Self.insert(row, packer, key, transaction, next: nil)
+                try Self.insert(row, packer, key: key, transaction: transaction, next: nil)
             }
         }
         for row in 0..<rows.rowCount {
@@ -118,14 +118,14 @@ final class LibrarySession: TableSession {
         try store.write { transaction throws(EngineError) in
             let first = try transaction.lastKey(packer.table).map { $0 + 1 } ?? 0
             for row in 0..<rows.rowCount {
-                try Self.insert(row, packer, key, transaction, next: first + Int64(row))
+                try Self.insert(row, packer, key: key, transaction: transaction, next: first + Int64(row))
             }
         }
     }
 
     /// - Parameter next: the key of a row without a key of its own; nil where it must be looked up.
     private static func insert(
-        _ row: Int, _ packer: RowPacker, _ key: KeyBuffer, _ transaction: LibraryTransaction, next: Int64?
+        _ row: Int, _ packer: RowPacker, key: KeyBuffer, transaction: LibraryTransaction, next: Int64?
     ) throws(EngineError) {
         let table = packer.table
         if let own = packer.key(row) {

@@ -25,11 +25,11 @@
 
         /// Runs the body with a writer that is valid only inside it.
         static func with(
-            _ table: Table, _ layout: TableLayout, _ connection: SQLiteConnection,
-            _ body: (RowWriter) throws(EngineError) -> Void
+            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection,
+            body: (RowWriter) throws(EngineError) -> Void
         ) throws(EngineError) {
             try pin(table.columns[...], []) { sources throws(EngineError) in
-                try body(try RowWriter(table, layout, connection, sources))
+                try body(try RowWriter(table, layout, connection: connection, sources: sources))
             }
         }
 
@@ -52,7 +52,7 @@
         }
 
         private init(
-            _ table: Table, _ layout: TableLayout, _ connection: SQLiteConnection, _ sources: [Source]
+            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection, sources: [Source]
         ) throws(EngineError) {
             self.sources = sources
             let stored = table.columns.filter { if case .links = $0.values { false } else { true } }.map(\.name)

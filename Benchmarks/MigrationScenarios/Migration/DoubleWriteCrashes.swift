@@ -51,10 +51,10 @@ struct DoubleWriteCrashes: Scenario {
             trials.map(\.address), secondsPerTrial: Self.secondsPerTrial, accepts: { DoubleWriteTrial($0) != nil }
         ) { address in
             guard let trial = DoubleWriteTrial(address) else { throw HarnessError("no such trial: \(address)") }
-            let finding = try Self.attempt(trial, prepared, context, witness, tally)
+            let finding = try Self.attempt(trial, prepared, context: context, witness: witness, tally: tally)
             return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
-        try report(context, calls, tally, tried)
+        try report(context, calls, tally: tally, tried: tried)
         try WritingCost(context).measure(batches: context.integer("batches"))
     }
 
@@ -131,8 +131,8 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     private static func attempt(
-        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], _ context: CaseContext,
-        _ witness: IOWitness, _ tally: DoubleWriteTally
+        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], context: CaseContext,
+        witness: IOWitness, tally: DoubleWriteTally
     ) throws -> DoubleWriteFinding {
         let place = MigrationPlace(context.trialDirectory + "/stores")
         try copy(prepared, trial, place)
@@ -152,8 +152,8 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     private func report(
-        _ context: CaseContext, _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ tally: DoubleWriteTally,
-        _ tried: Int
+        _ context: CaseContext, _ calls: [(trial: DoubleWriteTrial, calls: Int)], tally: DoubleWriteTally,
+        tried: Int
     ) throws {
         let report = context.report
         let all = calls.reduce(0) { $0 + $1.calls + 1 }

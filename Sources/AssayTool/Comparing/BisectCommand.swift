@@ -86,7 +86,8 @@ struct BisectCommand: Command {
             try record.write(to: claim.directory.path)
             try RunManifest(cases: [planned], hangSeconds: 60, memoryMegabytes: 4_096, budgetSeconds: nil)
                 .write(to: claim.directory)
-            return try carryOut(record, planned, programs, claim, arguments, registries)
+            return try carryOut(
+                record, planned, programs: programs, claim: claim, arguments: arguments, registries: registries)
         }
     }
 
@@ -132,15 +133,17 @@ struct BisectCommand: Command {
         return try ComparisonOptions.withScratch { scratch in
             let programs = ProgramOptions(
                 arguments, scratch: scratch, repository: record.repository, builds: record.builds)
-            return try carryOut(record, planned, programs, claim, arguments, BuildRegistries.make())
+            return try carryOut(
+                record, planned, programs: programs, claim: claim, arguments: arguments,
+                registries: BuildRegistries.make())
         }
     }
 
     // MARK: Both
 
     private func carryOut(
-        _ record: BisectRecord, _ planned: PlannedCase, _ programs: ProgramOptions, _ claim: RunClaim,
-        _ arguments: Arguments, _ registries: Registries
+        _ record: BisectRecord, _ planned: PlannedCase, programs: ProgramOptions, claim: RunClaim,
+        arguments: Arguments, registries: Registries
     ) throws -> Int32 {
         let path = claim.directory.path
         do {

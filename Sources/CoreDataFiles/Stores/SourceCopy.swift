@@ -77,7 +77,8 @@
                 guard header.count == 100 else { throw CoreDataError(.inUse, "\(source) became shorter: try again") }
                 let pageSize = Int(header[16]) << 8 | Int(header[17])
                 (log, notes) = try Self.logState(
-                    source, folder, pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2, journalSize)
+                    source, folder, pageSize: pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2,
+                    journalSize: journalSize)
             } catch {
                 Self.removeCopy(folder)
                 throw error
@@ -228,7 +229,7 @@
         // MARK: Log
 
         private static func logState(
-            _ source: String, _ folder: String, _ pageSize: Int, isLogged: Bool, _ journalSize: Int64
+            _ source: String, _ folder: String, pageSize: Int, isLogged: Bool, journalSize: Int64
         ) throws(CoreDataError) -> (WriteAheadLog, [String]) {
             var notes: [String] = []
             if journalSize > 0 {

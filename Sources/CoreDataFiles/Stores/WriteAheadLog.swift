@@ -31,7 +31,7 @@ package struct WriteAheadLog: Sendable, Equatable {
             return
         }
         let isBig = magic & 1 == 1
-        var sum = Self.sum(bytes, 0..<24, (0, 0), isBig)
+        var sum = Self.sum(bytes, 0..<24, start: (0, 0), isBig: isBig)
         guard sum.0 == Self.big(bytes, 24), sum.1 == Self.big(bytes, 28) else {
             state = .damaged
             return
@@ -43,8 +43,8 @@ package struct WriteAheadLog: Sendable, Equatable {
         while bytes.count - place >= size {
             guard Self.big(bytes, place + 8) == Self.big(bytes, 16), Self.big(bytes, place + 12) == Self.big(bytes, 20)
             else { break }
-            sum = Self.sum(bytes, place..<place + 8, sum, isBig)
-            sum = Self.sum(bytes, place + 24..<place + size, sum, isBig)
+            sum = Self.sum(bytes, place..<place + 8, start: sum, isBig: isBig)
+            sum = Self.sum(bytes, place + 24..<place + size, start: sum, isBig: isBig)
             guard sum.0 == Self.big(bytes, place + 16), sum.1 == Self.big(bytes, place + 20) else { break }
             valid += 1
             if Self.big(bytes, place + 4) != 0 { committedFrames = valid }
@@ -58,7 +58,7 @@ package struct WriteAheadLog: Sendable, Equatable {
     }
 
     private static func sum(
-        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ start: (UInt32, UInt32), _ isBig: Bool
+        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, start: (UInt32, UInt32), isBig: Bool
     ) -> (UInt32, UInt32) {
         var (first, second) = start
         var place = range.lowerBound

@@ -6,7 +6,7 @@ struct EnvironmentSection: ReportPart {
 
     func write(_ main: inout Markup) {
         let machine = header.machine
-        section("environment", "Environment", &main) { section in
+        section("environment", "Environment", main: &main) { section in
             let facts = [
                 ("machine", machine.host), ("system", machine.system), ("processor", machine.processor),
                 ("cores", machine.coreCount > 0 ? String(machine.coreCount) : ""),

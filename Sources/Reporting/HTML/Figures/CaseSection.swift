@@ -5,7 +5,7 @@ struct CaseSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
-        section("cases", "All cases", &main) { section in
+        section("cases", "All cases", main: &main) { section in
             if digest.results.isEmpty && digest.missing.isEmpty {
                 note("The plan has no case.", &section)
                 return
@@ -15,7 +15,7 @@ struct CaseSection: ReportPart {
                 "p", ["class": "sentence"],
                 "\(count), each with its figures and the command that repeats it. What has no good answer comes first "
                     + "where they are sorted by verdict.")
-            fold("Every case", count, &section) { details in
+            fold("Every case", count, section: &section) { details in
                 tools(&details)
                 details.element("div", ["class": "cases", "id": "case-list"]) { list in
                     for result in page.listed { caseEntry(result, &list) }
