@@ -55,7 +55,7 @@ enum AssayMain {
         return program
     }
 
-    /// What shells offer, by the names that options and arguments have in the help.
+    /// What shell completion offers for each option and argument, by the name in the help.
     private static var completions: [String: CompletedValue] {
         let plans = CompletedValue.output("list plans --names")
         let layers: [String] = Layer.allCases.map(\.rawValue)
@@ -82,7 +82,7 @@ enum AssayMain {
         return values
     }
 
-    /// The first word of the command line that is no UTF-8.
+    /// The index of the first command-line word that is not UTF-8.
     private static func foreignWord() -> Int? {
         (1..<max(1, Int(CommandLine.argc))).first { index in
             CommandLine.unsafeArgv[index].map { String(validatingCString: $0) == nil } ?? false
@@ -90,9 +90,9 @@ enum AssayMain {
     }
 
     static func main() {
-        // A reader of our output, or a worker, that goes away must not end a run.
+        // A closed pipe, of standard output or of a worker, must not end a run.
         signal(SIGPIPE, SIG_IGN)
-        // It would name another file than the one that was meant, without a word.
+        // Decoded with replacement characters, the word would silently name another file.
         if let number = foreignWord() {
             Output.error("assay: word \(number) of the command line is no UTF-8: name the file by another path")
             exit(64)

@@ -22,9 +22,9 @@ import StrataEngine
     import Zoo
 #endif
 
-/// What this build has.
+/// The scenarios, engines and data sets of this build.
 enum BuildRegistries {
-    /// - Parameter hasEveryPeer: also those whose library is not there, for what is said of them without it.
+    /// - Parameter hasEveryPeer: also lists engines whose library is missing, for commands that only describe them.
     static func make(hasEveryPeer: Bool = false) -> Registries {
         var registries = Registries()
         DatasetRegistration.register(into: &registries.datasets)
@@ -41,7 +41,7 @@ enum BuildRegistries {
         return registries
     }
 
-    /// What a file of the user holds, by its first bytes, else by its name.
+    /// The kind of a user's file, by its first bytes, else by its name.
     private static func fileDataset(_ path: String) -> any DatasetSource {
         #if SQLite
             if let head = FileTree.head(of: path, bytes: 16), SQLiteDataset.isDatabase(head) {

@@ -34,6 +34,6 @@ STANDS(check, 184);
 STANDS(live_bytes, 192);
 #endif
 
-// A file that defines nothing is no C.
+// C requires a translation unit to define something.
 extern const unsigned assay_engine_abi;
 const unsigned assay_engine_abi = ASSAY_ENGINE_ABI;

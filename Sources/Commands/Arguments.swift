@@ -1,4 +1,4 @@
-/// A command line taken apart by the specification of its command.
+/// A command line parsed by the specification of its command.
 package struct Arguments {
     package private(set) var positional: [String] = []
     private var values: [String: [String]] = [:]
@@ -6,7 +6,7 @@ package struct Arguments {
 
     /// `--name value`, `--name=value` and switches; `--` ends the options.
     ///
-    /// Throws: `UsageError` for what the command does not know, and for what it needs and does not get.
+    /// Throws: `UsageError` for an unknown option or argument, and for a missing required one.
     package init(_ words: [String], of command: any Command) throws(UsageError) {
         self.command = command.name
         var rest = words[...]
@@ -56,13 +56,13 @@ package struct Arguments {
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The last one given counts.
+    /// The last occurrence counts.
     package func value(_ name: String) -> String? { values[name]?.last }
 
-    /// All that were given, whole.
+    /// All occurrences, unsplit.
     package func all(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// All that were given, each split at commas.
+    /// All occurrences, each split at commas.
     package func list(_ name: String) -> [String] {
         all(name).flatMap { $0.split(separator: ",").map(String.init) }
     }
@@ -75,7 +75,7 @@ package struct Arguments {
         return number
     }
 
-    /// A duration as `90s`, `10m` or `2h`, in seconds. A number without a unit is refused: it could be either.
+    /// A duration as `90s`, `10m` or `2h`, in seconds. A number without a unit is refused as ambiguous.
     package func seconds(_ name: String) throws(UsageError) -> Double? {
         guard let text = value(name) else { return nil }
         let factor = text.last.flatMap { ["s": 1.0, "m": 60, "h": 3_600][String($0)] }

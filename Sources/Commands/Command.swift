@@ -9,15 +9,15 @@ package protocol Command: Sendable {
     var details: [String] { get }
     /// Command lines that work as they stand, for its help.
     var examples: [CommandExample] { get }
-    /// What its exit statuses mean, `0 .., 2 ..`, without those of every failure; empty where they are the program's.
+    /// What its exit statuses mean, `0 .., 2 ..`, without those of every failure; empty to use the program's own.
     var exitStatus: String { get }
     /// Whether `positional` is the command line of another program, which stands behind `--`.
     var runsProgram: Bool { get }
-    /// Names of the arguments without a dash, in order: `FILE`, `[TRIAL]` for one that may be left out, and last
-    /// `FILE...` for one or more, or `[FILE...]` for any number.
+    /// Names of the positional arguments in order: `FILE`, `[TRIAL]` for an optional one, and last `FILE...` for one or
+    /// more or `[FILE...]` for any number.
     var positional: [String] { get }
     var options: [OptionSpecification] { get }
-    /// Not in the list of commands.
+    /// Hidden from the list of commands.
     var isInternal: Bool { get }
     /// Returns the exit status.
     func run(_ arguments: Arguments) throws -> Int32
@@ -31,7 +31,7 @@ extension Command {
     package var runsProgram: Bool { false }
     package var isInternal: Bool { false }
 
-    /// Without the program's name. What it shows is in an order that the command takes.
+    /// Without the program's name. Its words are in an order that the command accepts.
     package var usage: String {
         let required = options.filter(\.isRequired).map(\.form)
         let optional = options.contains { !$0.isRequired } ? ["[options]"] : []
@@ -40,7 +40,7 @@ extension Command {
     }
 }
 
-/// A command line that a help shows, and what it is for.
+/// An example command line of a help text, and its purpose.
 package struct CommandExample: Sendable {
     /// Without the program's name: `run quick`.
     package let words: String
@@ -51,7 +51,7 @@ package struct CommandExample: Sendable {
         self.purpose = purpose
     }
 
-    /// As a shell splits it: at spaces, but for those between single quotes.
+    /// Split as a shell does: at spaces outside single quotes.
     package var arguments: [String] {
         var words: [String] = []
         var word: String?
@@ -85,7 +85,7 @@ package struct CommandGroup: Sendable {
 /// An option that a command understands.
 package struct OptionSpecification: Sendable {
     package let name: String
-    /// What stands for the value in the help text; nil for a switch.
+    /// The placeholder of the value in the help text; nil for a switch.
     package let value: String?
     package let summary: String
     package let isRequired: Bool
@@ -101,10 +101,10 @@ package struct OptionSpecification: Sendable {
     var form: String { [name, value].compactMap { $0 }.joined(separator: " ") }
 }
 
-/// A wrong command line: the message names what would be right. Ends the program with status 64.
+/// A wrong command line: the message names the correct form. Ends the program with status 64.
 package struct UsageError: Error, CustomStringConvertible {
     package let message: String
-    /// The command whose help tells more; nil for the program's own.
+    /// The command whose help the message points to; nil for the program's help.
     package let command: String?
 
     package init(_ message: String, command: String? = nil) {

@@ -1,6 +1,6 @@
-/// What a shell offers where a value is expected.
+/// The completions that a shell offers for a value.
 package enum CompletedValue: Sendable, Equatable {
-    /// Nothing: a number, or what the user alone knows.
+    /// No completion: a number, or a value that only the user knows.
     case nothing
     case file
     case directory
@@ -9,7 +9,8 @@ package enum CompletedValue: Sendable, Equatable {
     case output(String)
 }
 
-/// What a shell offers in each place of a program's command lines: what the scripts of all shells are made from.
+/// The completions for each position of a program's command lines. The scripts of all shells are generated from this
+/// table.
 struct CompletionTable {
     struct Option {
         var name: String
@@ -24,7 +25,7 @@ struct CompletionTable {
         var name: String
         var summary: String
         var options: [Option]
-        /// By place; the last one stands for all behind it where `repeats`.
+        /// By position; with `repeats`, the last one also serves all later positions.
         var arguments: [CompletedValue]
         var repeats: Bool
     }
@@ -48,7 +49,7 @@ struct CompletionTable {
         }
     }
 
-    /// By the name of the option or the argument, else by what the help calls the value.
+    /// Looked up by the name of the option or argument, else by the placeholder in the help.
     private static func value(
         _ name: String, _ form: String, _ known: [String: CompletedValue]
     ) -> CompletedValue {

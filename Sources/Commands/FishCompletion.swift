@@ -18,7 +18,7 @@ struct FishCompletion {
                 let value = option.value.map { action($0, isList: option.isList) } ?? ""
                 lines.append("\(condition) -l \(long)\(value) -d \(quoted(option.summary))")
             }
-            // fish does not count arguments: what any place takes is offered in all of them.
+            // fish does not count arguments, so the completions of every position are offered at all positions.
             var seen: [CompletedValue] = []
             for value in entry.arguments where value != .nothing && !seen.contains(value) {
                 seen.append(value)
@@ -28,7 +28,7 @@ struct FishCompletion {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The value of an option: `-x` wants one, and no file.
+    /// The value of an option: `-x` requires one and suppresses file names.
     private func action(_ value: CompletedValue, isList: Bool) -> String {
         switch value {
         case .nothing: return " -x"

@@ -9,7 +9,7 @@ struct ManualPage {
         self.command = command
     }
 
-    /// As a file is called: `assay-run.1`.
+    /// The file name: `assay-run.1`.
     var fileName: String { "\(title).1" }
 
     private var title: String { ([program.name] + [command?.name].compactMap { $0 }).joined(separator: "-") }

@@ -6,17 +6,17 @@ import Synchronization
     import Darwin
 #endif
 
-/// Standard output that could not be written: the disk is full, or nobody reads any more.
+/// Standard output that could not be written: the disk is full, or the reader of the pipe has ended.
 package struct OutputError: Error, CustomStringConvertible {
     package let errno: Int32
 
-    /// Whether the reader went away, as `head` does when it has enough: no failure of the program.
+    /// Whether the reader closed the pipe, as `head` does: no failure of the program.
     package var isClosedPipe: Bool { errno == EPIPE }
 
     package var description: String { "standard output: \(String(cString: strerror(errno)))" }
 }
 
-/// Standard output, which must arrive, and standard error, where nothing can be said about a failure.
+/// Standard output, whose failures are thrown, and standard error, whose failures cannot be reported.
 package enum Output {
     package static func line(_ text: String = "") throws(OutputError) { try write(text + "\n") }
 
@@ -30,8 +30,8 @@ package enum Output {
     /// A line on standard error.
     package static func error(_ text: String) { writeError(live.end() + text + "\n") }
 
-    /// Writes over the line that the last call wrote; an empty text takes it away. On a terminal that can do that;
-    /// nothing elsewhere.
+    /// Overwrites the line of the last call; an empty text removes it. Does nothing unless standard error is such a
+    /// terminal.
     package static func progress(_ text: String) {
         if isLive { writeError(live.show(text)) }
     }
@@ -66,7 +66,7 @@ package enum Output {
 
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// Whether lines that are written over make sense on standard error.
+    /// Whether standard error is a terminal whose lines can be overwritten.
     package static var isLive: Bool { isTerminal(STDERR_FILENO) && environment("TERM") != "dumb" }
 
     /// Colour on standard output only where that is a terminal that wants it: https://no-color.org.
@@ -88,19 +88,18 @@ package enum Output {
     }
 }
 
-/// The line of a terminal that is written over. Whatever is written next takes it away first, so that neither an
-/// interrupt nor a result stands behind it.
+/// The terminal's progress line. Every other output removes it first, so that no message is appended to it.
 final class LiveLine: Sendable {
     private static let erased = "\r\u{1B}[K"
     private let isShown = Mutex(false)
 
-    /// What writes the line over.
+    /// The bytes that overwrite the line.
     func show(_ text: String) -> String {
         isShown.withLock { $0 = !text.isEmpty }
         return Self.erased + text
     }
 
-    /// What takes the line away; empty where none is shown.
+    /// The bytes that remove the line; empty if none is shown.
     func end() -> String {
         isShown.withLock { isShown in
             defer { isShown = false }

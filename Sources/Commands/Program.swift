@@ -1,6 +1,6 @@
 /// A program of commands: its help, its version, and what its exit statuses mean.
 package struct Program: Sendable {
-    /// How a command that failed ends the program: what to say, and the exit status.
+    /// How a failed command ends the program: the message and the exit status.
     package struct Failure: Sendable {
         package var message: String
         package var status: Int32
@@ -13,22 +13,22 @@ package struct Program: Sendable {
 
     package let name: String
     package let version: String
-    /// What `--version` says behind the version; empty for nothing.
+    /// The text of `--version` after the version; may be empty.
     package var versionDetail = ""
     /// One line.
     package let summary: String
-    /// Those that the help lists, by heading, and last those that are internal.
+    /// The listed commands by heading, then the internal ones.
     package let groups: [CommandGroup]
     /// What each exit status means: `0 fine, 1 ..`.
     package let exitStatus: String
     /// The part of `exitStatus` that holds for every command: `1 .., 64 ..`.
     package let failureStatus: String
-    /// Failures that end with another status than 1, or need other words than the error's own.
+    /// Errors with an exit status other than 1, or with a message of their own.
     package var explain: @Sendable (any Error) -> Failure? = { _ in nil }
-    /// What a shell offers for values, by the name of an option, or of an argument as its command names it.
+    /// Completions of values, by the name of the option or argument.
     package var completions: [String: CompletedValue] = [:]
 
-    /// As a shell says it of a program that SIGPIPE has ended.
+    /// The status that a shell reports for a program ended by SIGPIPE.
     static let closedPipeStatus: Int32 = 141
 
     package init(
@@ -43,7 +43,7 @@ package struct Program: Sendable {
         self.failureStatus = failureStatus
     }
 
-    /// Runs the command that the words name, and says what failed on standard error. Returns the exit status: 64 for a
+    /// Runs the command that the words name, and reports errors on standard error. Returns the exit status: 64 for a
     /// wrong command line, 141 where the reader of the output went away.
     package func status(_ words: [String]) -> Int32 {
         do {

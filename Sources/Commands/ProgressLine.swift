@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How far something is that takes long: one line that is written over on a terminal, elsewhere a line every ten
-/// seconds, so that a log shows that it goes on.
+/// The progress of a long task: one overwritten line on a terminal, elsewhere a line every ten seconds, so that a log
+/// shows progress.
 package final class ProgressLine: Sendable {
     private let isLive: Bool
     private let what: String
@@ -31,7 +31,7 @@ package final class ProgressLine: Sendable {
         if done < total, isDue() { write("\(what): \(done) of \(total)") }
     }
 
-    /// Of what has no number to count up to. An empty text takes the terminal's line away.
+    /// For a task without a known total. An empty text removes the terminal's line.
     package func report(_ text: String) {
         if isLive { return write(text) }
         if !text.isEmpty, isDue() { write("\(what): \(text)") }

@@ -1,4 +1,4 @@
-/// Prints what a shell reads to complete the program's command lines.
+/// Prints a completion script for a shell.
 struct CompletionCommand: Command {
     private enum Shell: String, CaseIterable { case bash, zsh, fish }
 
@@ -81,7 +81,7 @@ struct ManualCommand: Command {
         return 0
     }
 
-    /// An example that its command would refuse is a mistake of the table, and makes no page.
+    /// An example that its command refuses is an error in the table, and fails the page.
     static func checkExamples(_ command: any Command) throws(TableMistake) {
         for example in command.examples {
             let words = example.arguments
@@ -96,7 +96,7 @@ struct ManualCommand: Command {
     }
 }
 
-/// A command that describes itself wrongly.
+/// Thrown for a command with a wrong description.
 struct TableMistake: Error, CustomStringConvertible {
     let description: String
 }

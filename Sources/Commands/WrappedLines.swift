@@ -1,6 +1,6 @@
 extension String {
-    /// The words on as many lines as it takes, none longer than `width` where a word allows it; behind the first they
-    /// are indented.
+    /// The words in lines of at most `width` columns, unless one word is longer. All lines after the first are
+    /// indented.
     package func wrapped(to width: Int, indent: Int = 0) -> [String] {
         let start = String(repeating: " ", count: indent)
         var lines: [String] = []

@@ -48,7 +48,7 @@ struct ZshCompletion {
             + specifications.joined(separator: " \\\n            ") + "\n        ;;"
     }
 
-    /// With a space in front nothing is put into the command.
+    /// The leading space keeps zsh from inserting the text into the command.
     private func action(_ value: CompletedValue) -> String {
         switch value {
         case .nothing: return " "

@@ -1,26 +1,26 @@
-/// Why a store of Core Data was not read or written, and what helps.
+/// Why a store of Core Data was not read or written, with the remedy.
 package struct CoreDataError: Error, CustomStringConvertible, Sendable {
     package enum Kind: String, Sendable {
-        /// The command line or the mapping asks for what is not there.
+        /// The command line or the mapping names something that does not exist.
         case wrongInput
-        /// The file is no SQLite database, or none of Core Data's.
+        /// The file is not an SQLite database of Core Data.
         case notAStore
         /// Encrypted as a whole, by SQLCipher or the like.
         case encrypted
-        /// Another program has it open, or writes it.
+        /// Another program has the store open, or writes it.
         case inUse
         /// Pages, or the write-ahead log, contradict themselves.
         case damaged
-        /// The write-ahead log lacks commits that its index says were there.
+        /// The write-ahead log lacks commits that its index lists.
         case logLost
-        /// Tables or rows that no rule of Core Data's tables explains.
+        /// Tables or rows that do not follow the rules of Core Data.
         case unknownShape
-        /// A model that names columns which the tables do not have.
+        /// A model with columns that the tables lack.
         case otherModel
         /// A value that its property cannot hold.
         case unfitValue
         case noSpace
-        /// The user stopped it; what is done stays, and the same command goes on.
+        /// The user stopped the import; its progress is kept, and the same command resumes it.
         case stopped
         case failure
     }

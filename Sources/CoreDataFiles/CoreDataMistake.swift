@@ -5,22 +5,21 @@
         import Darwin
     #endif
 
-    /// Something that this module does wrong on purpose, so that scenarios see whether they find it. The build for
-    /// tests alone has it.
+    /// A deliberate mistake of this module, which scenarios must find. Only the test build contains it.
     package enum CoreDataMistake: String, CaseIterable, Sendable {
-        /// A link or a pair that leads nowhere is dropped, and not told of.
+        /// A dangling link or pair is dropped without a finding.
         case danglingUntold = "coredata-dangling-untold"
         /// A null of an integer is imported as 0.
         case nullIsZero = "coredata-null-is-zero"
-        /// A later import takes a row for unchanged that the store has changed.
+        /// A later import misses a changed row.
         case changeMissed = "coredata-change-missed"
-        /// A later import leaves rows that the store has deleted.
+        /// A later import keeps deleted rows.
         case deletionKept = "coredata-deletion-kept"
         /// Lists lack their last element.
         case listShort = "coredata-list-short"
-        /// An import that goes on does not look whether the rows that it had written have changed.
+        /// A resumed import does not check whether rows that it had written have changed.
         case resumeForgets = "coredata-resume-forgets"
-        /// A verification counts rows that differ as equal.
+        /// A verification counts differing rows as equal.
         case verificationForgives = "coredata-verification-forgives"
 
         private static let chosen = getenv("ASSAY_ZOO_MISTAKE").flatMap {

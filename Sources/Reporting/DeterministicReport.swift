@@ -1,12 +1,13 @@
 import RunRecords
 import Seeds
 
-/// What two runs with equal seed, plan, binary and libraries agree on, as text to compare byte by byte.
+/// The results on which two runs with equal seed, plan, binary and libraries agree, as text that is compared byte by
+/// byte.
 ///
-/// Cases stand by id and not in the order in which they ended. Left out: the machine, times, messages, everything
-/// marked measured. A case that was cut by its budget got as far as the machine was fast: what it counted is left out
-/// and only that it was cut is said. Where threads run freely, what became of each promise is compared, and neither
-/// causes nor counts are.
+/// Cases are ordered by id, not by their end. The text leaves out the machine, times, messages and everything marked
+/// measured. How far a case got within its budget depends on the machine, so a cut case shows only that it was cut,
+/// without its counts. For a case with free-running threads the text shows the state of each promise, without causes
+/// and counts.
 enum DeterministicReport {
     static func text(_ run: Run) -> String {
         let header = run.header
@@ -74,7 +75,7 @@ enum DeterministicReport {
             + "\(point.logBytes) \(text(point.oldestPinnedVersion))"
     }
 
-    /// A message with a line end in it must not look like a line of its own.
+    /// Escapes line ends, so that a message cannot look like several lines.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

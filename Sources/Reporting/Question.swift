@@ -14,7 +14,7 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// The families whose outcomes answer the question, what matters most first.
+    /// The families whose outcomes answer the question, the most important first.
     var families: [Family] {
         switch self {
         case .safe: [.corruption, .crash, .concurrency, .relations, .queries, .planted]
@@ -45,7 +45,7 @@ enum Standing: Hashable {
         }
     }
 
-    /// As words: `harness error`.
+    /// In words: `harness error`.
     var words: String {
         name.split(separator: "-").joined(separator: " ")
     }
@@ -83,6 +83,6 @@ enum Standing: Hashable {
         }
     }
 
-    /// Where several cases share a place, the first of these that occurs stands for all.
+    /// By priority: where several cases share a cell, the first of these that occurs is shown.
     var rank: Int { Self.order.firstIndex(of: self) ?? Self.order.count }
 }

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Pure functions from a run to what people and other programs read. Nothing here looks at the clock, the machine or
-/// the disk: a report of an old run is the report it had.
+/// Pure functions from a run to reports for people and programs. They read no clock, machine or disk, so that an old
+/// run always renders to the same report.
 package enum Reporting {
-    /// One self-contained document under 2 MB: no script, style, font or picture from elsewhere. A run that is too
-    /// large for that loses the numbers of cases that passed first; they stay in the CSV, and the document says so.
+    /// One self-contained document under 2 MB: no script, style, font or picture from elsewhere. A larger run first
+    /// drops the figures of passed cases, which the CSV keeps; the document says so.
     package static func html(_ run: Run) -> String {
         HTMLReport.text(RunDigest(run))
     }
@@ -19,12 +19,12 @@ package enum Reporting {
         rows.map(CSVReport.line).joined()
     }
 
-    /// Engines beside each other, a row per figure and a column per engine; empty for a run without several peers.
+    /// Engines side by side, a row per figure and a column per engine; empty for a run without several peers.
     package static func peersCSV(_ run: Run) -> String {
         PeerCSV.text(RunDigest(run))
     }
 
-    /// Figures over size with their growth; empty for a run in which nothing ran on several sizes.
+    /// Figures over size with their growth; empty unless a scenario ran on several sizes.
     package static func scaleCSV(_ run: Run) -> String {
         ScaleCSV.text(RunDigest(run))
     }
@@ -40,17 +40,17 @@ package enum Reporting {
         TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
     }
 
-    /// The same as Markdown, to paste into an issue or a page: the answer, a row per engine, and a table per question.
+    /// The same as Markdown: the answer, a row per engine, and a table per question.
     package static func markdown(_ run: Run) -> String {
         MarkdownReport(digest: RunDigest(run)).text
     }
 
-    /// A picture of its own of where a case spent its time.
+    /// A standalone flame graph of a case.
     package static func flameGraph(_ stacks: FoldedStacks, title: String) -> String {
         FlameGraph.text(stacks, title: title)
     }
 
-    /// How many headline figures of these cases no look has decided yet: what further rounds are for.
+    /// How many headline figures of these cases are undecided and need further rounds.
     /// - Parameter cases: ids of one comparison.
     package static func openFigures(_ run: Run, of cases: Set<String>) -> Int {
         RunDigest(run).headlines.reduce(0) { total, headline in
@@ -62,8 +62,8 @@ package enum Reporting {
         }
     }
 
-    /// Only what is the same whenever seed, plan, binary and libraries are: on every machine, after a merge, and in
-    /// whatever order the cases ended.
+    /// Only what equal seed, plan, binary and libraries determine: the same on every machine, after a merge, and in any
+    /// order of the cases.
     package static func deterministic(_ run: Run) -> String {
         DeterministicReport.text(run)
     }

@@ -1,15 +1,15 @@
 import RunRecords
 
-/// What engines did with one subject. Its cases differ by engine alone: nothing else is ever set side by side.
+/// The results of several engines for one subject. Its cases differ only in the engine; no other cases are compared.
 struct Comparison {
     var subject: Subject
     /// By engine.
     var results: [String: CaseResult]
 }
 
-/// Counts that several parts of a report need, worked out once.
+/// Counts that several parts of a report need, computed once.
 struct RunDigest {
-    /// The engine that keeps everything in memory: shown, never a peer to be compared with.
+    /// The engine that keeps everything in memory: shown, but never used as a peer.
     static let reference = "model"
 
     let run: Run
@@ -25,11 +25,11 @@ struct RunDigest {
     /// Scenarios that measure the machine itself, and their cases.
     let rawScenarios: Set<String>
     let rawResults: [CaseResult]
-    /// Parameters that differ between cases of a scenario: the others need not be named.
+    /// Parameters that differ between cases of a scenario; only these are named.
     private let telling: [String: Set<String>]
     /// Scenarios that run on several data sets or sizes.
     private let datasetsVary: Set<String>
-    /// Scenario and data set, where that runs in several sizes.
+    /// Pairs of scenario and data set that run in several sizes.
     private let sizesVary: Set<String>
     private let hasSeveralSeeds: Bool
     /// By case id, in a merged run.
@@ -61,7 +61,7 @@ struct RunDigest {
         shards = run.header.shardsByCase
     }
 
-    /// Results that the header does not list, by id: a run that was put together by hand is shown whole too.
+    /// Results that the header does not list, by id, so that a run that was assembled by hand is shown completely.
     static func strangers(of run: Run) -> [String] {
         let listed = Set(run.header.cases)
         return Set(run.results.map(\.test.id)).subtracting(listed).sorted()
@@ -96,7 +96,7 @@ struct RunDigest {
     }
 
     private static func tellingParameters(_ results: [CaseResult]) -> [String: Set<String>] {
-        // A condition stands in some cases of a scenario alone: its absence is a value, too.
+        // Only some cases of a scenario have a condition; its absence counts as a value.
         Dictionary(grouping: results.map(\.test), by: \.scenario).mapValues { tests in
             let names = Set(tests.flatMap { $0.parameters.map(\.name) })
             return names.filter { name in Set(tests.map { $0.parameter(name) }).count > 1 }
@@ -107,7 +107,7 @@ struct RunDigest {
 
     var title: String { "Assay \(run.header.plan)" }
 
-    /// What tells the subject from others of its scenario: `threads 8`, `dpkg 3 412`. Empty where nothing does.
+    /// The parameters that distinguish the subject within its scenario: `threads 8`, `dpkg 3 412`. May be empty.
     func variant(_ subject: Subject) -> String {
         var parts: [String] = []
         if datasetsVary.contains(subject.scenario), !subject.dataset.isEmpty {
@@ -121,7 +121,7 @@ struct RunDigest {
         return parts.joined(separator: ", ")
     }
 
-    /// The data set, with its size where the scenario runs on several sizes of it.
+    /// The data set, with its size if the scenario runs on several sizes.
     private func datasetVariant(_ subject: Subject) -> String {
         sizesVary.contains("\(subject.scenario) \(subject.dataset)")
             ? "\(subject.dataset) \(Figure.grouped(subject.size))" : subject.dataset
@@ -132,7 +132,7 @@ struct RunDigest {
         telling[subject.scenario]?.contains(parameter.name) == true
     }
 
-    /// The same without the names of parameters, for the small room beside a line: `never`.
+    /// The same without parameter names, for narrow places: `never`.
     func shortVariant(_ subject: Subject) -> String {
         let names = telling[subject.scenario] ?? []
         return subject.parameters.filter { names.contains($0.name) }.map(\.value).joined(separator: " ")
@@ -171,7 +171,7 @@ struct RunDigest {
         return words.joined(separator: " ")
     }
 
-    /// The command that repeats a failure from the file that was kept of it; nil where none was.
+    /// The command that replays a failure from its case file; nil without one.
     func caseFileCommand(_ id: String, _ outcome: Outcome?, _ address: FaultAddress?) -> String? {
         guard let outcome, let address else { return nil }
         let name = KeptCaseName.of(id, outcome, address)
@@ -179,7 +179,7 @@ struct RunDigest {
         return "assay replay " + Self.shellWord("\(run.directory)/\(KeptCaseName.directory)/\(name)")
     }
 
-    /// Of a merged run the command of the first shard that it lacks.
+    /// For a merged run, the command of its first missing shard.
     var resumeCommand: String {
         if let shard = run.header.missingShards.first { return "\(run.header.command) --shard \(shard)" }
         return "assay run --resume \(Self.shellWord(run.directory))"
@@ -191,16 +191,15 @@ struct RunDigest {
 
     // MARK: Shards
 
-    /// Whether both were measured by one machine, in one run: figures of two have no ratio.
+    /// Whether both were measured on one machine, in one run; otherwise their figures have no ratio.
     func isMeasuredTogether(_ first: CaseResult, _ second: CaseResult) -> Bool {
         shards[first.test.id]?.shard == shards[second.test.id]?.shard
     }
 
-    /// What the case was measured on.
+    /// The machine that measured the case.
     func machine(of id: String) -> Machine { shards[id]?.machine ?? run.header.machine }
 
-    /// `shard 2/5`, or the shards that were merged with what they ran on: `5 shards on 2 machines`. Empty for a run of
-    /// a whole plan.
+    /// `shard 2/5`, or the merged shards and their machines: `5 shards on 2 machines`. Empty for a run of a whole plan.
     var shardWords: String {
         if let part = run.header.part { return "shard \(part.shard)" }
         let merged = run.header.merged.filter { !$0.cases.isEmpty }
@@ -230,28 +229,28 @@ struct RunDigest {
 
     var trialCount: Int { results.reduce(0) { $0 + $1.trialCount } }
 
-    /// All cases' time added up; those that ran side by side count each.
+    /// The sum of all cases' times; cases that ran in parallel count fully.
     var workedNanoseconds: UInt64 { results.reduce(0) { $0 &+ $1.durationNanoseconds } }
 
-    /// The command that shows best what was wrong with a case: that of its gravest trial, where there are several.
+    /// The command that best reproduces a failed case: that of its gravest trial.
     func replayCommand(_ result: CaseResult) -> String {
         let trial = result.causes.first?.example ?? result.trials.first?.address
         let isWhole = result.trialCount <= 1 || trial?.isWholeCase == true
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// What the machine had beside the run, and libraries of whose speed nothing is claimed, for a page: it qualifies
-    /// the claims that are made, so it stands with them and not above the verdict.
+    /// Warnings about other load on the machine and about libraries without claims of speed. They qualify the figures,
+    /// so a page shows them there and not above the verdict.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
-    /// The other warnings: they cast doubt on all that follows.
+    /// The other warnings, which cast doubt on the whole report.
     var doubts: [String] { warnings.filter { !Self.isOfSurroundings($0) } }
 
     private static func isOfSurroundings(_ warning: String) -> Bool {
         ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN"].contains { warning.hasPrefix($0) }
     }
 
-    /// Doubts that hold for every figure, what it is about in capitals.
+    /// Warnings that hold for every figure, with the topic in capitals.
     var warnings: [String] {
         var list = run.header.warnings.map { warning in
             let topic = warning.prefix { $0 != ":" }

@@ -3,22 +3,23 @@ public struct MigrationError: Error, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A model does not fit a store.
         case invalidModel
-        /// A change that one of the stores could not hold; nothing was written.
+        /// A change with a value that one of the stores cannot hold; nothing was written.
         case invalidChange
         /// The outbox cannot be written, or is full; nothing was written.
         case outboxFailed
-        /// The store that is written first refused; nothing was written.
+        /// The store that is written first refused the batch; nothing was written.
         case writeRefused
-        /// The store that is written first failed, and cannot say whether it has the batch. Where both are written the
-        /// batch stays in the outbox, and will be in both; where one is, it is to be written again.
+        /// The store that is written first failed, and cannot tell whether it has the batch. In a phase that writes
+        /// both stores the batch stays in the outbox and reaches both later; in a phase with one store the caller must
+        /// write it again.
         case writeUnknown
-        /// No such step leads from one phase to the other.
+        /// There is no such step between the two phases.
         case wrongPhase
         /// The stores differ, or were not compared.
         case notReconciled
-        /// There is no way back.
+        /// The way back was given up by ``DoubleWriter/retire()``.
         case retired
-        /// The store has a shape that the adapter does not know; it was not touched.
+        /// The adapter does not support the store's tables; the store is unchanged.
         case unknownShape
         /// The store's file failed.
         case storeFailed

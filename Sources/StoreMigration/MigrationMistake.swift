@@ -5,35 +5,34 @@
         import Darwin
     #endif
 
-    /// Something that this module does wrong on purpose, so that its tests and scenarios see whether they find it. The
-    /// build for tests alone has it.
+    /// A deliberate mistake of this module, which its tests and scenarios must find. Only the test build contains it.
     package enum MigrationMistake: String, CaseIterable, Sendable {
         /// An entry leaves the outbox before the second store has it.
         case lostOutboxEntry = "migration-lost-outbox-entry"
-        /// An entry comes into the outbox when the first store has its batch, and not before.
+        /// An entry is added to the outbox only after the first store has its batch.
         case outboxLate = "migration-outbox-late"
-        /// What waits in the outbox is written after what came later.
+        /// A waiting batch is written after later ones.
         case wrongOrder = "migration-wrong-order"
-        /// What is changed after the cut-over is not noted for the way back.
+        /// Changes after the cut-over are not recorded for the way back.
         case changeUnnoted = "migration-change-unnoted"
-        /// The hash of a record takes null for 0.
+        /// The hash of a record treats null as 0.
         case nullIsZero = "migration-null-is-zero"
         /// The rule by which the newer record wins keeps the older one.
         case olderWins = "migration-older-wins"
-        /// A comparison passes over the last of the ranges that differ.
+        /// A comparison skips the last differing range.
         case rangeSkipped = "migration-range-skipped"
-        /// Hashes are made of what the writer sent, and not of what a store has.
+        /// Hashes are computed from the sent values, not from the stored ones.
         case hashStale = "migration-hash-stale"
-        /// What a rule leaves is mended by the old store.
+        /// A record that the rule leaves alone is mended from the old store.
         case leaveIgnored = "migration-leave-ignored"
-        /// A writer that is closed forgets the batches that wait.
+        /// Closing a writer drops the waiting batches.
         case switchDropsWaiting = "migration-switch-drops-waiting"
-        /// A writer that is opened again is in the phase before.
+        /// Reopening a writer restores the previous phase.
         case phaseForgotten = "migration-phase-forgotten"
-        /// A compaction of the closed stores returns without having done anything.
+        /// A compaction of the closed stores returns without compacting.
         case compactionNothing = "migration-compaction-nothing"
 
-        /// For one test, which runs beside others.
+        /// Task-local, since tests run in parallel.
         @TaskLocal package static var inTest: MigrationMistake?
 
         private static let chosen = getenv("ASSAY_ZOO_MISTAKE").flatMap {
@@ -44,7 +43,7 @@
     }
 #endif
 
-/// What a writer does unless a mistake is planted.
+/// Correct behaviours, each false while its mistake is planted.
 enum MigrationHabits {
     static var keepsOrder: Bool {
         #if Zoo

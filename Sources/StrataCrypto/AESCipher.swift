@@ -60,7 +60,7 @@
                 let hasTag = withUnsafeMutableBytes(of: &tag) { bytes in
                     EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, 16, bytes.baseAddress) == 1
                 }
-                // Nothing of what is given can fail; writing bytes that nobody can open again would lose them.
+                // No input makes libcrypto fail here. Continuing would write bytes that no key can decrypt.
                 guard isDone && hasTag else { fatalError("libcrypto could not seal \(plain.count) bytes") }
             }
             return SealTag(UInt64(littleEndian: tag.first), UInt64(littleEndian: tag.second))
@@ -89,7 +89,7 @@
             buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
         }
 
-        /// Nonce and context for one message; the key is there already.
+        /// Sets nonce and context of one message; the key is already set.
         private static func start(
             _ cipher: OpaquePointer, _ nonce: Nonce, _ context: SealContext, isSealing: Bool
         ) -> Bool {
@@ -110,9 +110,9 @@
         }
     }
 
-    /// Contexts of libcrypto that hold the key, for as many threads as seal at once.
+    /// Contexts of libcrypto with the key set, one for each thread that seals at a time.
     private final class ContextPool: Sendable {
-        private struct Idle: @unchecked Sendable {  // a context is used by one thread at a time: whoever took it out
+        private struct Idle: @unchecked Sendable {  // only the thread that took a context out uses it
             var contexts: [OpaquePointer] = []
         }
 

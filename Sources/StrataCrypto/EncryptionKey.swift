@@ -1,13 +1,13 @@
 package import StrataStorage
 
-/// From an application's key to the cipher of its store.
+/// Makes the cipher of a store from an application's key.
 package enum EncryptionKey {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     package static let size = 64
 
-    /// Why there is no cipher.
+    /// Why no cipher can be made.
     package enum Refusal: Error, Sendable, Equatable {
-        /// So many bytes were given.
+        /// The key has this many bytes instead of 64.
         case size(Int)
         /// The package was built without the trait Crypto.
         case notBuilt

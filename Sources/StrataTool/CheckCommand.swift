@@ -3,7 +3,7 @@ import JSONText
 import StrataRepair
 import StrataStorage
 
-/// Whether everything in a file is as it was written.
+/// `strata check`: verifies every node, row and index of a file.
 struct CheckCommand: Command {
     let name = "check"
     let summary = "verifies every byte and every rule of FILE"

@@ -1,8 +1,8 @@
 import JSONText
 import StrataStorage
 
-/// Collections of a column that storage knows as one, as JSON: lists and sets as arrays, maps as objects. Whether one
-/// stands in its row or is a tree makes no difference; it is written part by part, however large it is.
+/// Writes the collections of a column as JSON: lists and sets as arrays, maps as objects. Both inline collections and
+/// trees are written in pieces, whatever their size.
 struct CollectionText {
     private let view: ReadView
     private let table: Int
@@ -13,7 +13,7 @@ struct CollectionText {
     private let met: MetNodes
 
     /// Nil for a column of anything else.
-    /// - Parameter met: by the walk that the collections are part of.
+    /// - Parameter met: nodes that the surrounding walk has already visited.
     init?(_ view: ReadView, _ table: Int, _ column: Int, _ met: MetNodes) {
         let definition = view.schema.tables[table].columns[column]
         guard let collection = definition.collection else { return nil }
@@ -25,7 +25,7 @@ struct CollectionText {
         type = definition.type == .links ? 0 : definition.tag & 0xFF
     }
 
-    /// - Parameter put: gets the text in pieces.
+    /// - Parameter put: receives the text in pieces.
     func write(_ key: RowKey, _ put: ([UInt8]) throws -> Void) throws {
         try write(CollectionReader(view, table, key, column), put)
     }

@@ -79,8 +79,8 @@ struct CopyCommand: Command {
 }
 
 extension CopyCommand {
-    /// What the new file is encrypted with.
-    /// - Parameter old: what the file is encrypted with.
+    /// The cipher of the new file.
+    /// - Parameter old: the cipher of the old file.
     fileprivate static func newCipher(_ arguments: Arguments, _ old: (any Cipher)?) throws -> (any Cipher)? {
         let new = try KeyFile.cipher(arguments, newKey)
         if !arguments.has(decrypt.name) { return new ?? old }
@@ -89,7 +89,7 @@ extension CopyCommand {
     }
 }
 
-/// Opens a store that is there, and writes nothing to it.
+/// Opens an existing store read-only.
 func openForReading(_ path: String, _ cipher: (any Cipher)?) throws -> Store {
     _ = try size(path)
     var options = StoreOptions(readOnly: true)

@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Stores of Core Data: what is in one, its rows in a new file, and whether both are the same.
+/// `strata coredata`: shows a store of Core Data, imports it into a new file, and compares both.
 struct CoreDataCommand: Command {
     let name = "coredata"
     let summary = "looks into a Core Data store, imports it into NEW, or compares both"
@@ -65,7 +65,7 @@ struct CoreDataCommand: Command {
         }
     }
 
-    /// Whether the user pressed Ctrl-C: the import then makes what it has durable, and ends.
+    /// Whether the user pressed Ctrl-C: the import then commits what it has, and ends.
     private let isInterrupted = Atomic(false)
 
     private struct CoreDataRun {

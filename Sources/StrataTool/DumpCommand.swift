@@ -9,7 +9,7 @@ import StrataStorage
     import Darwin
 #endif
 
-/// Rows as text that other programs read.
+/// `strata dump`: writes rows as text for other programs.
 struct DumpCommand: Command {
     let name = "dump"
     let summary = "writes the rows of FILE as JSON lines or CSV"
@@ -57,7 +57,7 @@ struct DumpCommand: Command {
             let writer = RowText(
                 view, table, format, met, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
             do { try naming(path) { try writer.write() } } catch {
-                // A file that holds no row would look like a class that has none.
+                // An empty file would look like a class without rows.
                 try sink.removeIfEmpty()
                 throw error
             }
@@ -82,7 +82,7 @@ struct DumpCommand: Command {
         schema.tables.map(\.name).joined(separator: ", ")
     }
 
-    /// A file of rows has the owner and the rights of the one that they come from.
+    /// The new file gets the owner and permissions of the database.
     private static func sink(
         _ directory: String?, _ name: String, _ format: Format, beside source: String
     ) throws -> ByteSink {
@@ -115,12 +115,12 @@ struct RowText {
     private let columns: [ColumnText]
     /// For the columns that have collections.
     private let collections: [CollectionText?]
-    /// What the row's key is called: the primary key where that is the key, else `_key`.
+    /// The name of the key column: the primary key's if it is the row key, else `_key`.
     private let keyName: String?
     private let className: String?
     private let met: MetNodes
 
-    /// - Parameter met: by the tables before.
+    /// - Parameter met: nodes visited in earlier tables.
     init(
         _ view: ReadView, _ table: Int, _ format: DumpCommand.Format, _ met: MetNodes, sink: ByteSink, namesClass: Bool
     ) {
@@ -227,7 +227,7 @@ struct RowText {
         }
     }
 
-    /// Quoted where the text would be taken for something else; an empty one, because null is nothing.
+    /// Quoted if the text would be ambiguous. An empty text is quoted too, since null is written as nothing.
     private func put(_ text: String) {
         let isPlain = !text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
         if isPlain && !text.isEmpty { return sink.put(text) }

@@ -2,7 +2,7 @@ import Commands
 import JSONText
 import StrataStorage
 
-/// What is in a file, and how its space is used.
+/// `strata info`: shows the contents of a file, and how its space is used.
 struct InfoCommand: Command {
     let name = "info"
     let summary = "shows versions, sizes and schema of FILE"
@@ -60,7 +60,7 @@ struct InfoCommand: Command {
         return lines
     }
 
-    /// Runs are listed in the free map; what is free beside them waits for the next commits.
+    /// The free map lists runs of pages; other free pages become usable with the next commits.
     private static func places(_ found: StoreInspection) -> String {
         if found.freeBytes == 0 { return "" }
         if found.freeRuns == 0 { return ", released by the last commits, and not in the list of free pages yet" }

@@ -30,7 +30,7 @@ enum KeyFile {
         }
     }
 
-    /// Hexadecimal digits, with whatever space around them.
+    /// Hexadecimal digits, surrounded by any whitespace.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {
         let digits = bytes.filter { $0 > 32 }
         guard digits.count == 2 * EncryptionKey.size else { return nil }

@@ -3,7 +3,7 @@ import JSONText
 import StrataRepair
 import StrataStorage
 
-/// Everything that still verifies, in a new file, and a list of what is lost.
+/// `strata salvage`: copies everything that still verifies to a new file, and lists the losses.
 struct SalvageCommand: Command {
     let name = "salvage"
     let summary = "writes what can be read of a damaged FILE to NEW, and lists what is lost"
@@ -69,7 +69,7 @@ struct SalvageCommand: Command {
         return lines
     }
 
-    /// A number only where it is known: what a root or a schema that is gone led to was counted nowhere else.
+    /// A number only if it is known: the contents below a lost root or schema are counted nowhere else.
     private static func losses(_ report: SalvageReport) -> String {
         if report.isWhole { return "nothing is lost" }
         if report.start == .nodes || report.schema == .lost || report.tables.isEmpty {

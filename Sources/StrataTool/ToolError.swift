@@ -2,7 +2,7 @@ import StrataFiles
 import StrataRepair
 import StrataStorage
 
-/// Why a command failed: what, where, and what helps. Ends the program with its status.
+/// A failed command: the error, its place, the remedy, and the exit status.
 struct ToolError: Error {
     let message: String
     let status: Int32
@@ -17,7 +17,7 @@ struct ToolError: Error {
         (message, status) = Self.explain(error, path)
     }
 
-    /// A file without headers may still be a store: its nodes tell.
+    /// A file without valid headers may still be a store; its nodes show that.
     init(opening error: StorageError, path: String, _ cipher: (any Cipher)?) {
         guard case .notAStore = error else {
             self.init(error, path: path)
@@ -82,7 +82,7 @@ struct ToolError: Error {
         }
     }
 
-    /// What is wrong with a damaged store, in a few words.
+    /// A short description of the damage to a store.
     static func finding(_ error: StorageError) -> String {
         switch error {
         case .corrupt(let page, let offset, let reason):

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of this checkout, as the rules read them. What is built or written by runs is not among them.
+/// The files of this checkout that the rules check, without build products and output of runs.
 struct Checkout {
     struct File: Sendable {
         /// From the root of the checkout, with forward slashes.
@@ -14,7 +14,7 @@ struct Checkout {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Everything that people wrote: sources, tests, tools, documents. Read once.
+    /// All handwritten files: sources, tests, tools, documents. Read once.
     static let files: [File] = {
         let places = ["Sources", "Benchmarks", "Tests", "Examples", "Tools", "docs", ".ci"]
         let single = ["Package.swift", "Makefile", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]

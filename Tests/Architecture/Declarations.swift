@@ -1,9 +1,9 @@
-/// The types, functions and constants that Swift files declare at their margin, found by the shape of the lines:
-/// `swift format` lets a declaration of a file begin in the first column and end with a brace there.
+/// The top-level types, functions and constants of Swift files, found by the form of lines: `swift format` starts a
+/// top-level declaration in the first column and ends it with a brace there.
 struct Declarations {
     enum Kind { case type, extensionOfType, value }
 
-    /// A declaration at the margin, or an extension of a type.
+    /// A top-level declaration, or an extension of a type.
     struct Outer {
         let name: String
         let kind: Kind
@@ -14,9 +14,9 @@ struct Declarations {
     }
 
     var outer: [Outer] = []
-    /// Types inside of types: the inner one's name with the outer one's.
+    /// Nested types, each with the outer type's name.
     var nested: [(name: String, outer: String)] = []
-    /// Identifiers of the code that no dot stands before, each with its first line.
+    /// Identifiers without a preceding dot, each with its first line.
     var identifiers: [Substring: Int] = [:]
 
     init(_ source: SwiftSource) {
@@ -42,7 +42,7 @@ struct Declarations {
         outer.append(Outer(name: head.name, kind: head.kind, isPrivate: head.isPrivate, lines: lines))
     }
 
-    /// Whether the declaration goes on behind this line: its braces or parentheses are open, or its brace comes later.
+    /// Whether the declaration continues after this line: its braces or parentheses are open, or its brace comes later.
     private static func isOpen(_ line: Substring) -> Bool {
         var depth = 0
         var hasBody = false
@@ -64,7 +64,7 @@ struct Declarations {
     private static let types: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
     private static let others: Set<Substring> = ["extension", "func", "let", "var"]
 
-    /// What a line declares: words of attributes and access, a word for the kind, a name.
+    /// Parses the head of a declaration: attributes and access, the kind, a name.
     private static func declaration(_ line: Substring) -> Head? {
         guard let first = line.first, first.isLetter || first == "@" else { return nil }
         let words = line.split(maxSplits: 12) { $0 == " " }

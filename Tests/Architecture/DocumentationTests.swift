@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Documentation")
 struct DocumentationTests {
-    @Test("the architecture names every target, the engines aside, which are one line in it")
+    @Test("the architecture names every target except the engines, which share one line")
     func everyTargetIsNamed() throws {
         let text = try Checkout.text("docs/architecture.md")
         for target in PackageManifest(try Checkout.text("Package.swift")).targets where target.kind != .engine {
@@ -28,7 +28,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "every source that the guide to a room names is there, and each floor is described",
+        "every source named in the guide to a room exists, and each floor is described",
         arguments: [("docs/storage.md", Floors.storage), ("docs/objects.md", Floors.objects)])
     func guidesLead(guide: String, floors: Floors) throws {
         let text = try Checkout.text(guide)
@@ -60,7 +60,7 @@ struct DocumentationTests {
     }
 
     /// The pages that teach Strata show the program in Examples/Guide, which Examples/check builds and runs.
-    @Test("every block of Swift in the guide is code of the program that it builds")
+    @Test("every Swift block in the guide is code of the example program")
     func guideIsCompiled() throws {
         func lines(_ text: some StringProtocol) -> [String] {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
@@ -141,13 +141,13 @@ struct DocumentationTests {
         }
     }
 
-    @Test("the continuous integration runs make test and nothing beside it")
+    @Test("the continuous integration runs make test and nothing else")
     func integrationIsTheSameCommand() throws {
         let commands = try Checkout.text(".ci/run").split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(commands == ["set -eu", "cd \"$(dirname \"$0\")/..\"", "exec make test"])
     }
 
-    @Test("what measures never has planted bugs")
+    @Test("measuring builds never contain planted bugs")
     func runHasNoZoo() throws {
         let makefile = try Checkout.text("Makefile")
         let build = try #require(makefile.firstMatch(of: /(?m)^build:.*\n(?:\t.*\n)+/)).output

@@ -1,15 +1,14 @@
-/// The floors of a room: its folders, of which each uses those below it alone.
+/// The floors of a room: its folders, each of which uses only those below it.
 ///
-/// Floors are folders and not targets where a border between modules would cost inlining on the way of every read. So
-/// the compiler does not hold them; this does: what a folder declares at the margin of its files (types, functions,
-/// constants) no file of a lower folder names. A member that an upper floor adds to a lower floor's type by an
-/// extension is not seen.
+/// Floors are folders instead of targets where a module boundary would prevent inlining in every read. The compiler
+/// does not enforce them, so this does: no file of a lower folder names a top-level declaration of a higher one (type,
+/// function, constant). Members that a higher floor adds to a lower floor's type by an extension are not checked.
 struct Floors {
     /// From the root of the checkout, with a slash at the end.
     let room: String
-    /// From the lowest to the uppermost.
+    /// From the lowest to the highest.
     let folders: [String]
-    /// What a folder names of a higher one all the same, `Folder: Name`, each with its reason.
+    /// Exceptions: names of a higher folder that a folder uses, `Folder: Name`, each with its reason.
     let exceptions: [String: String]
 
     static let storage = Floors(
@@ -57,7 +56,7 @@ struct Floors {
         }
     }
 
-    /// What is wrong, and which of the exceptions were needed.
+    /// The violations, and the exceptions that were needed.
     func violations(in files: [File]) -> (found: [Violation], used: Set<String>) {
         var found: [Violation] = []
         var used: Set<String> = []
@@ -72,7 +71,7 @@ struct Floors {
             for (name, line) in file.declarations.identifiers.sorted(by: { $0.value < $1.value }) {
                 let name = String(name)
                 guard let floor = floors[name], floor > file.floor else { continue }
-                // The name of a type that is private here, or stands inside of one that this file is of.
+                // The name is that of a type that is private here, or nested in a type of this file.
                 if file.declarations.outer.contains(where: { $0.name == name && $0.kind != .extensionOfType }) {
                     continue
                 }
@@ -90,7 +89,7 @@ struct Floors {
         return (found, used)
     }
 
-    /// The lowest floor that declares a name for more than its file.
+    /// The lowest floor with a non-private declaration of a name.
     private func declared(in files: [File]) -> [String: Int] {
         var floors: [String: Int] = [:]
         for file in files {

@@ -18,7 +18,7 @@ struct FloorsTests {
     }
 
     @Test(
-        "a reference upward that is planted in storage is seen",
+        "a planted upward reference in storage is found",
         arguments: [
             ("Format", "func planted(_ view: ReadView) {}"), ("Pages", "let planted = Branch.maxLevel"),
             ("Rows", "extension WriteTransaction {}"), ("Entries", "struct Planted {\n    var table: ProcessTable?\n}"),
@@ -27,7 +27,7 @@ struct FloorsTests {
     func plantedInStorage(folder: String, text: String) { expectSeen(in: .storage, folder, text) }
 
     @Test(
-        "a reference upward that is planted in the object layer is seen",
+        "a planted upward reference in the object layer is found",
         arguments: [
             ("Values", "func planted(_ instance: RealmInstance) {}"), ("Schema", "extension ClassAccess {}"),
             ("Objects", "let planted = BoundPredicate.self"), ("Queries", "func planted(_ batch: ChangeBatch) {}"),
@@ -44,7 +44,7 @@ struct FloorsTests {
     static let two = Floors(
         room: "Room/", folders: ["Low", "High"], exceptions: ["Low: Excused": "to see that it is passed over"])
 
-    /// What is found in a lower file, beside an upper one with some declarations.
+    /// The violations of a lower file, beside an upper one with some declarations.
     static func found(_ low: String, beside high: String) -> [Int?] {
         let files: [(path: String, source: SwiftSource)] = [
             ("Room/Low/A.swift", SwiftSource(low + "\n")), ("Room/High/B.swift", SwiftSource(high + "\n")),
@@ -53,7 +53,7 @@ struct FloorsTests {
     }
 
     @Test(
-        "types, functions and constants are seen, wherever they are named",
+        "types, functions and constants are found, wherever they are named",
         arguments: [
             ("struct Tower {\n}", "// one\nlet a: [Tower] = []"), ("final class Tower {}", "func a() { Tower() }"),
             ("package enum Tower: Int { case a }", "// one\nlet a = \"\\(Tower.a)\""),
@@ -67,7 +67,7 @@ struct FloorsTests {
     }
 
     @Test(
-        "what only looks like a reference is passed over",
+        "text that only looks like a reference is ignored",
         arguments: [
             ("struct Tower {\n}", "// Tower\nlet a = \"Tower\""), ("private struct Tower {\n}", "let a: Tower?"),
             ("struct Tower {\n}", "struct A {\n    struct Tower {}\n    var a: Tower\n}"),

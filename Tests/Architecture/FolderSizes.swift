@@ -1,5 +1,4 @@
-/// How many files stand in one folder: a stranger who looks for something reads the names of one folder, not of forty
-/// files.
+/// Limits the number of files in a folder, since a reader who searches for something scans its file names.
 enum FolderSizes {
     /// Swift files directly in a folder.
     static let mostFiles = 30

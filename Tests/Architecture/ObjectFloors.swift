@@ -1,6 +1,6 @@
 extension Floors {
-    /// The floors of the object layer. A name goes from the list below when a change makes it needless; none is added
-    /// without a reason that is a sentence about the objects, not about the code.
+    /// The floors of the object layer. An exception below is removed when a change makes it unnecessary; a new one
+    /// needs a reason about the objects, not about the code.
     static let objects = Floors(
         room: "Sources/Strata/",
         folders: [

@@ -1,5 +1,5 @@
-/// The targets of Package.swift and what they depend on, read from its text: asking SwiftPM would start a second build
-/// inside the test.
+/// The targets of Package.swift and what they depend on, parsed from its text, since running SwiftPM would start a
+/// second build inside the test.
 ///
 /// Reads the forms that the manifest uses: `room("Name", [..])`, `benchmark`, `engine`, `tests`, `library`,
 /// `.target(name: ..)` and `.executableTarget(name: ..)`; `everyEngine` stands for all engines. In the arguments, after
@@ -31,7 +31,7 @@ struct PackageManifest {
             targets = []
             return
         }
-        // Only what stands at the margin of its list: what is further in is a dependency.
+        // Only top-level entries of the list; nested strings are dependencies.
         let read =
             Self.targets(source[list..<listEnd], /(?m)^ {4}\.?(engine)\(/)
             + Self.targets(

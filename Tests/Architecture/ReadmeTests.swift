@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The front page is short, and what it says is what the published runs show.
+/// The front page is short, and its figures are those of the published runs.
 @Suite("README")
 struct ReadmeTests {
-    /// On one line, so that a number may stand anywhere in a paragraph.
+    /// The text on one line, so that a paragraph's line breaks do not matter.
     private static func readme() throws -> String {
         try Checkout.text("README.md").split { $0.isWhitespace }.joined(separator: " ")
     }

@@ -1,5 +1,5 @@
-/// What no room may ever do. Who imports whom stands in Package.swift alone; here stands what Package.swift must not
-/// say, and that no source imports more than its target's dependencies.
+/// Forbidden dependencies of rooms. Package.swift declares the imports; these rules restrict Package.swift, and check
+/// that no source imports more than its target's dependencies.
 ///
 /// The engine's rooms never import the harness's: faults enter by the `FileSystem` value given at open, schedules by
 /// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees CAllocations, whose
@@ -9,20 +9,20 @@ struct Rooms {
 
     init(_ manifest: PackageManifest) { targets = manifest.targets }
 
-    /// What both tools and the harness stand on. They know nothing of either, and the product Strata does without them.
+    /// Rooms below both the tools and the harness. They depend on neither, and the product Strata does not use them.
     static let ground: Set<String> = ["Seeds", "JSONText", "Commands"]
 
-    /// The C libraries that may reach an application which links the product Strata.
+    /// The C libraries that may be linked into an application through the product Strata.
     static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]
 
-    /// Rooms that keep something of ours in a peer's library, beside the peer's own target.
+    /// Rooms that store the harness's own data in a peer's library, besides the peer's own target.
     static let usersOfLibraries = ["RunHistory": "CSQLite", "CoreDataFiles": "CSQLite"]
 
-    /// Rooms that read files of others into the engine's. The command `strata` has them, the product Strata does not.
+    /// Rooms that import other engines' files. The command `strata` has them, the product Strata does not.
     static let importers: Set<String> = ["CoreDataFiles"]
 
-    /// Rooms that bring data from elsewhere to the engine: they may use it and the library of the other store, and
-    /// know neither harness nor peers.
+    /// Rooms that bring data from other stores to the engine: they may use it and the other store's library, but
+    /// neither harness nor peers.
     static let migrationRooms: Set<String> = ["StoreMigration"]
 
     /// Rooms that find an engine by the protocols of Harness, or not at all.
@@ -31,24 +31,24 @@ struct Rooms {
         "PackedRows", "ProgramTrials", "CaseFiles",
     ]
 
-    /// What comes with the toolchain and the system.
+    /// Modules of the toolchain and the system.
     static let platform: Set<String> = [
         "Swift", "Synchronization", "Glibc", "Musl", "Darwin", "Dispatch", "Foundation", "FoundationEssentials",
         "Observation",
     ]
 
-    /// Start-up and hot paths: Foundation costs 4 to 12 ms before the first instruction of ours.
+    /// Rooms for start-up and hot paths, without Foundation, which costs 4 to 12 ms before `main`.
     static let withoutFoundation: Set<String> = ground.union([
         "StrataFiles", "StrataStorage", "StrataRepair", "StrataTool", "CoreDataFiles", "Measuring",
         "FaultModel",
     ])
 
-    /// The rooms of the engine, by where they stand and how they are named; with its tool.
+    /// The rooms of the engine and its tool, by path and name.
     var engineRooms: Set<String> {
         Set(targets.map(\.name).filter { $0.hasPrefix("Strata") && !engines.contains($0) && !tests.contains($0) })
     }
 
-    /// The targets that make an engine drivable, Strata's among them.
+    /// The targets that adapt an engine to the harness, Strata's included.
     var engines: Set<String> { Set(targets.filter { $0.kind == .engine }.map(\.name)) }
 
     private var tests: Set<String> { Set(targets.filter { $0.path.hasPrefix("Tests/") }.map(\.name)) }
@@ -82,7 +82,7 @@ struct Rooms {
             check(room, all.subtracting(engine).subtracting(ground), "the engine stands alone")
         }
         for room in Self.ground.sorted() { check(room, all.subtracting(Self.ground), "the ground stands on nothing") }
-        // What SimulatedDisk needs of the engine is the protocol of its files.
+        // SimulatedDisk needs only the engine's file system protocol.
         let strata = engineRooms.subtracting(["StrataFiles"])
         for room in Self.withoutEngines.sorted() {
             check(room, engines.union(strata).union(peerLibraries), "the harness finds an engine by its protocols")
@@ -112,7 +112,7 @@ struct Rooms {
         libraries.subtracting(Self.librariesOfTheEngine)
     }
 
-    /// What is wrong with the imports of one file.
+    /// The violations in the imports of one file.
     static func violations(in source: SwiftSource, path: String, of target: PackageManifest.Target) -> [Violation] {
         let own = Set(target.dependencies).union(target.kind == .tests ? ["Testing"] : [])
         return source.imports.compactMap { module, line in

@@ -8,7 +8,7 @@ struct RoomsTests {
         manifest = PackageManifest(try Checkout.text("Package.swift"))
     }
 
-    @Test("the manifest is read whole")
+    @Test("the manifest is parsed completely")
     func manifestIsRead() {
         let names = manifest.targets.map(\.name)
         #expect(Set(names).count == names.count)
@@ -38,7 +38,7 @@ struct RoomsTests {
     }
 
     @Test(
-        "a forbidden dependency is seen",
+        "a forbidden dependency is found",
         arguments: [
             ("room(\"StrataStorage\", [", "\"FaultModel\", ", "StrataStorage reaches FaultModel"),
             ("room(\"Strata\", [", "\"Seeds\", ", "Strata reaches Seeds"),
@@ -72,7 +72,7 @@ struct RoomsTests {
     }
 
     @Test(
-        "a forbidden import is seen, in either direction",
+        "a forbidden import is found, in either direction",
         arguments: [
             ("Strata", "import Harness"), ("Harness", "import Strata"), ("StrataStorage", "import FaultModel"),
             ("FaultModel", "import StrataFiles"), ("Reporting", "@testable import Harness"),

@@ -1,18 +1,18 @@
 import Testing
 
-/// Adding a scenario is one file and one line that registers it: nothing else may know one scenario by name.
+/// Adding a scenario takes one file and one line of registration: no other source may name a scenario.
 @Suite("Scenarios")
 struct ScenarioTests {
     struct Declaration: CustomStringConvertible {
         let type: String
         let slug: String
         let path: String
-        /// As its file says it, or the file of the protocol that it conforms to; empty when neither does.
+        /// The family named in its file, or in the file of its protocol; empty if neither names one.
         let family: String
         var description: String { slug }
     }
 
-    /// A file with its words, found once: each scenario is looked for in all files.
+    /// A file with its words, computed once, since each scenario is searched in all files.
     struct Text {
         let path: String
         let source: SwiftSource
@@ -49,8 +49,7 @@ struct ScenarioTests {
         source.withoutComments.firstMatch(of: /\bfamily(?:: Family)?\W+(?:Family)?\.(\w+)/).map { String($0.output.1) }
     }
 
-    /// The Swift files, tests aside, that know the scenario: by its type, or by its slug where that cannot be an
-    /// ordinary word.
+    /// The Swift files without tests that name the scenario: by its type, or by its slug if that is no ordinary word.
     static func filesThatKnow(_ scenario: Declaration, among files: [Text]) -> Set<String> {
         let known = files.filter { file in
             if file.words.contains(Substring(scenario.type)) { return true }
@@ -61,9 +60,9 @@ struct ScenarioTests {
 
     static let production: [Text] = Checkout.swiftFiles
         .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
-        // Programs of their own, which measure what a scenario does without the harness.
+        // Control programs, which measure a scenario's work without the harness.
         .filter { !$0.file.path.hasPrefix("Benchmarks/Controls/") }
-        // Plain words for the faults of the report's map; a scenario that has none is named by its slug.
+        // Words for the faults of the report's map; other scenarios are named by slug.
         .filter { $0.file.path != "Sources/Reporting/Words/FaultWords.swift" }
         .map { Text($0.file.path, $0.source) }
 
@@ -71,7 +70,7 @@ struct ScenarioTests {
         production.filter { file in folders.contains { file.path.hasPrefix($0) } }
     }
 
-    @Test("a scenario is known to its own file and to the registration, two files in all")
+    @Test("only its own file and the registration name a scenario")
     func twoFiles() {
         let scenarios = Self.declarations(in: Self.scenarioFiles())
         #expect(scenarios.count >= 14, "the scenarios of the first cut were not found")
@@ -93,10 +92,10 @@ struct ScenarioTests {
         #expect(!scenarios.contains { $0.slug.isEmpty })
     }
 
-    @Test("a scenario stands in the folder of its family")
+    @Test("a scenario is in the folder of its family")
     func familyFolder() {
         for scenario in Self.declarations(in: Self.scenarioFiles()) {
-            // A large family has folders of its own.
+            // A large family has subfolders.
             let folder = scenario.path.split(separator: "/").dropFirst(2).dropLast().first.map { $0.lowercased() }
             #expect(folder == scenario.family, "\(scenario.slug)")
         }
@@ -112,7 +111,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("a file more that knows a scenario is seen")
+    @Test("another file that names a scenario is found")
     func thirdFileIsSeen() {
         let files = [
             (

@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// Whether the bytes of `word` stand in it: what is asked of every line before a pattern, which takes a hundred
-    /// times as long.
+    /// Whether it contains the bytes of `word`. Checked before a regex on every line, which would take a hundred times
+    /// as long.
     func has(_ word: StaticString) -> Bool {
         utf8.withContiguousStorageIfAvailable { text in
             let word = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
@@ -14,7 +14,7 @@ extension StringProtocol {
     }
 }
 
-/// The rules of CONTRIBUTING.md that a search in the text can hold. Each says what a file breaks.
+/// The rules of CONTRIBUTING.md that a text search can enforce. Each returns a file's violations.
 enum StyleRules {
     static let longestFile = 400
     static let longestFunction = 60
@@ -26,20 +26,26 @@ enum StyleRules {
     /// Functions that may be longer than `longestFunction`, `path: name`, each with its reason.
     static let longFunctions: [String: String] = [:]
 
-    /// Words in a file's name that say nothing about what is in it.
+    /// Words in a file's name that do not describe its contents.
     static let emptyNames = ["Utils", "Utilities", "Helper", "Manager", "Common", "Misc", "Support"]
 
-    /// Marks of unfinished work: what is open is said in words, in CHANGELOG.md or README.md. Written in halves, so
-    /// that this file keeps the rule as well.
+    /// Marks of unfinished work; open work is described in CHANGELOG.md or README.md. Written in halves, so that this
+    /// file obeys the rule as well.
     static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 
-    /// The first letters of those, which stand in few lines.
+    /// Their first letters, which few lines contain.
     private static let unfinishedBeginnings: [StaticString] = ["TO", "FIX", "XX", "HA"]
+
+    /// Words for an actor without a name: a sentence says which thread, process or caller acts. In halves, as above.
+    static let namelessActors: Set<String> = ["who" + "ever", "no" + "body", "some" + "body", "any" + "body"]
+
+    /// Their last letters, which few lines contain.
+    private static let namelessEndings: [StaticString] = ["body", "oever", "BODY", "OEVER"]
 
     /// Where code may be `public`: the product, and what its inlinable read path needs.
     static let publicRooms = ["Sources/Strata/", "Sources/StrataStorage/", "Sources/StoreMigration/", "Tests/Client/"]
 
-    /// What a path of one machine begins with.
+    /// The first components of paths of one machine.
     private static let machineFolders: [StaticString] = ["/home", "/Users", "/root", "/work"]
 
     static func forText(_ file: Checkout.File) -> [Violation] {
@@ -52,6 +58,13 @@ enum StyleRules {
                 let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_") }
                 for word in unfinished where words.contains(Substring(word)) {
                     violations.append(Violation(path: file.path, line: index + 1, rule: "a mark of unfinished work"))
+                }
+            }
+            if namelessEndings.contains(where: line.has) {
+                let words = line.split { !$0.isLetter }
+                for word in words where namelessActors.contains(word.lowercased()) {
+                    let rule = "\"\(word)\" is no name of an actor: name the thread, the process or the caller"
+                    violations.append(Violation(path: file.path, line: index + 1, rule: rule))
                 }
             }
             if machineFolders.contains(where: line.has),
@@ -70,7 +83,7 @@ enum StyleRules {
         if lineCount > longestFile, longFiles[file.path] == nil {
             violations.append(Violation(path: file.path, rule: "\(lineCount) lines, more than \(longestFile)"))
         }
-        let isPattern = /^\s*#?\/.*\/#?$/  // A regex has no place to break the line.
+        let isPattern = /^\s*#?\/.*\/#?$/  // A regex literal cannot be broken.
         for (index, line) in source.lines.enumerated()
         where line.utf8.count > longestLine && line.count > longestLine && !line.contains(isPattern) {
             violations.append(Violation(path: file.path, line: index + 1, rule: "more than \(longestLine) columns"))
@@ -113,7 +126,7 @@ enum StyleRules {
     }
 
     /// Functions by their braces: from `func`, `init` or `subscript` at the start of a declaration to the brace that
-    /// closes it. A requirement of a protocol has no body and is passed over.
+    /// closes it. A protocol requirement has no body and is skipped.
     private static func overlong(in source: SwiftSource, path: String) -> [Violation] {
         let lines = source.codeLines
         let declaration =

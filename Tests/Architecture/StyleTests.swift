@@ -28,7 +28,7 @@ struct StyleTests {
         }
     }
 
-    @Test("no type is longer than a reader can hold in mind, and none is cut into files anew")
+    @Test("no type exceeds its limit of lines, and none is newly cut into files")
     func types() {
         let files = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
         for violation in TypeSizes.violations(in: files) { Issue.record("\(violation)") }
@@ -40,7 +40,7 @@ struct StyleTests {
         }
     }
 
-    @Test("no folder holds more files than a reader looks through, and one that does is seen")
+    @Test("no folder exceeds its limit of files, and one that does is found")
     func folders() {
         for violation in FolderSizes.violations(in: Checkout.swiftFiles.map(\.file.path)) {
             Issue.record("\(violation)")
@@ -50,7 +50,7 @@ struct StyleTests {
         #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
     }
 
-    @Test("a type that is too long is seen, in one file or in several")
+    @Test("a type that is too long is found, in one file or in several")
     func longType() {
         let body = String(repeating: "    // a line\n", count: 299)
         let half = "struct House {\n\(body)}\n"
@@ -66,7 +66,7 @@ struct StyleTests {
         #expect(found(("Sources/A/House.swift", half + more.replacing("House", with: "Garden"))) == [])
     }
 
-    @Test("a new cut is seen, and one that has gone")
+    @Test("a new cut is found, and a removed one")
     func newCut() {
         let house = ("Sources/A/House.swift", SwiftSource("struct House {}\n"))
         let more = ("Sources/A/House+Rooms.swift", SwiftSource("extension House {}\n"))
@@ -81,12 +81,12 @@ struct StyleTests {
     }
 
     @Test(
-        "a broken rule is seen",
+        "a broken rule is found",
         arguments: [
             "let a = try! read()", "_ = try? write()", "    try? write()", "let a = b!", "let a = c as! D",
             "@Test(.timeLimit(.minutes(1))) func a() {}", "public struct A {}",
             "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
-            "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/somebody/x\"",
+            "let " + String(repeating: "a", count: 120), "// TO" + "DO: later", "let path = \"/ho" + "me/a-user/x\"",
             "func a() {\n" + String(repeating: "    b()\n", count: 60) + "}",
             String(repeating: "let a = 1\n", count: 401),
         ])
@@ -96,7 +96,7 @@ struct StyleTests {
     }
 
     @Test(
-        "a rule is not broken by what only looks like it",
+        "a rule ignores text that only looks like a violation",
         arguments: [
             "// try! here", "let a = \"try! b!\"", "let a = !b", "if a != b {}",
             "/* public /* nested */ x! */ let a = 1",
@@ -112,17 +112,26 @@ struct StyleTests {
         #expect(StyleRules.forText(file) + StyleRules.forSwift(file, SwiftSource(text + "\n")) == [])
     }
 
-    @Test("code inside an interpolation is code, and the string around it is not")
+    @Test("code inside an interpolation counts as code, the string around it does not")
     func interpolation() {
         let source = SwiftSource("let a = \"x! \\(f(b!, \"y!\"))\" // z!\n")
         #expect(source.code.filter { $0 == "!" }.count == 1)
         #expect(source.withoutComments.filter { $0 == "!" }.count == 3)
     }
 
-    @Test("a name that says nothing is seen", arguments: StyleRules.emptyNames)
+    @Test("an empty name is found", arguments: StyleRules.emptyNames)
     func emptyName(name: String) {
         let file = Checkout.File(path: "Sources/Harness/Page\(name).swift", text: "")
         #expect(StyleRules.forText(file).count == 1)
+    }
+
+    @Test("an actor without a name is found in code and prose", arguments: StyleRules.namelessActors.sorted())
+    func namelessActor(word: String) {
+        for text in ["// \(word) waits.", "\(word.capitalized)'s lock", "let a = \"for \(word)\"", "_\(word)_ reads"] {
+            #expect(StyleRules.forText(Checkout.File(path: "docs/a.md", text: text)).count == 1, "\(text)")
+        }
+        let kept = Checkout.File(path: "docs/a.md", text: "everybody's body, \(word)s, whosoever")
+        #expect(StyleRules.forText(kept) == [])
     }
 
     @Test("storage and the fault model have no clock and no randomness of their own")

@@ -1,13 +1,13 @@
-/// The text of a Swift file, told apart into code, strings and comments, so that a rule about code is not broken by a
-/// comment that talks about it. Line numbers are kept.
+/// The text of a Swift file, split into code, strings and comments, so that a comment cannot break a rule about code.
+/// Line numbers are kept.
 ///
-/// Knows nested comments, raw and multi-line strings, interpolation (which is code again) and `#/regex/#`; a bare
+/// Handles nested comments, raw and multi-line strings, interpolation (which is code again) and `#/regex/#`; a bare
 /// `/regex/` with a quote in it would be misread.
 struct SwiftSource {
     let text: String
     /// Without comments, strings kept.
     let withoutComments: String
-    /// Without comments, and every string empty; what is interpolated stays.
+    /// Without comments, and with empty strings; interpolated code stays.
     let code: String
 
     init(_ text: String) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tools/traits against a pkg-config of our own, so that the answer does not hang on what this machine has.
+/// Tools/traits with a fake pkg-config, so that the result does not depend on this machine.
 @Suite("Tools")
 struct ToolsTests {
     struct Answer {
@@ -10,7 +10,7 @@ struct ToolsTests {
         let remarks: String
     }
 
-    /// Runs Tools/traits where pkg-config knows `modules` and the include folder holds `headers`.
+    /// Runs Tools/traits with a pkg-config that knows `modules` and an include folder with `headers`.
     static func traits(_ arguments: [String], modules: [String], headers: [String]) throws -> Answer {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("traits-\(UUID().uuidString)")
@@ -53,7 +53,7 @@ struct ToolsTests {
     static let modules = ["libxxhash", "libcrypto", "sqlite3", "lmdb", "rocksdb"]
     static let headers = ["xxhash.h", "openssl/evp.h", "sqlite3.h", "lmdb.h", "rocksdb/c.h"]
 
-    @Test("everything there: every trait, and no remark")
+    @Test("with all libraries: every trait, and no remark")
     func allThere() throws {
         let answer = try Self.traits([], modules: Self.modules, headers: Self.headers)
         #expect(answer.status == 0)
@@ -72,7 +72,7 @@ struct ToolsTests {
         #expect(noHeader.remarks.contains("libssl-dev"))
     }
 
-    @Test("no optional library leaves a list that SwiftPM takes")
+    @Test("without optional libraries the list is still valid for SwiftPM")
     func noneThere() throws {
         let answer = try Self.traits(["--quiet"], modules: ["libxxhash"], headers: ["xxhash.h"])
         #expect(answer.status == 0)
@@ -96,7 +96,7 @@ struct ToolsTests {
     }
 }
 
-/// Tools/plans with a tool of our own, which ends as the name of a plan says.
+/// Tools/plans with a fake tool, whose exit status follows from the plan's name.
 @Suite("Tools: plans")
 struct PlansToolTests {
     private static func run(_ plans: [String], named: [String] = [], budget: String = "") throws -> (Int32, [String]) {
@@ -147,7 +147,7 @@ struct PlansToolTests {
         return (process.terminationStatus, lines)
     }
 
-    @Test("every plan has a line with what was violated, and those behind a plan that fails are run as well")
+    @Test("every plan has a line with its violations, and plans after a failing one are run as well")
     func lines() throws {
         let (status, lines) = try Self.run(["broken", "fine", "open", "soak", "stuck"])
         #expect(status == 2)
@@ -161,7 +161,7 @@ struct PlansToolTests {
         #expect(lines.contains("soak soak --minutes 30 --plans /Plans --out /out/soak"))
     }
 
-    @Test("only the plans that are named are run, each for the time that is given")
+    @Test("only the named plans are run, each for the given time")
     func chosen() throws {
         let (status, lines) = try Self.run(["broken", "fine", "open"], named: ["fine", "open"], budget: "2m")
         #expect(status == 0)

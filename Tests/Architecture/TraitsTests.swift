@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Traits")
 struct TraitsTests {
-    @Test("a build of assay says each of the traits that it has, and no other")
+    @Test("a build of assay reports exactly its traits")
     func everyTraitIsDescribed() throws {
         let manifest = try Checkout.text("Package.swift")
         let traits = manifest.matches(of: /\.trait\(name: "(\w+)"/).map { String($0.output.1) }

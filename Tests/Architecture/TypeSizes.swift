@@ -1,9 +1,9 @@
-/// How long types are, over all their declarations and extensions: what a file's length does not show, since a type
-/// that is cut into files is as hard to hold in mind as before.
+/// The length of types over all their declarations and extensions. A file's length does not show it, since a type cut
+/// into files is as hard to understand as before.
 ///
-/// When it rings, the state that belongs together gets a type of its own.
+/// A type over the limit is split by moving related state into a type of its own.
 enum TypeSizes {
-    /// Lines of a type in its target, the types inside of it included.
+    /// The largest number of lines of a type in its target, nested types included.
     static let longestType = 600
 
     /// Types that may be longer, `Target: Type`, each with its reason.
@@ -37,8 +37,8 @@ enum TypeSizes {
 
     // MARK: Types that were cut into files
 
-    /// Files `Type+More.swift` that stand, by target: where somebody cut a type instead of finding what belongs
-    /// together. A number may fall and never rise. What extends a type of another target is no cut.
+    /// How many files `Type+More.swift` cut a type of their own target, by target. A number may fall and never rise. An
+    /// extension of another target's type does not count.
     static let standingCuts: [String: Int] = [
         "Benchmarks/ModelEngine": 2,
         "Benchmarks/StrataEngine": 7,
@@ -55,7 +55,7 @@ enum TypeSizes {
         "Tests/StrataStorageTests": 1,
     ]
 
-    /// The cuts of each target.
+    /// The number of cuts of each target.
     static func cuts(_ files: [(path: String, source: SwiftSource)]) -> [String: [String]] {
         var types: [String: Set<String>] = [:]
         var names: [String: [(type: String, path: String)]] = [:]
@@ -75,7 +75,7 @@ enum TypeSizes {
         }
     }
 
-    /// Targets with more cuts than stand, or with fewer.
+    /// Targets whose number of cuts differs from the standing one.
     static func violations(ofCuts cuts: [String: [String]]) -> [Violation] {
         Set(cuts.keys).union(standingCuts.keys).sorted().compactMap { target in
             let found = cuts[target] ?? []

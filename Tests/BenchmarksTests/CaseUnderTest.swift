@@ -17,7 +17,7 @@ enum CaseUnderTest {
         let source = datasets.source(named: name)
         try #require(source != nil || name.isEmpty, "no data set \(name)")
         let unknown = Set(parameters.keys).subtracting(scenario.parameters.map(\.name))
-        try #require(unknown.isEmpty, "parameters that the scenario has not")
+        try #require(unknown.isEmpty, "unknown parameters of the scenario")
         let test = Case(
             scenario: scenario.slug, family: scenario.family, engine: engine.name, dataset: name,
             size: source?.defaultSize == nil ? 0 : size,
@@ -42,7 +42,7 @@ enum CaseUnderTest {
             test: test, engine: engine, source: source, directory: own, fixture: fixture, deadline: .max)
     }
 
-    /// Runs the scenario, and gives what it reported.
+    /// Runs the scenario, and returns its report.
     static func run(
         _ scenario: any Scenario, on engine: any Engine, dataset: String? = nil, size: Int = 100,
         parameters: [String: String] = [:]

@@ -10,7 +10,7 @@ struct ColumnChangeTests {
     static let engines = EnginesUnderTest.all.filter { $0.capabilities.contains(.columnChanges) }.map(\.name)
     static let asking = EnginesUnderTest.all.filter { $0.capabilities.contains(.probes) }.map(\.name)
 
-    @Test("columns come, go, and get names and values", arguments: engines, ColumnChange.allCases)
+    @Test("columns are added, removed, renamed and filled", arguments: engines, ColumnChange.allCases)
     func changes(name: String, change: ColumnChange) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario("change-columns"), on: try EnginesUnderTest.engine(name),
@@ -19,7 +19,7 @@ struct ColumnChangeTests {
         #expect(report.value("duration_ms") ?? 0 > 0)
     }
 
-    @Test("a change that is not done is no change", arguments: engines, ColumnChange.allCases)
+    @Test("a change that was not made is found", arguments: engines, ColumnChange.allCases)
     func undone(name: String, change: ColumnChange) throws {
         let engine = PlantedEngine.wrap(try EnginesUnderTest.engine(name), .commitMissing)
         #expect(throws: EngineError.self) {
@@ -30,7 +30,7 @@ struct ColumnChangeTests {
     }
 
     @Test(
-        "a row without its value, and a row that is lost, are seen", arguments: engines,
+        "a row without its value, and a lost row, are found", arguments: engines,
         [EngineMistake.columnsHalf, .columnsRowLost])
     func mistaken(name: String, mistake: EngineMistake) throws {
         let report = try CaseUnderTest.run(
@@ -40,7 +40,7 @@ struct ColumnChangeTests {
         #expect(report.outcomes[.silentlyWrong, default: 0] > 0)
     }
 
-    @Test("what a question finds goes, with the links to it", arguments: asking, ["linked", "half", "all", "every"])
+    @Test("rows of a query are deleted, with the links to them", arguments: asking, ["linked", "half", "all", "every"])
     func deletions(name: String, what: String) throws {
         let scenario = try ScenarioRunTests.scenario("delete-matching")
         let engine = try EnginesUnderTest.engine(name)
@@ -53,7 +53,7 @@ struct ColumnChangeTests {
         #expect(mistaken.outcomes[.silentlyWrong, default: 0] > 0)
     }
 
-    @Test("an index finds its row, or none", arguments: asking)
+    @Test("an index finds its row, or no row", arguments: asking)
     func first(name: String) throws {
         let scenario = try ScenarioRunTests.scenario("indexed-first")
         let engine = try EnginesUnderTest.engine(name)

@@ -6,9 +6,8 @@ import Testing
 
 @testable import Scenarios
 
-/// The story: every text of a database was replaced by `#`, and nine scenarios passed: they looked at one number
-/// of it.
-@Suite("Scenarios compare all that a database holds")
+/// Nine scenarios once passed with every text of a database replaced by `#`, since they checked one number of it.
+@Suite("Scenarios compare the whole contents of a database")
 struct ContentOracleTests {
     static let small: [(slug: String, parameters: [String: String])] = [
         ("commit", ["commits": "20"]), ("commit-threads", ["threads": "2", "commits": "20"]),
@@ -22,7 +21,7 @@ struct ContentOracleTests {
         ("compact-vs-readers", ["compactions": "2"]), ("pinned-reader", ["transactions": "2", "updates": "10"]),
     ]
 
-    @Test("texts that are all # are seen", arguments: small.indices, ["sqlite", "strata-storage"])
+    @Test("texts replaced by # are found", arguments: small.indices, ["sqlite", "strata-storage"])
     func hashes(index: Int, engine: String) throws {
         let (slug, parameters) = Self.small[index]
         let spoilt = SpoiltEngine(base: try EnginesUnderTest.engine(engine), spoil: .hashTexts)
@@ -31,13 +30,13 @@ struct ContentOracleTests {
         #expect(report.trials.contains { $0.detail.contains("#") }, "\(report.trials)")
     }
 
-    /// RocksDB is not among the engines of account-switch here: it compacts by itself between the calls when other
-    /// programs keep the processors busy, and then there is nothing to be seen.
+    /// RocksDB is left out of account-switch here: on a busy machine it compacts by itself between the calls, which
+    /// hides the mistake.
     static let idle =
         ["sqlite", "strata-storage", "lmdb"].flatMap { [("compact", $0), ("account-switch", $0)] }
         + [("compact", "rocksdb")]
 
-    @Test("a compaction that did nothing is seen", arguments: idle)
+    @Test("a compaction that did nothing is found", arguments: idle)
     func idleCompaction(slug: String, engine: String) throws {
         let spoilt = SpoiltEngine(base: try EnginesUnderTest.engine(engine), spoil: .idleCompaction)
         let parameters = slug == "compact" ? [:] : ["switches": "6", "transactions": "1", "bound": "60000"]
@@ -49,7 +48,7 @@ struct ContentOracleTests {
     }
 
     @Test(
-        "a compaction that did nothing leaves nothing to be said", arguments: ["compact-memory", "compact-vs-readers"])
+        "a compaction that did nothing decides nothing", arguments: ["compact-memory", "compact-vs-readers"])
     func idleIsInconclusive(slug: String) throws {
         let spoilt = SpoiltEngine(base: try EnginesUnderTest.engine("sqlite"), spoil: .idleCompaction)
         let parameters = slug == "compact-memory" ? ["least": "64"] : ["compactions": "2"]
@@ -62,7 +61,7 @@ struct ContentOracleTests {
         #expect(!sound.isInconclusive, "\(sound.messages)")
     }
 
-    @Test("a version that nobody lets go of is seen in what is left")
+    @Test("a version that stays pinned is detected by the pages that remain")
     func neverClosed() throws {
         let parameters = ["transactions": "4", "updates": "50"]
         let scenario = try ScenarioRunTests.scenario("pinned-reader")
@@ -71,7 +70,7 @@ struct ContentOracleTests {
         #expect(report.outcomes[.overSize, default: 0] > 0, "\(report.outcomes)")
     }
 
-    @Test("compact databases of all engines are close to those that were loaded", arguments: EnginesUnderTest.names)
+    @Test("compacted databases of all engines are about as large as loaded ones", arguments: EnginesUnderTest.names)
     func ratio(engine: String) throws {
         let engine = try EnginesUnderTest.engine(engine)
         guard engine.capabilities.isSuperset(of: [.compaction, .deletions, .persistent]) else { return }
@@ -97,7 +96,7 @@ struct WriterOracleTests {
         }
     }
 
-    /// What the database holds after so many transactions.
+    /// The contents of the database after each number of transactions.
     private static func numbers(_ history: KillMidWrite.History, after count: Int) -> [Int64?] {
         let set = [Int64?](repeating: Int64(count), count: KillMidWrite.History.rows)
         return set + history.turns(after: count).map { $0 }
@@ -134,7 +133,7 @@ struct WriterOracleTests {
         }
     }
 
-    @Test("increments are exact while a writer stands still, and everything else is as it was loaded")
+    @Test("increments are exact while the writer is idle, and everything else is unchanged")
     func increments() throws {
         try EnginesUnderTest.withDirectory { directory in
             let context = try CaseUnderTest.context(StoppedWriter(), on: StorageEngine(), size: 200, in: directory)

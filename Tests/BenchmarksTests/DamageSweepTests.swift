@@ -7,7 +7,7 @@ import Testing
 @testable import Scenarios
 
 #if SQLite
-    /// Damage whose effect on SQLite is known: outcomes are told apart as they should be.
+    /// Damage with a known effect on SQLite, to check the classification of outcomes.
     @Suite("Damaged files, by the example of SQLite")
     struct DamageSweepTests {
         static func withSweep(
@@ -45,7 +45,7 @@ import Testing
             }
         }
 
-        @Test("a page of an older copy is no value that there was at the end, and a whole older file is lost commits")
+        @Test("a page of an older copy gives no value of the final state, and a whole older file is lost commits")
         func older() throws {
             try EnginesUnderTest.withDirectory { directory in
                 let context = try CaseUnderTest.context(StalePage(), on: SQLiteEngine(), size: 500, in: directory)
@@ -63,7 +63,7 @@ import Testing
             }
         }
 
-        @Test("the first pages of a file are always among those that are swapped, and each trial has one spelling")
+        @Test("the first pages of a file are always among the swapped ones, and each trial has one spelling")
         func heads() throws {
             try Self.withSweep(shape: "clean") { sweep, _ in
                 for kind in [FileDamage.Kind.swap, .misdirect] {
@@ -100,7 +100,7 @@ import Testing
             }
         }
 
-        @Test("a file that was cut is never taken for whole")
+        @Test("a truncated file is never taken for whole")
         func cut() throws {
             try Self.withSweep(shape: "clean") { sweep, _ in
                 let file = sweep.files[0]
@@ -123,7 +123,7 @@ import Testing
             }
         }
 
-        @Test("positions are different, ascending, in equal shares per file, and the same for one seed")
+        @Test("positions are distinct, ascending, in equal shares per file, and equal for one seed")
         func positions() throws {
             try Self.withSweep(shape: "log") { sweep, context in
                 var random = context.random("bits")

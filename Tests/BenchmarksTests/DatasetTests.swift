@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Generated data sets")
 struct DatasetTests {
-    @Test("people are as their definition says, on every machine")
+    @Test("people follow their definition on every machine")
     func people() throws {
         let set = try PeopleDataset().tables(size: 1_000, seed: Seed(7))
         #expect(set.digest == 0x8BB6_751B_A90F_8A63)
@@ -15,7 +15,7 @@ struct DatasetTests {
         #expect(persons.key == "id")
         #expect(persons.rowCount == 1_000)
         #expect(set.table("Dog")?.rowCount == 0)
-        // splitmix64 of 0 and of 0x5555, worked out apart from this code.
+        // splitmix64 of 0 and of 0x5555, computed independently.
         #expect(
             persons.values(row: 0) == [
                 .integer(0), .text("person-000000"), .integer(Int64(0xE220_A839_7B1D_CDAF % 100 as UInt64)),
@@ -33,7 +33,7 @@ struct DatasetTests {
         #expect(set.table("Dog")?.value(row: 39, column: 0) == .text("dog-0000039"))
     }
 
-    @Test("the seed and the number of rows behind a person change nothing about her")
+    @Test("a person does not depend on the seed and the number of rows after her")
     func rowsStandAlone() throws {
         let small = try PeopleDataset().tables(size: 10, seed: Seed(1)).main
         let large = try PeopleDataset().tables(size: 100, seed: Seed(2)).main
@@ -66,7 +66,7 @@ struct DatasetTests {
         #expect(links == 1_500)
     }
 
-    @Test("long-texts has what damage has, and notes that fit into no page")
+    @Test("long-texts has the contents of damage, and notes larger than a page")
     func longTexts() throws {
         let set = try DamageDataset.longTexts.tables(size: nil, seed: Seed(1))
         let persons = try #require(set.table("DamagePerson"))
@@ -81,7 +81,7 @@ struct DatasetTests {
         for row in 0..<3 { #expect(persons.value(row: row, column: 6) == others.value(row: row, column: 6)) }
     }
 
-    @Test("the digest sees a changed value, a moved boundary and another name")
+    @Test("the digest detects a changed value, a moved boundary and another name")
     func digestSees() throws {
         func digest(_ texts: [String], name: String = "a") -> UInt64 {
             ContentDigest.of([Table(name: "T", key: nil, columns: [Column(name, .text(TextColumn(texts)))])])
@@ -93,13 +93,13 @@ struct DatasetTests {
         #expect(digest(["ab"]) != digest(["ab", ""]))
     }
 
-    @Test("a size that cannot be is an error that says so")
+    @Test("an impossible size is an error with the reason")
     func badSize() {
         #expect(throws: DatasetError.self) { try PeopleDataset().tables(size: -1, seed: Seed(0)) }
         #expect(throws: DatasetError.self) { try DamageDataset().tables(size: 100_000, seed: Seed(0)) }
     }
 
-    @Test("every data set is registered under a name of its own")
+    @Test("every data set is registered under a unique name")
     func registration() {
         var registry = DatasetRegistry()
         DatasetRegistration.register(into: &registry)

@@ -34,7 +34,7 @@ struct DebianDatasetTests {
         try DebianDataset.tables(ofControlFile: Array(text.utf8), dataset: "dpkg", limit: limit)
     }
 
-    @Test("fields become values, and dependencies links, in circles too")
+    @Test("fields become values, and dependencies links, cycles included")
     func sound() throws {
         let set = try Self.tables(Self.sound)
         #expect(set.rejected == [])
@@ -72,7 +72,7 @@ struct DebianDatasetTests {
         #expect(set.main.value(row: 0, column: 0) == .text("good"))
     }
 
-    @Test("bytes that are no UTF-8 are seen")
+    @Test("bytes that are not UTF-8 are detected")
     func notUTF8() throws {
         var bytes = Array("Package: x\nVersion: 1\nDescription: ".utf8)
         bytes.append(0xFF)
@@ -82,7 +82,7 @@ struct DebianDatasetTests {
         #expect(set.main.rowCount == 1)
     }
 
-    @Test("a package of a second architecture gets it into its name, a real double is left out")
+    @Test("a package of a second architecture has it in its name, a real duplicate is left out")
     func architectures() throws {
         let set = try Self.tables(
             """
@@ -102,7 +102,7 @@ struct DebianDatasetTests {
         #expect(set.rejected == ["line 9: x:i386 stands there twice"])
     }
 
-    @Test("a dependency on what is not there is reported, and no link")
+    @Test("a dependency on a missing package is reported, and becomes no link")
     func missingDependency() throws {
         let set = try Self.tables("Package: x\nVersion: 1\nDepends: ghost (>= 2) | spirit, x\n")
         #expect(set.main.value(row: 0, column: 5) == .links([0]))
@@ -117,7 +117,7 @@ struct DebianDatasetTests {
         #expect(set.rejected == ["line 7: alpha depends on ghost | gamma, which is not there"])
     }
 
-    @Test("carriage returns and blank lines of blanks end lines and paragraphs as well")
+    @Test("carriage returns end lines, and lines of spaces end paragraphs")
     func lineEnds() throws {
         let set = try Self.tables("Package: a\r\nVersion: 1\r\n \t\r\nPackage: b\r\nVersion: 2\r\n")
         #expect(set.main.rowCount == 2)
@@ -132,7 +132,7 @@ struct DebianDatasetTests {
         #expect(try Self.tables(Self.sound + "\nSection: x").digest != first.digest)
     }
 
-    @Test("a machine without the file is told what to do")
+    @Test("a machine without the file gets an error with the remedy")
     func missingFile() throws {
         let missing = DebianDataset(path: "/nowhere/status")
         let error = #expect(throws: DatasetError.self) { try missing.tables(size: nil, seed: Seed(0)) }
@@ -140,7 +140,7 @@ struct DebianDatasetTests {
         #expect(throws: DatasetError.self) { try Self.tables("\n\n") }
     }
 
-    @Test("this machine's own packages can be read, where it has any")
+    @Test("this machine's own packages can be read, if it has any")
     func ownMachine() throws {
         guard FileTree.exists(DebianDataset.statusFile) else { return }
         let set = try DebianDataset().tables(size: nil, seed: Seed(0))

@@ -5,7 +5,7 @@ import RunRecords
 import Seeds
 import Testing
 
-/// All engines give what the exact oracle says, on every operation.
+/// All engines agree with the exact oracle on every operation.
 @Suite("Engines agree with the oracle")
 struct EngineAgreementTests {
     typealias Tables = any TableSession
@@ -44,7 +44,7 @@ struct EngineAgreementTests {
         (.forward, "age"), (.backward, "age"), (.forward, nil), (.backward, nil),
     ]
 
-    @Test("a full read gives what was loaded", arguments: EnginesUnderTest.names)
+    @Test("a full read gives the loaded rows", arguments: EnginesUnderTest.names)
     func readAll(name: String) throws {
         for set in try Self.sets() {
             try Self.withLoaded(name, set) { session, _ in
@@ -54,7 +54,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("a full read stops where the reader has seen enough", arguments: EnginesUnderTest.names)
+    @Test("a full read stops when the reader asks", arguments: EnginesUnderTest.names)
     func readAllStops(name: String) throws {
         final class First: RowSink {
             var count = 0
@@ -117,7 +117,7 @@ struct EngineAgreementTests {
     func countEqual(name: String) throws {
         let columns = [Column("word", .text(TextColumn(["a", "b", "", "a", "A", "a "])))]
         let set = TableSet(dataset: "words", tables: [Table(name: "Word", key: nil, columns: columns)], digest: 0)
-        guard name != "strata" else { return }  // It has classes for the data sets alone.
+        guard name != "strata" else { return }  // It has classes only for the data sets.
         try Self.withLoaded(name, set) { session, _ in
             let queries = try #require(session as? any QuerySession)
             for (text, count) in [("a", 2), ("", 1), ("A", 1), ("a ", 1), ("c", 0)] {
@@ -156,7 +156,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("a compacted database holds what it held, and no more than before", arguments: EnginesUnderTest.names)
+    @Test("a compacted database keeps its contents, and does not grow", arguments: EnginesUnderTest.names)
     func compaction(name: String) throws {
         guard try EnginesUnderTest.engine(name).capabilities.contains(.compaction) else { return }
         let set = try PeopleDataset().tables(size: 4_000, seed: Seed(1))
@@ -173,7 +173,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("rows inserted one by one are there after reopening", arguments: EnginesUnderTest.names)
+    @Test("rows inserted one by one persist across reopening", arguments: EnginesUnderTest.names)
     func insertEach(name: String) throws {
         let set = try DamageDataset().tables(size: 30, seed: Seed(1))
         let more = DamageDataset.persons(30..<40, dogCount: 30)
@@ -191,7 +191,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("a key that is there already is refused, and nothing changes", arguments: EnginesUnderTest.names)
+    @Test("an existing key is refused, and nothing changes", arguments: EnginesUnderTest.names)
     func duplicateKey(name: String) throws {
         let set = try DamageDataset().tables(size: 10, seed: Seed(1))
         try Self.withLoaded(name, set) { session, _ in
@@ -243,7 +243,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("a pinned version stays as it was", arguments: EnginesUnderTest.names)
+    @Test("a pinned version does not change", arguments: EnginesUnderTest.names)
     func snapshots(name: String) throws {
         let set = try PeopleDataset().tables(size: 30, seed: Seed(1))
         let reads = PointReads(table: "Person", keys: (0..<30).map { Int64($0) }, columns: ["age", "name"])
@@ -267,7 +267,7 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("held objects give their properties in turn", arguments: EnginesUnderTest.names)
+    @Test("held objects return their properties in turn", arguments: EnginesUnderTest.names)
     func heldObjects(name: String) throws {
         let set = try DamageDataset().tables(size: 20, seed: Seed(1))
         let oracle = ExactOracle(set)
@@ -282,11 +282,11 @@ struct EngineAgreementTests {
         }
     }
 
-    @Test("what is not there is an error, not an answer", arguments: EnginesUnderTest.names)
+    @Test("a missing table, row or column is an error, not an answer", arguments: EnginesUnderTest.names)
     func missing(name: String) throws {
         let set = try DamageDataset().tables(size: 5, seed: Seed(1))
         try Self.withLoaded(name, set) { session, _ in
-            #expect(throws: EngineError.self) { _ = try session.rowCount(table: "Nobody") }
+            #expect(throws: EngineError.self) { _ = try session.rowCount(table: "Missing") }
             let reads = PointReads(table: "DamagePerson", keys: [0], columns: ["nothing"])
             #expect(throws: EngineError.self) { _ = try session.readPoints(reads, latency: nil) }
         }

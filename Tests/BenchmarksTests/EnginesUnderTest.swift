@@ -34,7 +34,7 @@ enum EnginesUnderTest {
         return engines
     }
 
-    /// Where this machine has its library.
+    /// Whether this machine has its library.
     static let duckDB: DuckDBEngine? = DuckDBSearch.find(
         environment: { name in getenv(name).map { String(cString: $0) } }
     ).map { DuckDBEngine(path: $0) }

@@ -15,7 +15,7 @@ struct EqualWorkTests {
     static let withSettings = EnginesUnderTest.names.filter { $0 != "model" }
     static let people = Result { try PeopleDataset().tables(size: 200, seed: Seed(1)) }
 
-    @Test("an engine says that it has the settings that the report shows", arguments: withSettings)
+    @Test("an engine confirms the settings that the report shows", arguments: withSettings)
     func settingsHold(name: String) throws {
         let engine = try EnginesUnderTest.engine(name)
         for durability in DurabilityClass.allCases where engine.reasonToDecline(durability) == nil {
@@ -30,8 +30,9 @@ struct EqualWorkTests {
         }
     }
 
-    /// A class that is not met must not have figures: with synchronous=OFF every commit is acknowledged at once.
-    @Test("a setting that something turned round is found")
+    /// An engine below its durability class must not have figures: with synchronous=OFF every commit is acknowledged at
+    /// once.
+    @Test("a changed setting is found")
     func settingIsFound() throws {
         let engine = SQLiteEngine()
         try EnginesUnderTest.withDirectory { directory in
@@ -44,7 +45,7 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("settings are asked of a database without a row", arguments: withSettings)
+    @Test("settings are read from a database without rows", arguments: withSettings)
     func settingsOfNewDatabase(name: String) throws {
         try EnginesUnderTest.withDirectory { directory in
             let found = try SettingsCheck.differences(
@@ -54,7 +55,7 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("a setting that is told and stated nowhere is a difference, one that is not told is none")
+    @Test("a reported setting that is not declared is a difference, an unreported one is none")
     func namesOfSettings() {
         let stated = [EngineSetting("a", "1"), EngineSetting("b", "2")]
         #expect(SettingsCheck.differences(stated: stated, observed: [EngineSetting("a", "1")]) == [])
@@ -62,7 +63,7 @@ struct EqualWorkTests {
         #expect(found.map(\.name) == ["bb"])
     }
 
-    @Test("reads from one version and each from the newest give the same", arguments: EnginesUnderTest.names)
+    @Test("reads from one version, and each from the newest, agree", arguments: EnginesUnderTest.names)
     func snapshots(name: String) throws {
         let tables = try Self.people.get()
         let oracle = ExactOracle(tables)
@@ -79,7 +80,7 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("SQLite reads a batch in one transaction, and without one when each read wants the newest")
+    @Test("SQLite reads a batch in one transaction, and without one for reads of the newest version")
     func statementsOfReads() throws {
         try EnginesUnderTest.withDirectory { directory in
             let session = try EnginesUnderTest.session(SQLiteEngine(), in: directory, as: SQLiteSession.self)
@@ -94,8 +95,8 @@ struct EqualWorkTests {
         }
     }
 
-    /// To Swift both texts are equal; the cache of statements once answered the one with the other.
-    @Test("statements are told apart by their bytes")
+    /// Swift considers both texts equal; the statement cache once confused them.
+    @Test("statements are distinguished by their bytes")
     func statementTexts() throws {
         try EnginesUnderTest.withDirectory { directory in
             let session = try EnginesUnderTest.session(SQLiteEngine(), in: directory, as: SQLiteSession.self)
@@ -105,13 +106,13 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("a large transaction of SQLite leaves its log to the close")
+    @Test("a large transaction of SQLite leaves its log until the close")
     func checkpointIsLater() throws {
         try EnginesUnderTest.withDirectory { directory in
             let session = try EnginesUnderTest.session(SQLiteEngine(), in: directory, as: SQLiteSession.self)
             try session.load(try PeopleDataset().tables(size: 200_000, seed: Seed(1)))
             let log = directory + "/data-wal"
-            // More pages than a commit would write back, and the data file has none of them yet.
+            // More pages than an automatic checkpoint, none of which is in the data file yet.
             #expect(try FileTree.size(log) > 1_000 * 4_096)
             #expect(try FileTree.size(directory + "/data") < 100_000)
             try session.close()
@@ -129,7 +130,7 @@ struct EqualWorkTests {
     }
 
     @Test(
-        "a figure until everything is written back stands beside that of the acknowledgement", arguments: withSettings)
+        "the time until write-back is reported beside the time until the acknowledgement", arguments: withSettings)
     func withClose(name: String) throws {
         for slug in ["bulk-insert", "delete-half"] {
             let report = try CaseUnderTest.run(
@@ -140,7 +141,7 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("a session of a program that knows its tables asks the database for none")
+    @Test("a session with known tables does not query the schema")
     func learnedTables() throws {
         let tables = TableSet(
             dataset: "known", tables: [Table(name: "Known", key: "id", columns: [Column("id", .integer([0, 1]))])],
@@ -159,13 +160,13 @@ struct EqualWorkTests {
         }
     }
 
-    @Test("the page about equal work says what the adapters declare")
+    @Test("the page about equal work matches the adapters' declarations")
     func page() throws {
         let order = [
             "strata", "strata-storage", "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned",
             "duckdb",
         ]
-        // What DuckDB's adapter declares needs no library.
+        // DuckDB's declarations need no library.
         let all = EnginesUnderTest.all.filter { $0.name != "duckdb" } + [DuckDBEngine(path: "")]
         let engines = order.compactMap { name in all.first { $0.name == name } }
         let root = URL(fileURLWithPath: #filePath)
@@ -175,7 +176,7 @@ struct EqualWorkTests {
         for line in declared.split(separator: "\n") {
             #expect(page.contains(line), "make it anew: assay equal-work > docs/equal-work.md")
         }
-        // Without a library its rows are missing here, and nothing else is.
+        // Without a library only its rows are missing here.
         if engines.count == order.count { #expect(page.hasPrefix(declared)) }
     }
 }

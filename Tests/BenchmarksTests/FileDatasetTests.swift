@@ -28,7 +28,7 @@ struct FileDatasetTests {
         #expect(!set.isComparable)
     }
 
-    @Test("rows that do not fit are listed with their line, and the others stay")
+    @Test("invalid rows are listed with their line, and the others are kept")
     func rejected() throws {
         var text = "id,score\n"
         for number in 0..<300 { text += "\(number),\(number).5\n" }
@@ -44,24 +44,24 @@ struct FileDatasetTests {
             ])
     }
 
-    @Test("names that an engine would confuse are changed")
+    @Test("ambiguous names are changed")
     func names() throws {
         let set = try Self.table("a,A,,row,row_index\n1,2,3,4,5\n")
         #expect(set.main.columns.map(\.name) == ["row_", "a", "A_", "column_3", "row", "row_index_"])
     }
 
-    @Test("a file without a row is an error that says why")
+    @Test("a file without a row is an error with the reason")
     func empty() {
         #expect(throws: DatasetError.self) { try Self.table("") }
         #expect(throws: DatasetError.self) { try Self.table("a,b\n") }
     }
 
-    @Test("no more rows are read than asked for")
+    @Test("no more rows are read than requested")
     func limit() throws {
         #expect(try Self.table("a\n1\n2\n3\n", limit: 2).main.rowCount == 2)
     }
 
-    @Test("every engine of tables holds it", arguments: EnginesUnderTest.names)
+    @Test("every engine with tables can hold it", arguments: EnginesUnderTest.names)
     func engines(name: String) throws {
         let engine = try EnginesUnderTest.engine(name)
         let source = CSVDataset(path: "any.csv")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scenarios
 
-@Suite("Histories in which calls fail")
+@Suite("Scripts with failing calls")
 struct IOErrorsTests {
     private static let operations = [
         HistoryOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
@@ -46,7 +46,7 @@ struct IOErrorsTests {
         #expect(HistoryEvent.failed(1, "two\nlines").line == "failed 1 two lines")
     }
 
-    @Test("what was acknowledged is there, and nothing else")
+    @Test("exactly the acknowledged changes are there")
     func acknowledged() {
         let worlds = Self.worlds(Self.done(1) + Self.done(2))
         #expect(worlds.judge(Self.rows([1: 9, 2: 7])).outcome == .correct)
@@ -56,13 +56,13 @@ struct IOErrorsTests {
         #expect(worlds.judge(Self.rows([1: 7])).outcome == .silentlyWrong)
         #expect(!worlds.mayLackTable)
         #expect(HistoryWorlds([.began(0)], of: Self.operations, keepsAcknowledged: true).mayLackTable)
-        // Without a durable commit an older state is what a failure may leave, a torn one is not.
+        // Without durable commits a failure may leave an older state, but not a torn one.
         let periodic = Self.worlds(Self.done(1) + Self.done(2), keeps: false)
         #expect(periodic.judge(Self.rows([1: 7, 2: 7])).outcome == .correct)
         #expect(periodic.judge(Self.rows([1: 7])).outcome == .silentlyWrong)
     }
 
-    @Test("what failed is done or not, until something else was acknowledged after a look")
+    @Test("a failed change may be done or not, until a later commit is acknowledged after a read")
     func failed() {
         let (old, new) = (Self.rows([1: 7, 2: 7]), Self.rows([1: 9, 2: 7]))
         let failed = Self.worlds(Self.done(1) + Self.failed(2) + [.saw(old)])
@@ -73,7 +73,7 @@ struct IOErrorsTests {
         #expect(later.judge(Self.rows([1: 7])).outcome == .correct)
         #expect(later.judge(Self.rows([1: 9])).outcome == .silentlyWrong)
         #expect(later.judge(old).outcome == .lostCommit)
-        // A recovery may find it done after all.
+        // A recovery may still complete it.
         let reopened = Self.worlds(Self.done(1) + Self.failed(2) + [.saw(old)] + Self.done(3) + Self.done(4))
         #expect(reopened.judge(Self.rows([1: 7])).outcome == .correct)
         #expect(reopened.judge(Self.rows([1: 9])).outcome == .correct)
@@ -82,7 +82,7 @@ struct IOErrorsTests {
         #expect(ended.judge(old).outcome == .correct && ended.judge(new).outcome == .correct)
     }
 
-    @Test("what the process itself reads after an error is judged, too")
+    @Test("the process's own reads after an error are judged, too")
     func seen() {
         let torn = Self.worlds(Self.done(1) + Self.failed(2) + [.saw(Self.rows([1: 9]))])
         #expect(torn.wrong?.outcome == .silentlyWrong)
@@ -93,7 +93,7 @@ struct IOErrorsTests {
         #expect(Self.worlds(Self.done(1) + Self.failed(2) + [.sawNothing("EIO")]).wrong == nil)
     }
 
-    @Test("a commit that is acknowledged without its sync is lost, where it had one without the fault")
+    @Test("a commit acknowledged without its sync counts as lost, if it syncs without the fault")
     func unsynced() {
         let events = Self.done(1) + [.began(2), .acknowledged(2, isSynced: false)]
         #expect(Self.worlds(events, synced: [1, 2]).unsynced?.hasPrefix("b was acknowledged") == true)
@@ -102,12 +102,12 @@ struct IOErrorsTests {
         #expect(HistoryWorlds.synced(Self.made + events) == [1])
     }
 
-    @Test("every fault of a sample stands once, in order, and each kind has its share")
+    @Test("every fault of a sample occurs once, in order, and each kind has its share")
     func faults() {
         var calls = HistoryCalls()
         calls.counts = ["write": 40, "sync": 20, "create": 2, "read": 9, "maps": 1]
         let all = IOErrors.faults(calls, count: 0, seed: Seed(1))
-        // Once and for good: each call, the writes short once, each call that needs room, these short for good.
+        // Once and permanently: each call, writes short once, each call that needs space, these short permanently.
         #expect(all.count == 71 * 2 + 40 + 62 * 2 + 62)
         let some = IOErrors.faults(calls, count: 30, seed: Seed(1))
         #expect(some.count == 30 && Set(some).count == 30)

@@ -31,7 +31,7 @@ struct KeyedRowTests {
             for keys: Range<Int64> in [0..<1, 3..<20, 0..<40, 35..<60, 5..<5, 40..<50] {
                 #expect(try session.readRows(keys) == digest(keys), "\(keys)")
             }
-            // Another session sees a change at once, and its statements are its own.
+            // Another session sees a change at once, and has its own statements.
             let other = try EnginesUnderTest.session(engine, in: directory, as: Rows.self)
             try other.prepareRows(KeyedContent.rows)
             #expect(try other.readRow(7) == digest(7..<8))
@@ -49,7 +49,7 @@ struct KeyedRowTests {
         }
     }
 
-    @Test("keys come as often as Zipf says, and anywhere in the table")
+    @Test("keys follow a Zipf distribution, spread over the table")
     func zipfian() {
         let zipfian = Zipfian(1_000)
         var random = RandomStream(Seed(1))
@@ -70,7 +70,7 @@ struct KeyedRowTests {
         }
     }
 
-    @Test("a lane's requests follow from the seed, in the shares of the mix, and change its own rows")
+    @Test("a lane's requests are seeded, follow the mix, and change only its own rows")
     func stream() {
         let zipfian = Zipfian(101)
         func requests(_ mix: KeyedMix, lane: Int) -> [KeyedRequest] {
@@ -102,7 +102,7 @@ struct KeyedRowTests {
         }
     }
 
-    @Test("what an open loop does is what a closed one does, and it tells both times")
+    @Test("an open loop does the same work as a closed one, and reports both times")
     func open() throws {
         let scenario = try ScenarioRunTests.scenario("ycsb-a")
         let engine = try EnginesUnderTest.engine("model")

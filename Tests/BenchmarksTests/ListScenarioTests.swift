@@ -11,7 +11,7 @@ struct ListScenarioTests {
     static let engines = EnginesUnderTest.all.filter { $0.capabilities.contains(.lists) }.map(\.name)
     static let small = ["elements": "60", "changes": "20", "rounds": "2", "commits": "4"]
 
-    /// Changes of every sort, at the ends as well as in the middle.
+    /// Changes of every kind, at the ends and in the middle.
     private static func change(_ random: inout RandomStream, length: Int, hasMoves: Bool = true) -> ListChange {
         let values = (0..<(1 + random.below(12))).map { _ in Int64(random.below(1_000)) }
         switch random.below(hasMoves ? 6 : 5) {
@@ -40,7 +40,7 @@ struct ListScenarioTests {
         }
     }
 
-    @Test("the model is what an array is")
+    @Test("the model behaves like an array")
     func model() {
         var random = RandomStream(Seed(3))
         var array = (0..<50).map { Int64($0) }
@@ -60,7 +60,7 @@ struct ListScenarioTests {
         #expect(array[0] == array[1] || model.difference(from: array)?.hasPrefix("place 0:") == true)
     }
 
-    @Test("two elements that change places, or lists, give another digest")
+    @Test("two elements swapped within or between lists give another digest")
     func digests() {
         func digest(_ lists: [[Int64]]) -> ListDigest {
             var digest = ListDigest()
@@ -81,7 +81,7 @@ struct ListScenarioTests {
     }
 
     @Test(
-        "a list is the model's after any changes, and after it was closed", arguments: engines,
+        "a list equals the model after any changes, and after a close", arguments: engines,
         [ListKeeping.dense, .gapped])
     func agreement(name: String, keeping: ListKeeping) throws {
         let engine = try #require(try EnginesUnderTest.engine(name) as? any ListEngine)
@@ -98,7 +98,7 @@ struct ListScenarioTests {
             for step in 0..<60 {
                 let owner = step % 3
                 var change = Self.change(&random, length: models[owner].count, hasMoves: engine.hasOwnLists)
-                // At one place again and again: no number is left between its neighbours.
+                // Repeatedly at one place, until no number is left between the neighbours.
                 if step == 30 { change = .insert((0..<80).map { Int64($0) }, at: (0..<80).map { _ in 1 }) }
                 var isBefore = false
                 try session.change(owner: Int64(owner), change) { isBefore = true }
@@ -118,7 +118,7 @@ struct ListScenarioTests {
         }
     }
 
-    @Test("lists that are kept as one value are what they were", arguments: engines)
+    @Test("lists stored as one value round-trip", arguments: engines)
     func packed(name: String) throws {
         let engine = try #require(try EnginesUnderTest.engine(name) as? any ListEngine)
         try EnginesUnderTest.withDirectory { directory in
@@ -157,7 +157,7 @@ struct ListScenarioTests {
         (.listWalkShort, "small-lists"), (.commitMissing, "small-lists"), (.olderState, "small-lists"),
     ]
 
-    @Test("a mistake in a list is seen", arguments: mistakes, engines)
+    @Test("a mistake in a list is found", arguments: mistakes, engines)
     func mistaken(mistake: (EngineMistake, String), name: String) throws {
         let engine = PlantedEngine.wrap(try EnginesUnderTest.engine(name), mistake.0)
         let parameters = mistake.1 == "small-lists" ? ["lists": "60", "commits": "6"] : Self.small
@@ -166,7 +166,7 @@ struct ListScenarioTests {
                 try ScenarioRunTests.scenario(mistake.1), on: engine, parameters: parameters)
             #expect(report.outcomes[.silentlyWrong, default: 0] > 0, "\(report.outcomes)")
         } catch let error as EngineError {
-            // A list that is shorter than its model may refuse a later step.
+            // A list shorter than its model may refuse a later step.
             #expect(mistake.0 == .listElementLost || mistake.0 == .commitMissing, "\(error)")
         }
     }

@@ -5,14 +5,14 @@ import ObjectScenarios
 import Scenarios
 import Testing
 
-/// Which scenarios the lists of Benchmarks/Mistakes name: each has to find one mistake at least, or to be excused.
+/// The scenarios in the lists of Benchmarks/Mistakes: each must find at least one mistake, or be excused.
 @Suite("Lists of mistakes")
 struct MistakeListTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let directory = root.appendingPathComponent("Benchmarks/Mistakes")
 
-    /// The scenarios that rows name, and those that are excused with a reason.
+    /// The scenarios in rows, and those excused with a reason.
     private static func named() throws -> (rows: Set<String>, excused: Set<String>) {
         var (rows, excused): (Set<String>, Set<String>) = ([], [])
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) where name.hasSuffix(".json5") {
@@ -28,7 +28,7 @@ struct MistakeListTests {
         return Set(code.matches(of: /\bscenario:\s*"([^"]+)"/).map { String($0.output.1) })
     }
 
-    /// What is wrong with the lists, a sentence each.
+    /// The errors in the lists, a sentence each.
     private static func complaints(_ known: Set<String>, _ rows: Set<String>, _ excused: Set<String>) -> [String] {
         known.subtracting(rows).subtracting(excused).sorted().map { "no mistake is listed that \($0) has to find" }
             + rows.union(excused).subtracting(known).sorted().map { "\($0) is no scenario" }
@@ -51,7 +51,7 @@ struct MistakeListTests {
     private static func finders(_ text: String) -> [String: Set<String>] {
         var finders: [String: Set<String>] = [:]
         let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
-        // What stands in front of the first scenario is no row.
+        // Text before the first scenario is no row.
         for row in code.split(separator: /\bscenario:\s*/).dropFirst() {
             guard let slug = row.firstMatch(of: /^"([^"]+)"/)?.output.1 else { continue }
             for match in row.matches(of: /"((?:strata|migration|coredata)-[a-z0-9-]+)"/)
@@ -62,7 +62,7 @@ struct MistakeListTests {
         return finders
     }
 
-    /// The same as a page of the documentation has it: `| \`mistake\` | what it is | \`scenario\`, \`scenario\` |`.
+    /// The same in a page of the documentation: `| \`mistake\` | what it is | \`scenario\`, \`scenario\` |`.
     private static func documented(_ text: String) -> [String: Set<String>] {
         var rows: [String: Set<String>] = [:]
         for line in text.split(separator: "\n") {
@@ -75,12 +75,12 @@ struct MistakeListTests {
         return rows
     }
 
-    /// Where mistakes of our own code are declared.
+    /// The sources that declare mistakes of our own code.
     private static let declarations = [
         "StrataFiles/PlantedMistake", "StoreMigration/MigrationMistake", "CoreDataFiles/CoreDataMistake",
     ]
 
-    @Test("every mistake of our own code is in the table, with the scenarios that have to find it, and no other is")
+    @Test("the table lists exactly the mistakes of our own code, with the scenarios that find them")
     func table() throws {
         var mistakes: Set<String> = []
         for file in Self.declarations {
@@ -105,7 +105,7 @@ struct MistakeListTests {
         }
     }
 
-    @Test("a row of mistakes and a row of the table are read with their scenarios")
+    @Test("a row of mistakes and a row of the table are parsed with their scenarios")
     func tableRows() {
         let rows = """
             [
@@ -122,7 +122,7 @@ struct MistakeListTests {
         #expect(Self.documented(page) == ["strata-x": ["a", "b"]])
     }
 
-    @Test("a scenario without a mistake, one that is not there, and one that is both are seen")
+    @Test("a scenario without a mistake, an unknown one, and a listed and excused one are found")
     func planted() {
         let text =
             "[\n  // scenario: \"c\"\n  { scenario: \"a\", engine: \"x\" }, { engine: \"x\", scenario: \"b\" },\n]"

@@ -9,8 +9,7 @@ import Testing
 
 @Suite("Scenarios of asynchronous writes and of other processes")
 struct ObjectConcurrencyTests {
-    /// In a process of its own, and on a thread of its own there: the tasks of a trial need the threads that all other
-    /// tests run on, and would wait for the last of them.
+    /// In its own process and thread, since the tasks of a trial need the threads that other tests occupy.
     @Test("async-write: every trial is right")
     func asyncWrite() async {
         await #expect(processExitsWith: .success) {
@@ -32,7 +31,7 @@ struct ObjectConcurrencyTests {
         }
     }
 
-    @Test("async-write: a group in part, or one that was acknowledged and is gone, is wrong")
+    @Test("async-write: a partial batch, or a lost acknowledged one, is wrong")
     func groups() {
         #expect(AsyncWriteOrder.judgeGroups(count: 2 + 16, acknowledged: 2).0 == .correct)
         #expect(AsyncWriteOrder.judgeGroups(count: 2 + 24, acknowledged: 2).0 == .correct)
@@ -45,7 +44,7 @@ struct ObjectConcurrencyTests {
         #expect(AsyncWriteOrder.foreign(lines.map { $0.replacing("text 9", with: "#") }) == 3)
     }
 
-    @Test("open-close-race: threads that never met have tried nothing")
+    @Test("open-close-race: threads that never overlapped have tested nothing")
     func race() {
         let watch = OpenCloseRace.Watch()
         for _ in 0..<3 {
@@ -73,7 +72,7 @@ struct ObjectConcurrencyTests {
             }, name)
     }
 
-    @Test("write-blocked-by-notifier: nothing is wrong, and a bound of no time at all is missed")
+    @Test("write-blocked-by-notifier: nothing is wrong, and a bound of zero is missed")
     func blockedByNotifier() throws {
         let small = ["objects": "40", "links": "5", "observers": "2", "commits": "5"]
         let good = try CaseUnderTest.run(WriteBlockedByNotifier(), on: StrataEngine(), parameters: small)
@@ -83,7 +82,7 @@ struct ObjectConcurrencyTests {
         #expect(strict.outcomes[.hung] == 1)
     }
 
-    @Test("cross-process-wake: what was missed, doubled, empty, idle or late is seen")
+    @Test("cross-process-wake: missed, doubled, empty, idle and late calls are found")
     func wake() {
         func judge(_ change: (inout CrossProcessWake.Seen.State) -> Void, bound: Int = 1000) -> [String] {
             let seen = CrossProcessWake.Seen()
@@ -105,7 +104,7 @@ struct ObjectConcurrencyTests {
         #expect(judge({ _ in }, bound: 2) == ["slowest"])
     }
 
-    @Test("cross-process-wake: the writer waits once for a lost call, and behind each of its last commits")
+    @Test("cross-process-wake: the writer waits once for a lost call, and after each of its last commits")
     func held() throws {
         try EnginesUnderTest.withDirectory { directory in
             let gate = directory + "/go"

@@ -36,7 +36,7 @@ struct ObjectScenarioTests {
         Self.expectRight(try Self.withPlace(.substitute) { try CountThenIndex.trial(name, $0) }, name)
     }
 
-    @Test("what the policy does not decide about goes on under the policy to trap")
+    @Test("cases that the policy does not affect continue under the policy to trap")
     func noTrap() throws {
         for name in ReadDeleted.names where ReadDeleted.trapText(name) == nil {
             Self.expectRight(try Self.withPlace(.trap) { try ReadDeleted.trial(name, $0) }, name)
@@ -46,7 +46,7 @@ struct ObjectScenarioTests {
         }
     }
 
-    /// A process that traps removes nothing: its directory is named after the process that waits for it.
+    /// A trapping process removes nothing, so its directory is named after the waiting process.
     static func trapPlace(of process: Int32) throws -> TrialPlace {
         let directory = "\(P_tmpdir)/assay-benchmarks-trap-\(process)"
         try FileTree.createDirectory(directory)
@@ -62,11 +62,11 @@ struct ObjectScenarioTests {
             _ = try CountThenIndex.trial("plain,table,last,index", try ObjectScenarioTests.trapPlace(of: getppid()))
         }
         let directory = "\(P_tmpdir)/assay-benchmarks-trap-\(getpid())"
-        #expect(try FileTree.names(in: directory).contains("trial.strata"), "the processes did not get to the trial")
+        #expect(try FileTree.names(in: directory).contains("trial.strata"), "the processes did not reach the trial")
         try FileTree.remove(directory)
     }
 
-    @Test("a finding names what is wrong, the first of several")
+    @Test("a finding names the first error")
     func findings() {
         let findings: [PolicyTrials.Finding] = [
             .right, .expect("number", 1, 1), .expect("title", "a", "b"), .wrong("later"),
@@ -78,7 +78,7 @@ struct ObjectScenarioTests {
         #expect(detail == "title: expected b, got a")
     }
 
-    @Test("a trial that has to end its process ends it by a trap with its own text, or is wrong")
+    @Test("a trial that must end its process does so by a trap with the right message, or fails")
     func trapTexts() {
         func judged(_ outcome: Outcome, _ detail: String, signal: Int32? = nil) -> Outcome {
             PolicyTrials.judged(
@@ -94,7 +94,7 @@ struct ObjectScenarioTests {
         #expect(judged(.refused, "has been deleted") == .refused)
     }
 
-    @Test("lists are compared whole, and one that is wrong makes all wrong")
+    @Test("lists are compared completely, and one wrong list fails the comparison")
     func sameLists() {
         func detail(_ got: [Int], _ expected: [Int]) -> String? {
             if case .wrong(let detail) = PolicyTrials.Finding.same("rows", got, expected) { detail } else { nil }
@@ -107,7 +107,7 @@ struct ObjectScenarioTests {
         if case .wrong = PolicyTrials.Finding.all([.right, .wrong("a")]) {} else { Issue.record("lost") }
     }
 
-    @Test("what articles have to be is what they are, and the smallest difference is seen")
+    @Test("articles equal their expected state, and the smallest difference is found")
     func shelf() throws {
         try Self.withPlace(.substitute) { place in
             let realm = try place.realm(ArticleClasses.all)
@@ -120,7 +120,7 @@ struct ObjectScenarioTests {
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.thumbnail?.url += "#" },
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.categories.swapAt(0, 1) },
                 { $0.object(ofType: Article.self, forPrimaryKey: 1)?.comments.removeAll() },
-                { $0.add(Source(value: ["name": "nobody's"])) },
+                { $0.add(Source(value: ["name": "unreferenced"])) },
             ]
             for (place, change) in changes.enumerated() {
                 realm.beginWrite()
@@ -132,7 +132,7 @@ struct ObjectScenarioTests {
         }
     }
 
-    @Test("large-migration: memory that grows with the data is seen, and data that are too few say nothing")
+    @Test("large-migration: memory that grows with the data is found, and too little data decides nothing")
     func memoryGrowth() {
         func judged(_ memory: Int, written: Int, limit: Int = 1 << 30) -> CaseReport {
             let report = CaseReport()
@@ -149,7 +149,7 @@ struct ObjectScenarioTests {
         #expect(judged(0, written: 1 << 10).isInconclusive)
     }
 
-    @Test("kill-mid-migration: a process that never gets to its object did not die there")
+    @Test("kill-mid-migration: a process that never reaches its object did not die there")
     func killedProcess() {
         #expect(KillMidMigration.judge(.signalled(SIGKILL), object: 3) == nil)
         #expect(KillMidMigration.judge(.signalled(SIGSEGV), object: 3)?.0 == .crashed)
@@ -158,7 +158,7 @@ struct ObjectScenarioTests {
         #expect(KillMidMigration.judge(.exited(2), object: nil)?.0 == .refused)
     }
 
-    /// Those that fork are left out: a process with threads cannot. The plan smoke runs them.
+    /// Without scenarios that fork, which a process with threads cannot. The plan smoke runs them.
     private static let migrations = [
         "skip-versions", "throw-in-block", "duplicate-primary-key", "optional-to-required", "type-change",
         "backlinks-in-migration", "nested-access", "rename", "mutate-while-enumerating", "open-inside-migration",

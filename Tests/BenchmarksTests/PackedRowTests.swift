@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Packed rows")
 struct PackedRowTests {
-    @Test("every row reads back as it was packed, value by value")
+    @Test("every row round-trips, value by value")
     func roundTrip() throws {
         let set = try DamageDataset().tables(size: 200, seed: Seed(1))
         let catalogue = try PackedCatalogue(bytes: try PackedCatalogue(set).bytes)
@@ -26,12 +26,12 @@ struct PackedRowTests {
         let set = try PeopleDataset().tables(size: 3, seed: Seed(1))
         let table = PackedTable(PeopleDataset.persons(0..<3), number: 1)
         try RowPacker.with(set.main, as: table) { packer in
-            // The empty list of dogs costs the four bytes that say where the name ends.
+            // The empty list of dogs costs the four bytes of the name's end offset.
             #expect(packer.pack(1).count == 16 + 13 + 4)
         }
     }
 
-    @Test("keys order as numbers do, and tell their table")
+    @Test("keys order like numbers, and contain their table")
     func keys() {
         var last: [UInt8] = []
         for key in [Int64.min, -300, -1, 0, 1, 255, 256, Int64.max] {
@@ -65,7 +65,7 @@ struct PackedRowTests {
         }
     }
 
-    @Test("bytes that are no catalogue are damage")
+    @Test("bytes that are not a catalogue are damage")
     func brokenCatalogue() throws {
         let bytes = try PackedCatalogue(try DamageDataset().tables(size: 1, seed: Seed(1))).bytes
         #expect(throws: EngineError.self) { _ = try PackedCatalogue(bytes: Array(bytes.dropLast(3))) }

@@ -4,7 +4,7 @@ import RunRecords
 import Seeds
 import Testing
 
-/// What a heat map says stands in a page.
+/// The owners of pages in a heat map.
 @Suite("Page owners")
 struct PageOwnerTests {
     #if SQLite
@@ -33,7 +33,7 @@ struct PageOwnerTests {
         }
     #endif
 
-    @Test("an engine that cannot say names nothing")
+    @Test("an engine without this capability names nothing")
     func others() throws {
         for engine in EnginesUnderTest.all where engine.library != "sqlite" {
             #expect(try engine.pageOwners(at: DatabaseLocation(directory: "/none")).isEmpty, "\(engine.name)")

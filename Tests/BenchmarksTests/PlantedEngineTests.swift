@@ -39,7 +39,7 @@ struct PlantedEngineTests {
         (.unpinned, "update-batch", ["transactions": "2", "updates": "200", "readers": "1"]),
     ]
 
-    @Test("the mistake is seen", arguments: cases)
+    @Test("the mistake is found", arguments: cases)
     func mistakeIsSeen(mistake: EngineMistake, slug: String, parameters: [String: String]) throws {
         let scenario = try ScenarioRunTests.scenario(slug)
         let dataset = slug == "traverse" ? "people-dogs" : nil
@@ -48,7 +48,7 @@ struct PlantedEngineTests {
         do {
             report = try CaseUnderTest.run(scenario, on: engine, dataset: dataset, parameters: parameters)
         } catch let error as EngineError {
-            // A row that is missing may also show as an error of a read by its key.
+            // A missing row may also show as an error of a read by key.
             #expect(mistake == .rowDropped, "\(error)")
             return
         }
@@ -56,7 +56,7 @@ struct PlantedEngineTests {
         #expect(!wrong.isEmpty, "\(report.outcomes)")
     }
 
-    @Test("a full read comes with the mistake, and nothing else", arguments: EngineMistake.content)
+    @Test("a full read has the mistake, and nothing else", arguments: EngineMistake.content)
     func readsAreAltered(mistake: EngineMistake) throws {
         let tables = try PeopleDataset(name: "people-dogs", dogsPerPerson: 4).tables(size: 20, seed: Seed(1))
         try EnginesUnderTest.withDirectory { directory in

@@ -9,7 +9,7 @@ import Testing
 @Suite("Limits, full disks, slow spells, deaths at calls and forks")
 struct ProcessTroubleTests {
     @Test(
-        "an address of a limit is read back in its one spelling",
+        "the address of a limit round-trips in its one spelling",
         arguments: [
             "limit:descriptors,0", "limit:descriptors,3", "limit:file-size,65536", "limit:file-size,1,ignored",
             "limit:threads,0", "limit:address-space,67108864",
@@ -21,14 +21,14 @@ struct ProcessTroubleTests {
     }
 
     @Test(
-        "what is no limit is none",
+        "invalid limits are refused",
         arguments: [
             "limit:", "limit:descriptors", "limit:descriptors,-1", "limit:descriptors,03", "limit:threads,1,ignored",
             "limit:file-size,1,IGNORED", "limit:file-size,1,", "io:write#1,EIO",
         ])
     func noLimits(text: String) { #expect(ProcessLimit(text) == nil) }
 
-    @Test("limits lie between nothing and what is needed")
+    @Test("limits lie between zero and the need")
     func limits() {
         #expect(ResourceLimits.limits(.descriptors, need: 2).map(\.amount) == [0, 1, 2, 3])
         #expect(ResourceLimits.limits(.threads, need: 0).map(\.amount) == [0])
@@ -41,7 +41,7 @@ struct ProcessTroubleTests {
         #expect(ResourceLimits.limits(.addressSpace, need: 0).isEmpty)
     }
 
-    @Test("deaths are chosen on both sides of calls that change something")
+    @Test("deaths are chosen on both sides of changing calls")
     func kills() {
         var calls = HistoryCalls()
         calls.counts = ["write": 10, "sync": 5, "read": 9, "open": 4]
@@ -52,14 +52,14 @@ struct ProcessTroubleTests {
         #expect(some.allSatisfy { CallFault("\($0)") == $0 && FaultAddress(text: "\($0)").fault == .kill })
     }
 
-    @Test("rooms go from nothing to what is needed, evenly")
+    @Test("sizes of disks go evenly from zero to the need")
     func rooms() {
         #expect(DiskFull.rooms(need: 400 << 10, count: 4) == [0, 50, 100, 200])
         #expect(DiskFull.rooms(need: 400 << 10, count: 4, least: 70) == [70, 100, 200])
         #expect(DiskFull.rooms(need: 0, count: 3) == [0])
     }
 
-    @Test("a session that no longer reads is found, one that was opened anew is not blamed")
+    @Test("a session that no longer reads is found, a reopened one is not blamed")
     func readers() {
         let operations = [
             HistoryOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
@@ -72,7 +72,7 @@ struct ProcessTroubleTests {
         #expect(DiskFull.objection([.failed(0, "full")], operations) == nil)
     }
 
-    @Test("a course is back when its median is within the limit for good")
+    @Test("a series has recovered once its median stays within the limit")
     func recovery() throws {
         var course = SpellCourse()
         course.before = Array(repeating: 100, count: 20)
@@ -100,7 +100,7 @@ struct ProcessTroubleTests {
         #expect(!course.shows)
     }
 
-    @Test("an address of a fork is read back in its one spelling")
+    @Test("the address of a fork round-trips in its one spelling")
     func forks() {
         for way in ForkWay.allCases {
             #expect(ForkWay.of(way.address(3)) == way && way.address(3).fault == .fork)

@@ -10,7 +10,7 @@ struct QueryScenarioTests {
     static let slugs = ["query-nulls", "query-aggregates", "query-order", "query-text", "query-links"]
     static let small = ["rows": "300", "queries": "40"]
 
-    @Test("answers are the naive ones, whoever answers", arguments: slugs, ["strata", "sqlite"])
+    @Test("every engine gives the answers of the naive model", arguments: slugs, ["strata", "sqlite"])
     func right(slug: String, engine: String) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario(slug), on: try EnginesUnderTest.engine(engine), parameters: Self.small)
@@ -19,8 +19,8 @@ struct QueryScenarioTests {
         #expect(report.value("operation_ns") != nil)
     }
 
-    /// With such letters in its texts SQLite is asked no pattern: it would call half of a letter a character.
-    @Test("patterns are compared with SQLite where no letter has a mark behind it", arguments: ["some", "none"])
+    /// SQLite is not asked for patterns with combining marks, since it would match half a character.
+    @Test("patterns are compared with SQLite unless a letter has a combining mark", arguments: ["some", "none"])
     func patterns(marks: String) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario("query-text"), on: try EnginesUnderTest.engine("sqlite"),
@@ -29,7 +29,7 @@ struct QueryScenarioTests {
         #expect((report.value("operation_ns", label: "like") != nil) == (marks == "none"))
     }
 
-    @Test("the ends of nodes are right", arguments: ["strata", "sqlite"])
+    @Test("the boundaries of nodes are right", arguments: ["strata", "sqlite"])
     func boundaries(engine: String) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario("query-boundaries"), on: try EnginesUnderTest.engine(engine),
@@ -37,7 +37,7 @@ struct QueryScenarioTests {
         #expect(report.outcomes.keys.filter { $0 != .correct } == [], "\(report.trials)")
     }
 
-    /// Answers as the model does, but for one mistake.
+    /// Answers like the model, except for one mistake.
     final class MistakenSession: ProbeSession {
         enum Mistake: String, CaseIterable {
             case nullIsZero, missingRow, wrongOrder, nullIsLost, sumOfOneLess
@@ -60,7 +60,7 @@ struct QueryScenarioTests {
             if first == nil { first = Set(rows.map(\.id)) }
         }
 
-        /// Whether a mistaken comparison takes the row; nil where it is as it should be.
+        /// Whether a mistaken comparison matches the row; nil for a correct one.
         private func takes(_ id: Int64, _ condition: ProbeCondition) -> Bool? {
             guard let row = model.rows[id] else { return nil }
             switch (mistake, condition) {
@@ -120,7 +120,7 @@ struct QueryScenarioTests {
     }
 
     @Test(
-        "a mistake is seen",
+        "a mistake is found",
         arguments: zip(
             MistakenSession.Mistake.allCases,
             [

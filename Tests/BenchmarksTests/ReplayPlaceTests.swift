@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Places of trials, rows and statements")
 struct ReplayPlaceTests {
-    /// A replay reads what was recorded at that place: one trial in front moves all others by one.
-    @Test("a trial in front of a sweep, or a sweep that a replay leaves out, moves the places behind it")
+    /// A replay reads the outcome recorded at a place: one trial before it shifts all others by one.
+    @Test("a trial before a sweep, or a sweep that a replay skips, shifts the later places")
     func places() {
         let report = CaseReport(replaying: FaultAddress(text: "crash:op=3,state=0x1"))
         report.add(Trial(address: FaultAddress(text: "undamaged"), outcome: .silentlyWrong, detail: "wrong"))
@@ -21,7 +21,7 @@ struct ReplayPlaceTests {
         #expect(report.replayed?.index == 62)
     }
 
-    @Test("a sweep that has not the trial asked for leaves its places to those that it would have had")
+    @Test("a sweep without the requested trial still reserves its places")
     func sweepThatIsLeftOut() throws {
         try EnginesUnderTest.withDirectory { directory in
             let scenario = try ScenarioRunTests.scenario("bit-flip")
@@ -32,7 +32,7 @@ struct ReplayPlaceTests {
                 test: sound.test, engine: engine, source: sound.source, directory: sound.directory,
                 fixture: sound.fixture, deadline: .max, onlyTrial: wanted, report: CaseReport(replaying: wanted))
             context.report.add(Trial(address: FaultAddress(text: "undamaged"), outcome: .silentlyWrong))
-            // No child is started for any of them.
+            // No child process is started for them.
             try context.sweep((0..<20).map { FaultAddress(.flip, $0) }) { Trial(address: $0, outcome: .correct) }
             #expect(context.report.nextPlace == 21)
             context.report.add(Trial(address: wanted, outcome: .correct))
@@ -40,7 +40,7 @@ struct ReplayPlaceTests {
         }
     }
 
-    @Test("what a compacted database is measured by holds the rows that are left, and not the first ones")
+    @Test("the reference of a compacted database has the remaining rows, not the first ones")
     func liveRows() throws {
         let rows = 8
         let names = (0..<rows).map { $0 % 2 == 0 ? "x" : String(repeating: "y", count: 500) }
@@ -64,7 +64,7 @@ struct ReplayPlaceTests {
         #expect(CompactCrash.stretches(3..<5).count == 2)
     }
 
-    @Test("flipped bits are as many in a small file as in a large one")
+    @Test("a small file gets as many flipped bits as a large one")
     func sharesOfFiles() throws {
         try EnginesUnderTest.withDirectory { directory in
             let scenario = try ScenarioRunTests.scenario("bit-flip")
@@ -81,7 +81,7 @@ struct ReplayPlaceTests {
         }
     }
 
-    @Test("that a tuned engine runs the same statements is said where it is so, and else its own are shown")
+    @Test("a tuned engine's statements are shown unless they are the same")
     func statementsOfTunedEngines() {
         func lines(_ tuned: String) -> [String] {
             EqualWork.statementLines([

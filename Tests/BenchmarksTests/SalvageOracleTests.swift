@@ -4,8 +4,8 @@ import Testing
 
 @testable import Scenarios
 
-/// The smallest lies of a salvage, each told apart from the truth beside it.
-@Suite("What a salvage gets back")
+/// The smallest false claims of a salvage, each distinguished from the truth.
+@Suite("The oracle of a salvage")
 struct SalvageOracleTests {
     /// Six people, each with a friend and two dogs of three.
     private static let tables: TableSet = {
@@ -44,7 +44,7 @@ struct SalvageOracleTests {
         return SalvageOracle(truth: ExactOracle(tables), firstLogged: firstLogged).compare(sink, claim: claim)
     }
 
-    /// That these rows of people are lost, and nothing else.
+    /// A report that exactly these rows of people are lost.
     private static func claim(_ rows: Int, _ keys: ClosedRange<Int64>? = nil, isExact: Bool = true) -> SalvageClaim {
         var claim = SalvageClaim()
         var person = SalvageClaim.Loss(table: "Person")
@@ -58,7 +58,7 @@ struct SalvageOracleTests {
 
     private static func outcome(_ finding: SalvageFinding) -> Outcome { finding.outcome(wasRight: false).outcome }
 
-    @Test("all rows, and nothing said to be lost: repaired, or correct where nothing was wrong")
+    @Test("all rows without a reported loss: repaired, or correct if nothing was wrong")
     func whole() {
         let finding = Self.compare(Self.sound(), Self.claim(0))
         #expect(finding.right == 9 && finding.lies.isEmpty)
@@ -67,7 +67,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(Self.sound(), nil)) == .repaired)
     }
 
-    @Test("a missing row is told where it is counted and between keys that are lost, and else it is not")
+    @Test("a missing row is reported if counted and within lost key ranges, otherwise not")
     func missing() {
         var rows = Self.sound()
         rows["Person"]?[3] = nil
@@ -80,7 +80,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(rows, Self.claim(0, 2...4, isExact: false))) == .fellBack)
     }
 
-    @Test("a table that nothing is said of is missed")
+    @Test("an unreported table is missed")
     func forgottenTable() {
         var rows = Self.sound()
         rows["Person"] = [:]
@@ -91,7 +91,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(rows, SalvageClaim())) == .lostCommit)
     }
 
-    @Test("that more is lost than is, in all or between two keys, is told from the truth")
+    @Test("an exaggerated loss, in total or between two keys, is distinguished from the truth")
     func overclaimed() {
         var rows = Self.sound()
         rows["Person"]?[3] = nil
@@ -108,7 +108,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(rows, ranges)) == .silentlyWrong)
     }
 
-    @Test("a value of another row, a row that there never was and a row twice are wrong, unless said to be uncertain")
+    @Test("another row's value, an invented row and a duplicate row are wrong, unless reported as uncertain")
     func wrongValues() {
         var mixed = Self.sound()
         mixed["Person"]?[2]?[1] = .integer(8)
@@ -131,7 +131,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(finding) == .silentlyWrong)
     }
 
-    @Test("a column that reads as its default is lost where that is said, and for as many rows")
+    @Test("a column that reads as its default is lost if reported for as many rows")
     func columns() {
         var rows = Self.sound()
         rows["Person"]?[2]?[1] = .integer(0)
@@ -150,7 +150,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(rows, said(1, 0...3))) == .silentlyWrong)
     }
 
-    @Test("links to rows that are missing are taken out, and counted")
+    @Test("links to missing rows are removed, and counted")
     func links() {
         var rows = Self.sound()
         rows["Dog"]?[2] = nil
@@ -171,7 +171,7 @@ struct SalvageOracleTests {
         #expect(Self.outcome(Self.compare(rows, claim)) == .silentlyWrong)
     }
 
-    @Test("of a log that lost its end one transaction may be gone without a word, and more where some are said to be")
+    @Test("a log without its end may silently lose one transaction, and more only if reported")
     func logged() {
         var rows = Self.sound()
         rows["Person"]?[5] = nil

@@ -15,7 +15,7 @@ struct ScaleTests {
         PeopleDataset(), WidePeopleDataset(), WidePeopleDataset.large,
     ]
 
-    @Test("rows that are made in pieces are those of the whole")
+    @Test("rows generated in pieces equal those of the whole")
     func piecesAreTheWhole() throws {
         for source in Self.sources {
             let whole = try source.tables(size: 50, seed: Seed(1)).main
@@ -24,7 +24,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("a wide row has its bytes, and no two names begin alike")
+    @Test("a wide row has its size, and no two names share a prefix")
     func wideNames() throws {
         guard case .text(let names)? = WidePeopleDataset().mainRows(0..<100).column("name")?.values else {
             Issue.record("no names")
@@ -35,14 +35,14 @@ struct ScaleTests {
         #expect(names[7].hasPrefix("person-000007"))
     }
 
-    @Test("sets are made in pieces above a million rows, and those with rows in other tables never")
+    @Test("sets above a million rows are generated in pieces, those with linked tables never")
     func whichComesInPieces() {
         #expect(PeopleDataset().inPieces(size: 1_000_000) == nil)
         #expect(PeopleDataset().inPieces(size: 1_000_001) != nil)
         #expect(PeopleDataset(name: "people-dogs", dogsPerPerson: 4).inPieces(size: 2_000_000) == nil)
     }
 
-    @Test("updates fall on as many rows in the middle as they shall")
+    @Test("updates hit the intended number of rows in the middle")
     func middleRows() {
         #expect(RandomAges.middle(50, of: 1_000) == 475..<525)
         #expect(RandomAges.middle(0, of: 1_000) == 0..<1_000)
@@ -53,7 +53,7 @@ struct ScaleTests {
     /// People have no links.
     static let mistakes = EngineMistake.content.filter { ![.linkSwapped, .commitMissing, .olderState].contains($0) }
 
-    @Test("what is compared piece by piece is compared whole", arguments: mistakes)
+    @Test("a comparison in pieces covers everything", arguments: mistakes)
     func piecewiseComparisonFindsMistakes(mistake: EngineMistake) throws {
         let size = 10_000
         try EnginesUnderTest.withDirectory { directory in
@@ -76,7 +76,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("files that nobody changes are linked into a copy, the others are not")
+    @Test("a copy links the files that never change and copies the others")
     func constantFilesAreLinked() throws {
         try EnginesUnderTest.withDirectory { directory in
             let (source, target) = (directory + "/source", directory + "/target")
@@ -92,7 +92,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("the engine of constant files is the one that writes tables once")
+    @Test("the engine with constant files is the one that writes tables once")
     func constantPatterns() throws {
         let named = try EnginesUnderTest.names.filter { try !EnginesUnderTest.engine($0).constantPatterns.isEmpty }
         #expect(named.allSatisfy { $0.hasPrefix("rocksdb") }, "\(named)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scenarios
 
-/// Every scenario runs at a tiny size on every engine that can, and finds nothing wrong with it.
+/// Every scenario runs at a tiny size on every supporting engine, and finds nothing wrong.
 @Suite("Scenarios")
 struct ScenarioRunTests {
     struct Small: CustomStringConvertible, Sendable {
@@ -114,7 +114,7 @@ struct ScenarioRunTests {
     }
 
     @Test(
-        "a case that is over its budget says that it was cut", arguments: ["commit", "commit-threads", "lost-update"])
+        "a case over its budget reports that it was cut", arguments: ["commit", "commit-threads", "lost-update"])
     func cut(slug: String) throws {
         let scenario = try Self.scenario(slug)
         try EnginesUnderTest.withDirectory { directory in

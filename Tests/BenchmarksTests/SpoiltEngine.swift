@@ -2,10 +2,10 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Another engine with one thing spoilt, for the edges of the scenarios' oracles.
+/// Another engine with one defect, for the limits of the scenarios' oracles.
 struct SpoiltEngine: Engine {
     enum Spoil: String, Sendable, CaseIterable {
-        /// Every text comes back as `#`.
+        /// Every text reads as `#`.
         case hashTexts
         /// A compaction does nothing.
         case idleCompaction
@@ -18,7 +18,7 @@ struct SpoiltEngine: Engine {
 
     var name: String { base.name }
     var version: String { base.version }
-    /// Its session has no role for transactions of single steps.
+    /// Its session does not support transactions of single steps.
     var capabilities: Set<Capability> { base.capabilities.subtracting([.transactions]) }
     var promises: [Promise] { base.promises }
     func settings(for durability: DurabilityClass) -> EngineSettings { base.settings(for: durability) }
@@ -54,7 +54,7 @@ final class SpoiltSession: TableSession, UpdateSession, DeletionSession, Snapsho
 
     func close() throws(EngineError) {
         if spoil == .neverClosed {
-            // Kept for good: the test's process ends soon.
+            // Leaked: the test's process ends soon.
             _ = Unmanaged.passRetained(base as AnyObject)
             return
         }

@@ -39,7 +39,7 @@ struct StorageHistoryTests {
         }
     }
 
-    @Test("any part of a history is a history, and a sound engine keeps it", arguments: seeds)
+    @Test("any subset of a script is a script, and a sound engine passes it", arguments: seeds)
     func parts(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let drawn = Self.test(["operations": "16", "states": "4", "keys": "6"], seed: seed)
@@ -54,7 +54,7 @@ struct StorageHistoryTests {
         }
     }
 
-    @Test("operations that are listed do what those do that the seed draws")
+    @Test("listed operations do the same as those drawn from the seed")
     func listed() throws {
         let drawn = Self.test(["operations": "10", "states": "5"])
         let listed = drawn.setting("history", to: try Self.scenario.history(of: drawn))
@@ -65,7 +65,7 @@ struct StorageHistoryTests {
     }
 
     @Test(
-        "a mistake is found, and its address repeats it alone",
+        "a mistake is found, and its address alone repeats it",
         arguments: [EngineMistake.syncLeftOut, .rowDropped, .lastByte, .rowTwice])
     func planted(mistake: EngineMistake) throws {
         let engine = PlantedEngine.wrap(StorageEngine(), mistake)
@@ -81,7 +81,7 @@ struct StorageHistoryTests {
         #expect(sound.replayed?.outcome ?? .correct == .correct)
     }
 
-    @Test("what a mistake fails by is made smaller, to less than ten operations, and their names stay")
+    @Test("a failing script is minimized to fewer than ten operations, whose labels stay")
     func reduced() throws {
         let engine = PlantedEngine.wrap(StorageEngine(), .syncLeftOut)
         let drawn = Self.test(["operations": "40", "states": "4", "wrong": "2"])
@@ -100,7 +100,7 @@ struct StorageHistoryTests {
         #expect(try Self.run(test, engine, only: fault).replayed?.outcome == .lostCommit)
     }
 
-    @Test("operations that are none are refused by name")
+    @Test("unknown operations are refused by name")
     func refused() {
         for (text, message) in [
             ("op-1:updaet:1:2", "did you mean update?"), ("op-1:update:1", "takes 2 numbers"),

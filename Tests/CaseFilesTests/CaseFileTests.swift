@@ -28,7 +28,7 @@ struct CaseFileTests {
     static let fault = FaultAddress(text: "crash:at=op-0/main/log/sync/0,state=0x3")
     static let history = file(.history(test, operations, fault: fault))
 
-    @Test("what is written is read back, of every kind")
+    @Test("case files of every kind round-trip")
     func roundTrip() throws {
         let subjects: [CaseFile.Subject] = [
             .scenario(Self.test, fault: nil), .scenario(Self.test, fault: FaultAddress(.flip, 12)),
@@ -45,7 +45,7 @@ struct CaseFileTests {
         }
     }
 
-    @Test("the smallest edit of what it says is noticed, another spacing is not")
+    @Test("the smallest edit of the content is detected, another spacing is not")
     func edits() throws {
         let text = Self.history.text
         let edited = text.replacing("[3,1,17,200]", with: "[3,1,17,201]")
@@ -56,7 +56,7 @@ struct CaseFileTests {
         #expect(try !CaseFileReader.read("// a note\n" + text, file: "a").isEdited)
     }
 
-    @Test("a file that ends anywhere before its end is refused, and never crashes the reader")
+    @Test("a truncated file is refused, and never crashes the reader")
     func cut() throws {
         let bytes = Array(Self.history.text.utf8)
         for length in 0..<(bytes.count - 2) {
@@ -67,7 +67,7 @@ struct CaseFileTests {
     }
 
     @Test(
-        "a wrong document gives one error that says where and what helps",
+        "a wrong document gives one error with the place and the remedy",
         arguments: [
             ("\"assay-case/1\"", "\"assay-case/2\"", "a:2:13: is of format assay-case/2, and this build reads"),
             ("\"assay-case/1\"", "\"assay-run/2\"", "which is no case file's"),
@@ -95,7 +95,7 @@ struct CaseFileTests {
         #expect(error.position != nil)
     }
 
-    @Test("a history's operations stand in its case's parameter, and nowhere else in the file")
+    @Test("a script's operations are stored only in the case's parameter")
     func parameter() throws {
         let text = try #require(Self.history.test?.parameter("history"))
         #expect(text == "op-0:insert:3:1:17:200/op-7:reopen")
@@ -107,7 +107,7 @@ struct CaseFileTests {
         }
     }
 
-    @Test("the one trial of a program's case is asked for in front of its own options")
+    @Test("the option for a program's one trial precedes the program's own options")
     func program() {
         let program = ProgramCase(
             arguments: ["crash", "--check", "c", "--", "p", "--only", "x"], address: "crash:op=3")

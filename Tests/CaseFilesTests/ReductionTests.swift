@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Reduction")
 struct ReductionTests {
-    /// Whatever two or three elements of a list it takes to fail, in whatever places, these are what is left.
-    @Test("what is left fails, and does not without any of its elements", arguments: [1, 2, 5, 17, 64])
+    /// Any two or three elements that cause a failure are exactly the result.
+    @Test("the result fails, and does not without any of its elements", arguments: [1, 2, 5, 17, 64])
     func minimal(length: Int) {
         let list = Array(0..<length)
         for first in Set([0, length / 3, length - 1]) {
@@ -22,9 +22,9 @@ struct ReductionTests {
         }
     }
 
-    @Test("a failure that is no matter of single elements: what is left cannot lose one")
+    @Test("a failure that depends on counts: the result is minimal")
     func parity() {
-        // Fails where at least 3 are even, and only with an odd one among them.
+        // Fails if at least 3 are even and at least one is odd.
         func fails(_ list: [Int]) -> Bool { list.count { $0 % 2 == 0 } >= 3 && list.contains { $0 % 2 == 1 } }
         let found = Reduction.subset(of: Array(0..<40), keeps: fails)
         #expect(fails(found) && found.count == 4)
@@ -43,7 +43,7 @@ struct ReductionTests {
         #expect(Reduction.subset(of: [Int]()) { _ in true }.isEmpty)
     }
 
-    @Test("a search that stops early leaves what has failed")
+    @Test("a search that stops early returns a failing input")
     func budget() {
         var left = 5
         let found = Reduction.subset(of: Array(0..<64)) { candidate in
@@ -53,7 +53,7 @@ struct ReductionTests {
         #expect(found.contains(10) && found.contains(50))
     }
 
-    @Test("numbers come down to the least that fails")
+    @Test("numbers are reduced to the smallest that fails")
     func numbers() {
         for least in [0, 1] {
             for bound in [least, 2, 9, 1_000] where bound >= least {

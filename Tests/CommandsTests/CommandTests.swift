@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// A command that keeps what it was called with.
+/// A command that records its arguments.
 final class Probe: Command {
     struct Refusal: Error {}
 
@@ -36,7 +36,7 @@ final class Probe: Command {
 @Suite struct ArgumentsTests {
     private func take(_ words: String...) throws(UsageError) -> Arguments { try Arguments(words, of: Probe()) }
 
-    @Test("options, switches and what follows two dashes")
+    @Test("options, switches and arguments after two dashes")
     func words() throws {
         let taken = try take("a", "--to=b=c", "--json", "--times", "2", "--times", "3,4", "--", "--json")
         #expect(taken.positional == ["a", "--json"])
@@ -60,7 +60,7 @@ final class Probe: Command {
         #expect(error.command == "probe")
     }
 
-    @Test("the last argument may be given several times where its name ends with three dots")
+    @Test("an argument whose name ends with three dots can be repeated")
     func several() throws {
         struct Several: Command {
             let name = "several"
@@ -88,7 +88,7 @@ final class Probe: Command {
         }
     }
 
-    /// `--budget 5` was taken as five seconds, where the help says 10m.
+    /// `--budget 5` was once taken as five seconds, while the help shows 10m.
     @Test("a duration without a unit is refused, and the units are named")
     func unit() throws {
         let error = try #require(throws: UsageError.self) { try take("a", "--to", "5").seconds("--to") }
@@ -96,7 +96,7 @@ final class Probe: Command {
     }
 }
 
-/// The command line of another program behind options of our own.
+/// Another program's command line after our own options.
 struct Runs: Command {
     let name = "runs"
     let summary = "runs a program"
@@ -109,8 +109,8 @@ struct Runs: Command {
 }
 
 @Suite struct RunningCommandTests {
-    /// The usage had no `--`, and what was written by it failed: unknown option -c.
-    @Test("the usage of a command that runs a program works as it is shown")
+    /// The usage once lacked `--`, and a command written after it failed with: unknown option -c.
+    @Test("the shown usage of a command that runs a program works")
     func usage() throws {
         #expect(Runs().usage == "runs --check COMMAND -- PROGRAM [ARGUMENTS...]")
         let words = try #require(Runs().examples.first).arguments
@@ -118,7 +118,7 @@ struct Runs: Command {
         #expect(try Runs().run(Arguments(Array(words.dropFirst()), of: Runs())) == 0)
     }
 
-    @Test("an option of the program without -- before it is answered with the usage")
+    @Test("a program's option without a preceding -- is answered with the usage")
     func remedy() throws {
         let error = try #require(throws: UsageError.self) { try Arguments(["sh", "-c", "x"], of: Runs()) }
         #expect(error.message.contains("stands behind --: runs --check COMMAND -- PROGRAM"), "\(error)")
@@ -143,7 +143,7 @@ struct Runs: Command {
         #expect(lines.last == "Exit status: 0 fine, 1 failed, 64 wrong arguments.")
     }
 
-    /// Ten commands told what their status means, and then what it means for the program: two lines that differed.
+    /// Ten commands once explained their exit status twice, in two different lines.
     @Test("the help of a command has one line about its exit status, and its examples")
     func exitStatus() {
         let own = CommandHelp(program(Probe()), Runs()).text
@@ -154,8 +154,8 @@ struct Runs: Command {
         #expect(general.hasSuffix("Exit status: 0 fine, 1 failed, 64 wrong arguments."))
     }
 
-    /// `assay list | head` said "Broken pipe", and ended with the status of a harness error.
-    @Test("a reader that goes away ends the command in silence, as a signal would")
+    /// `assay list | head` once printed "Broken pipe", and ended with the status of a harness error.
+    @Test("a closed pipe ends the command silently, like a signal")
     func closedPipe() {
         struct Cut: Command {
             let name = "cut"
@@ -184,7 +184,7 @@ struct Runs: Command {
         #expect(probe.calls.withLock { $0.map(\.positional) } == [["a"], ["a", "--help"]])
     }
 
-    @Test("a failure ends with 1, or as the program explains it")
+    @Test("a failure ends with 1, or with the program's own status")
     func failures() {
         let words = ["probe", "a", "--to", "b"]
         var program = program(Probe(fails: true))
@@ -195,7 +195,7 @@ struct Runs: Command {
 }
 
 @Suite struct NearestNameTests {
-    @Test("the nearest name is one that was probably meant, or none")
+    @Test("the nearest name is a plausible one, or none")
     func nearest() {
         #expect(NearestName.find("bulk-insret", among: ["bulk-insert", "commit"]) == "bulk-insert")
         #expect(NearestName.find("comit", among: ["bulk-insert", "commit"]) == "commit")
@@ -206,7 +206,7 @@ struct Runs: Command {
         #expect(NearestName.distance("ab", "ba") == 1)
     }
 
-    /// A name that was wrong was answered with all 138 names, in one line of 2 600 characters.
+    /// A wrong name was once answered with all 138 names, in one line of 2 600 characters.
     @Test("of a long list the three nearest names are told, and the command that has all; a short one is told whole")
     func complaint() {
         let names = ["commit", "commit-nosync", "one", "two", "three", "four", "five", "six", "bulk-insert"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Commands
 
-/// The scripts, read by shells where these are there: bash everywhere, zsh and fish by name.
+/// The scripts, executed by installed shells: bash always, zsh and fish if present.
 @Suite struct CompletionTests {
     private final class Sample: Command {
         let name = "look"
@@ -19,7 +19,7 @@ import Testing
     }
 
     private static let program: Program = {
-        // Its own name is that of a function of the shell, which stands for the program.
+        // A shell function of the same name replaces the program.
         var program = Program(
             name: "probe", version: "1", summary: "s", groups: [CommandGroup("Look", [Sample(), Runs()])],
             exitStatus: "0 fine", failureStatus: "1 failed")
@@ -29,7 +29,7 @@ import Testing
 
     private static let table = CompletionTable(program)
 
-    /// What bash offers where the words stand in front of the cursor, the last of them begun.
+    /// The completions of bash with these words before the cursor, the last one incomplete.
     private func offered(_ words: String...) throws -> [String] {
         let list = words.map { "'\($0)'" }.joined(separator: " ")
         let script =
@@ -71,14 +71,14 @@ import Testing
         #expect(try offered("look", "--format", "csv", "s") == ["smoke"], "the value of an option is no argument")
     }
 
-    @Test("names that the program knows are asked of it, and behind a comma there is another")
+    @Test("names come from the program, also after a comma")
     func names() throws {
         #expect(try offered("look", "--engine", "st") == ["strata"])
         #expect(try offered("look", "--engine", "sqlite,st") == ["sqlite,strata"])
         #expect(try offered("look", "quick", "--engine", "sq") == ["sqlite quick"], "the first argument is told")
     }
 
-    @Test("files and directories are offered where they are wanted")
+    @Test("files and directories are offered where expected")
     func paths() throws {
         #expect(try offered("look", "--out", "/us").contains("/usr"))
         #expect(try offered("look", "quick", "/etc/passw").contains("/etc/passwd"))
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Manual
 
-    @Test("a page has usage, options, examples and exit status, and no line that is a request by accident")
+    @Test("a page has usage, options, examples and exit status, and no accidental request")
     func manual() {
         struct Odd: Command {
             let name = "odd"
@@ -134,7 +134,7 @@ import Testing
         #expect(overview.contains(".SH LOOK\n.TP\n.BR probe\\-look (1)\n"))
     }
 
-    @Test("an example that its command would refuse makes no page")
+    @Test("an example that its command refuses fails the page")
     func wrongExample() throws {
         struct Wrong: Command {
             let name = "wrong"

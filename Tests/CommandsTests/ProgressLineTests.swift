@@ -16,7 +16,7 @@ struct ProgressLineTests {
         }
     }
 
-    @Test("off a terminal there is a line every ten seconds, and none at the end")
+    @Test("without a terminal there is a line every ten seconds, and none at the end")
     func log() {
         let log = Log()
         let progress = line(log, isLive: false)
@@ -27,7 +27,7 @@ struct ProgressLineTests {
         #expect(log.lines.withLock { $0 } == [10, 20, 30].map { "assay crash: \($0) of 40" })
     }
 
-    @Test("on a terminal each is written over, and the last one goes away")
+    @Test("on a terminal each line is overwritten, and the last one removed")
     func live() {
         let log = Log()
         let progress = line(log, isLive: true)
@@ -35,7 +35,7 @@ struct ProgressLineTests {
         #expect(log.lines.withLock { $0 } == ["[1/3]", "[2/3]", ""])
     }
 
-    @Test("what has no number to count up to says where it is, in a log once in ten seconds")
+    @Test("progress without a total shows its position, in a log every ten seconds")
     func text() {
         let log = Log()
         let progress = line(log, isLive: false)
@@ -48,7 +48,7 @@ struct ProgressLineTests {
     }
 
     /// After an interrupt the first line of the report stood behind the progress: "16 s left^Cassay 0.1  plan smoke".
-    @Test("whatever is written next takes the live line away, once")
+    @Test("the next output removes the live line, once")
     func ended() {
         let live = LiveLine()
         #expect(live.end() == "")

@@ -9,7 +9,7 @@
         import Darwin
     #endif
 
-    /// Stores that are not as the framework leaves them: imported right, or refused by name.
+    /// Stores in a state that the framework does not leave: imported correctly, or refused by name.
     @Suite struct AdversarialTests {
         let folder: StoreFolder
 
@@ -25,7 +25,7 @@
 
         // MARK: Rows
 
-        @Test("a Z_MAX below a key is said, and all rows come")
+        @Test("a Z_MAX below a key is reported, and all rows are imported")
         func lowMaximum() throws {
             try folder.make().finish()
             try folder.change("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'")
@@ -34,7 +34,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("a pair that stands twice in a join is kept twice, and said")
+        @Test("a duplicate pair in a join is kept twice, and reported")
         func duplicateJoin() throws {
             try folder.make().finish()
             try folder.change(
@@ -44,7 +44,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("a row of an unknown entity is refused, and left out where the mapping says so")
+        @Test("a row of an unknown entity is refused, or left out by the mapping")
         func unknownEntity() throws {
             try folder.make().finish()
             try folder.change("UPDATE ZNOTE SET Z_ENT = 99 WHERE Z_PK = 4")
@@ -55,7 +55,7 @@
             #expect(try folder.verifying { $0.mapping = mapping }.isEqual)
         }
 
-        @Test("a polymorphic link whose number is another entity's is kept, and said")
+        @Test("a polymorphic link with another entity's number is kept, and reported")
         func polymorphicMismatch() throws {
             try folder.make().finish()
             try folder.change("UPDATE ZATTACHMENT SET Z4_NOTE = 6")
@@ -63,7 +63,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("links that lead nowhere are null, and said one by one")
+        @Test("dangling links are null, and reported one by one")
         func dangling() throws {
             try folder.make().finish()
             try folder.change(
@@ -74,7 +74,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("a null in a required property makes it optional, and is said")
+        @Test("a null in a required property makes it optional, and is reported")
         func unexpectedNull() throws {
             try folder.make().finish()
             try folder.change("UPDATE ZFOLDER SET ZNAME = NULL WHERE Z_PK = 2")
@@ -82,7 +82,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("a value of another type is refused by its place")
+        @Test("a value of another type is refused with its place")
         func unfit() throws {
             try folder.make().finish()
             try folder.change("UPDATE ZNOTE SET ZRANK = 'many' WHERE Z_PK = 2")
@@ -115,7 +115,7 @@
             #expect(try folder.verifying().findings.counts == [.differentRow: 1])
         }
 
-        @Test("a corrupt keyed archive is kept as its bytes, and said")
+        @Test("a corrupt keyed archive is kept as bytes, and reported")
         func corruptArchive() throws {
             try folder.make().finish()
             try folder.change("UPDATE ZNOTE SET ZEXTRA = x'62706c6973743030FFFF' WHERE Z_PK = 1")
@@ -124,7 +124,7 @@
             #expect(try folder.verifying { $0.mapping = mapping }.isEqual)
         }
 
-        @Test("a corrupt cache of the model is said, and the columns are used")
+        @Test("a corrupt cached model is reported, and the columns are used")
         func corruptCache() throws {
             try folder.make().finish()
             try folder.change("UPDATE Z_MODELCACHE SET Z_CONTENT = x'FFEEDD'")
@@ -139,7 +139,7 @@
         func log() throws {
             let maker = try folder.make()
             try maker.finish()
-            // A second connection keeps the log from being taken away at the close.
+            // A second connection prevents the log's removal at the close.
             let file = try SQLiteFile(folder.store, .write)
             try file.run("PRAGMA wal_autocheckpoint = 0")
             try file.run("UPDATE ZTAG SET ZNAME = 'first', Z_OPT = 2 WHERE Z_PK = 1")
@@ -171,7 +171,7 @@
         @Test("a store that is open elsewhere is refused")
         func open() throws {
             try folder.make(isLogged: false).finish()
-            // A lock of an open file conflicts with those of processes, also within one process.
+            // A lock of an open file description conflicts with process locks, also within one process.
             let descriptor = Glibc.open(folder.store, O_RDWR)
             defer { close(descriptor) }
             var lock = flock()
@@ -183,7 +183,7 @@
             #expect(refusal()?.kind == .inUse)
         }
 
-        @Test("what is no store is refused, with what it is")
+        @Test("a file that is no store is refused, with its kind")
         func others() throws {
             let url = URL(fileURLWithPath: folder.store)
             #expect(refusal()?.kind == .wrongInput)
@@ -197,7 +197,7 @@
             #expect(refusal()?.kind == .notAStore)
         }
 
-        @Test("a damaged store is refused, and nothing is left behind")
+        @Test("a damaged store is refused, and no file remains")
         func damaged() throws {
             let maker = try folder.make(isLogged: false)
             for index in 0..<2000 { try maker.insert("Tag", [("ZNAME", .text("tag \(index)"))]) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreDataFiles
 
-/// Archives and compressed bytes of strangers.
+/// Untrusted archives and compressed bytes.
 @Suite struct ArchiveTests {
     #if SQLite
         private static let model = StoreFolder.model
@@ -11,7 +11,7 @@ import Testing
         private static let model = CoreDataModel(entities: [CoreDataEntity(name: "A")], origin: .modelFile)
     #endif
 
-    @Test("a model that was written is read as it was")
+    @Test("a model round-trips")
     func model() throws {
         let bytes = ArchiveWriter.deflated(ArchiveWriter.bytes(Self.model))
         let read = try #require(Inflate.bytes(bytes).flatMap { ModelArchive.model($0, origin: .modelFile) })
@@ -24,7 +24,7 @@ import Testing
         #expect(read == wanted)
     }
 
-    @Test("deflate with fixed and dynamic codes gives what was compressed")
+    @Test("deflate with fixed and dynamic codes decompresses")
     func inflate() {
         // "aaaaaaaaaabbbbbbbbbb" and 300 bytes of a pattern, by zlib.
         let short: [UInt8] = [0x4B, 0x4C, 0x84, 0x81, 0x24, 0x38, 0x00, 0x00]
@@ -41,7 +41,7 @@ import Testing
         #expect(Inflate.bytes([]) == nil && Inflate.bytes([0x07]) == nil)
     }
 
-    @Test("any bytes give an answer or nil: every prefix, and 20 000 changes of a byte or two")
+    @Test("any bytes give a result or nil: every prefix, and 20 000 changes of a byte or two")
     func hostile() {
         let archive = ArchiveWriter.bytes(Self.model)
         let compressed = ArchiveWriter.deflated(archive)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("decimals have the digits that they were written with")
+    @Test("decimals keep their digits")
     func decimals() {
         #expect(DecimalBytes.bytes("1.50")?.prefix(1) == [150])
         #expect(DecimalBytes.bytes("-1")?.last == 0xB0)

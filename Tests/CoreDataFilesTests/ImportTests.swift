@@ -61,7 +61,7 @@
 
         init() throws { folder = try StoreFolder() }
 
-        @Test("a Realm with the printed classes reads every value, link and list as the store has it")
+        @Test("a Realm with the printed classes reads every value, link and list of the store")
         func values() throws {
             try folder.make().finish()
             let report = try folder.importing()
@@ -125,7 +125,7 @@
         }
 
         @Test(
-            "a verification sees each kind of difference",
+            "a verification detects each kind of difference",
             arguments: [
                 "UPDATE ZNOTE SET ZTITLE = NULL WHERE Z_PK = 2", "UPDATE ZNOTE SET ZRANK = NULL WHERE Z_PK = 2",
                 "UPDATE ZNOTE SET ZCREATED = ZCREATED - 3e-17 WHERE Z_PK = 1", "DELETE FROM ZTAG WHERE Z_PK = 1",
@@ -140,13 +140,13 @@
             #expect(try folder.verifying().isEqual)
             try folder.change(change)
             #expect(try !folder.verifying().isEqual)
-            // Not every one of these raises Z_OPT: all values are compared.
+            // Not all of these raise Z_OPT, so all values are compared.
             _ = try folder.importing { $0.comparesAll = true }
             let verified = try folder.verifying()
             #expect(verified.isEqual, "\(verified.findings.summary)")
         }
 
-        @Test("what changed is found by Z_OPT, and by history where it reaches back", arguments: [false, true])
+        @Test("changes are found by Z_OPT, and by history if it reaches back", arguments: [false, true])
         func incremental(hasHistory: Bool) throws {
             let maker = try folder.make(hasHistory: hasHistory)
             if hasHistory { try maker.file.run("INSERT INTO ATRANSACTION VALUES (1, 16002, 1, 0)") }
@@ -167,7 +167,7 @@
             #expect(report.inserted == 1 && report.changed == 1 && report.deleted == 1 && report.lists == 1)
             #expect(try folder.verifying().isEqual)
             if hasHistory {
-                // A history that begins later says nothing of what was before.
+                // A history that begins later does not cover earlier changes.
                 try folder.change(
                     "DELETE FROM ATRANSACTION", "DELETE FROM ACHANGE", "DELETE FROM ZNOTE WHERE Z_PK = 4",
                     "DELETE FROM Z_4TAGS WHERE Z_4NOTES = 4", "INSERT INTO ATRANSACTION VALUES (9, 16002, 1, 1)")

@@ -18,7 +18,7 @@
             return parts.indices.filter { $0 % 2 == 1 }.map { parts[$0] }
         }
 
-        @Test("the page's mapping is read, with every member that it shows")
+        @Test("the page's mapping is parsed, with every member that it shows")
         func pageMapping() throws {
             let text = try #require(blocks.first { $0.contains("entities:") })
             let mapping = try CoreDataMapping(text, path: "page")
@@ -35,7 +35,7 @@
         }
 
         @Test(
-            "a mapping that cannot be is refused, with its place or its name",
+            "an impossible mapping is refused, with its place or name",
             arguments: [
                 ("{", "page"), ("{other: 1}", "other is not known"), ("{entities: {Note: {key: 1}}}", "a string"),
                 ("{entities: {Note: {attributes: {title: {type: 'text'}}}}}", "text was given"),
@@ -48,7 +48,7 @@
         }
 
         @Test(
-            "a mapping that the store does not fit is refused by name",
+            "a mapping that does not fit the store is refused by name",
             arguments: [
                 ("{entities: {Nota: {key: 'title'}}}", "Nota"),
                 ("{entities: {Note: {attributes: {mood: {column: 'ZTITLE'}}}}}", "Note.mood"),
@@ -65,7 +65,7 @@
             #expect(error?.description.contains(words) == true, "\(String(describing: error))")
         }
 
-        @Test("another class, another name, a business key and another type come as the mapping says")
+        @Test("another class, another name, a business key and another type follow the mapping")
         func mapped() throws {
             let folder = try StoreFolder()
             try folder.make().finish()

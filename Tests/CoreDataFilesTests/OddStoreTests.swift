@@ -4,7 +4,7 @@
 
     @testable import CoreDataFiles
 
-    /// Stores of strangers: unusual shapes come whole, impossible ones are refused by name, and no bytes crash.
+    /// Unusual stores: odd shapes are imported completely, impossible ones refused by name, and no bytes crash.
     @Suite struct OddStoreTests {
         let folder: StoreFolder
 
@@ -23,7 +23,7 @@
 
         // MARK: Shapes
 
-        @Test("names in other letters, with a low line in front, and words of the language", arguments: [true, false])
+        @Test("names in other scripts, with a leading underscore, and keywords", arguments: [true, false])
         func names(cachesModel: Bool) throws {
             var size = CoreDataEntity(name: "Größe")
             size.attributes = [
@@ -84,7 +84,7 @@
             try imports(5)
         }
 
-        @Test("rows that lead to themselves and in circles, keys far apart and below zero")
+        @Test("rows with self-links and cycles, sparse and negative keys")
         func keys() throws {
             var node = CoreDataEntity(name: "Node")
             node.relationships = [StoreFolder.link("next", "Node", nil)]
@@ -96,7 +96,7 @@
             try imports(4)
         }
 
-        @Test("the last key that there is comes, or is refused by name", arguments: [Int64.max, Int64.min])
+        @Test("the largest key is imported, or refused by name", arguments: [Int64.max, Int64.min])
         func lastKey(key: Int64) throws {
             let node = CoreDataEntity(name: "Node")
             let maker = try StoreMaker(folder.store, CoreDataModel(entities: [node], origin: .modelFile))
@@ -105,7 +105,7 @@
             do { try imports(1) } catch let error as CoreDataError { #expect(error.kind == .unfitValue) }
         }
 
-        @Test("a store without a row, and a store whose folder may only be read")
+        @Test("a store without a row, and a store in a read-only folder")
         func empty() throws {
             try StoreMaker(folder.store, StoreFolder.model).finish()
             let readOnly = folder.path + "/only"
@@ -119,7 +119,7 @@
         }
 
         @Test(
-            "a shape that no rule explains is refused by name",
+            "an unknown shape is refused by name",
             arguments: [
                 ("DROP TABLE ZTAG", "ZTAG"), ("DROP TABLE Z_4TAGS", "Note.tags"),
                 ("DROP TABLE Z_METADATA", "Z_METADATA"),
@@ -144,7 +144,7 @@
             #expect(!FileManager.default.fileExists(atPath: folder.new))
         }
 
-        @Test("keys that stand twice are refused")
+        @Test("duplicate keys are refused")
         func twice() throws {
             try folder.make().finish()
             try folder.change(
@@ -153,7 +153,7 @@
             #expect(refusal()?.kind == .unknownShape)
         }
 
-        @Test("what is of another version than its cached model is imported by its columns")
+        @Test("a store of another version than its cached model is imported by its columns")
         func otherVersion() throws {
             try folder.make().finish()
             try folder.change("ALTER TABLE ZTAG RENAME COLUMN ZNAME TO ZLABEL")
@@ -162,7 +162,7 @@
             #expect(try folder.verifying().isEqual)
         }
 
-        @Test("values of any type, unlike in each row")
+        @Test("values of any type, different in each row")
         func any() throws {
             try folder.make().finish()
             try folder.change(
@@ -178,10 +178,10 @@
 
         // MARK: Bytes
 
-        /// Files that are not whole: the number of small runs, or of many where TESTS_FULL is set.
+        /// The number of damaged files: few, or many with TESTS_FULL.
         private static let rounds = ProcessInfo.processInfo.environment["TESTS_FULL"] == nil ? 60 : 3000
 
-        @Test("a store that is cut anywhere is refused or imported, and never crashes")
+        @Test("a truncated store is refused or imported, and never crashes")
         func truncated() throws {
             try folder.make(isLogged: false).finish()
             let whole = try Data(contentsOf: URL(fileURLWithPath: folder.store))
@@ -202,7 +202,7 @@
                 var bytes = whole
                 for _ in 0..<1 + random.next(4) {
                     let page = random.next(bytes.count / 4096) * 4096
-                    // Heads of pages and what is near their ends say most.
+                    // Mostly page headers and page ends.
                     let place = [random.next(120), random.next(4096), 4095 - random.next(200)][random.next(3)]
                     bytes[page + place] = UInt8(random.next(256))
                 }
@@ -234,7 +234,7 @@
         }
     }
 
-    /// Numbers that come again.
+    /// A repeatable sequence of numbers.
     struct Seeded {
         var state: UInt64
 

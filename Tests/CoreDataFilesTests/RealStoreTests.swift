@@ -3,7 +3,7 @@
     import Foundation
     import Testing
 
-    /// Stores that the framework itself wrote, where the environment variable CORE_DATA_STORES names their folder.
+    /// Stores that the framework itself wrote, in the folder that CORE_DATA_STORES names.
     @Suite struct RealStoreTests {
         static let stores: [String] = {
             guard let folder = ProcessInfo.processInfo.environment["CORE_DATA_STORES"] else { return [] }

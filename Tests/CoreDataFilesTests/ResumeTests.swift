@@ -4,14 +4,14 @@
     import Synchronization
     import Testing
 
-    /// A process that is killed leaves its files as they stand: they are copied at each batch, and the import goes on
-    /// from the copy.
+    /// A killed process leaves its files as they are. The test copies them at each batch, and resumes the import from
+    /// the copy.
     @Suite struct ResumeTests {
         let folder: StoreFolder
 
         init() throws { folder = try StoreFolder() }
 
-        @Test("killed at each batch and begun again, it comes to what an undisturbed import gives")
+        @Test("killed at each batch and resumed, an import gives the same as an undisturbed one")
         func killed() throws {
             let maker = try folder.make()
             for index in 0..<600 { try maker.insert("Tag", [("ZNAME", .text("tag \(index)"))]) }
@@ -54,7 +54,7 @@
             }
         }
 
-        @Test("a store that changed while its import was interrupted comes as it is by then")
+        @Test("a store that changed while its import was interrupted is imported in its new state")
         func changedMeanwhile() throws {
             let maker = try folder.make()
             for index in 0..<9000 { try maker.insert("Tag", [("ZNAME", .text("tag \(index)"))]) }
@@ -75,10 +75,10 @@
             #expect(verified.isEqual, "\(verified.findings.summary)")
         }
 
-        @Test("a copy that a killed process left behind is removed by the next import")
+        @Test("the next import removes the copy of a killed process")
         func leftOver() throws {
             try folder.make().finish()
-            // No process has this number: it is above the most that the system gives.
+            // No process has this id: it is above the system's maximum.
             let left = folder.new + ".source-2000000000-1"
             try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
             try Data("rows".utf8).write(to: URL(fileURLWithPath: left + "/store"))

@@ -5,7 +5,7 @@
 
     @testable import CoreDataFiles
 
-    /// A comparison finds what an import would turn into another value: each such value is put into the file by hand.
+    /// A comparison finds values that a wrong import would change: each is put into the file by hand.
     @Suite struct VerificationTests {
         enum Mistake: CaseIterable {
             case nullIsZero, zeroIsNull, nullIsEmpty, emptyIsNull, textIsOther, noDataIsNull, dateIsNeighbour
@@ -56,7 +56,7 @@
             }
         }
 
-        @Test("a value in the file that the store does not have is found", arguments: Mistake.allCases)
+        @Test("a value in the file that differs from the store is found", arguments: Mistake.allCases)
         func mistake(_ mistake: Mistake) throws {
             let folder = try StoreFolder()
             try folder.make().finish()
@@ -68,12 +68,12 @@
             }
             let verified = try folder.verifying()
             #expect(!verified.isEqual)
-            // The list that the lost row stood in is another one, too.
+            // The list that contained the lost row differs, too.
             let wanted = mistake == .rowIsLost ? 2 : 1
             #expect(verified.findings.differences == wanted, "\(verified.findings.summary)")
         }
 
-        @Test("a decimal is the same number from text and from the file's bytes, and another one is not")
+        @Test("a decimal is equal from text and from the file's bytes, and another one is not")
         func decimals() throws {
             let texts = [
                 "0", "1", "-1", "1.50", "10", "0.001", "-12.5e3", "9999999999999999999999999999999999",
@@ -93,7 +93,7 @@
             }
         }
 
-        @Test("a value of any type is read from the file's bytes as it was written, and flipped bytes crash nothing")
+        @Test("a value of any type round-trips through the file's bytes, and flipped bytes cause no crash")
         func values() throws {
             let value = KeyedArchive.Plain.dictionary([
                 "list": .array([.null, .integer(-3), .string(""), .array([]), .data([]), .real(-0.5)]),
@@ -112,7 +112,7 @@
             }
         }
 
-        @Test("the canonical hash sets null, zero, no bytes and neighbours apart")
+        @Test("the canonical hash distinguishes null, zero, empty bytes and neighbouring values")
         func hashes() {
             func hash(_ add: (inout RowHash) -> Void) -> UInt64 {
                 var hash = RowHash()
@@ -131,7 +131,7 @@
             ] {
                 hashes.append(plain(value))
             }
-            // Null is null, of any type too.
+            // Null is null, also for a value of any type.
             #expect(Set(hashes).count == hashes.count - 1)
         }
     }

@@ -60,7 +60,7 @@ static int compare(const unsigned char *a, size_t a_size, const unsigned char *b
     return a_size < b_size ? -1 : a_size > b_size;
 }
 
-/// The place of the first entry that is not before the key.
+/// The index of the first entry not before the key.
 static size_t place(const struct list *list, assay_bytes key, int *is_there) {
     size_t low = 0, high = list->count;
     while (low < high) {
@@ -157,7 +157,7 @@ struct assay_store {
     uint32_t durability;
     char directory[4096];
     pthread_mutex_t lock;
-    // Not a mutex: another thread than the one that began a transaction may end it.
+    // Not a mutex, since another thread may end a transaction than the one that began it.
     sem_t writer;
     struct list current;
     struct buffer late;
@@ -174,7 +174,7 @@ static void apply(struct list *list, const unsigned char *bytes, size_t size) {
     }
 }
 
-/// Reads all records; one that is cut short at the end was never acknowledged, and goes.
+/// Reads all records; a truncated last one was never acknowledged, and is dropped.
 static int load(struct assay_store *store) {
     struct stat status;
     if (fstat(store->file, &status) != 0) return fail_by_system("fstat");
@@ -311,7 +311,7 @@ static int shelf_delete(assay_transaction *transaction, assay_bytes key) {
     return ASSAY_OK;
 }
 
-/// The place of the first entry behind all that are not after the key.
+/// The index of the first entry after the key.
 static size_t behind(const struct list *list, assay_bytes key) {
     int is_there;
     size_t index = place(list, key, &is_there);

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func theRandomStreamNeverChanges() {
-        // Case files hold seeds: another sequence would make them reproduce something else.
+        // Case files contain seeds: another sequence would make them reproduce another case.
         var random = RandomStream(Seed(1))
         #expect(random.next() == 0x910A_2DEC_8902_5CC1)
         #expect(random.next() == 0xBEEB_8DA1_658E_EC67)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FaultModel
 
-/// What file systems lose that promise more than POSIX asks for.
+/// The possible losses on file systems that promise more than POSIX.
 @Suite struct CrashProfileTests {
     private func rules(_ profile: CrashProfile, exhaustiveUnits: Int = 12) -> CrashRules {
         var rules = CrashRules()
@@ -23,7 +23,7 @@ import Testing
         return states
     }
 
-    /// Writes beside, and renames; the old file was settled.
+    /// Writes a new file and renames it over a synced one.
     private func replaced() -> TraceBuilder {
         var trace = TraceBuilder()
         _ = trace.settled("rows", filled(1, 600))
@@ -33,7 +33,7 @@ import Testing
         return trace
     }
 
-    @Test("in order nothing is there by half: each state is one that the program saw")
+    @Test("with ordered writes each state is one that the program saw")
     func prefix() {
         let trace = replaced()
         let seen = (0...3).map { undone in
@@ -42,17 +42,17 @@ import Testing
         }
         let states = finalStates(trace, rules(.prefix))
         #expect(Set(states.map(\.digest)) == Set(seen) && states.count == 4)
-        // The bound on all states does not make more of them.
+        // A larger bound does not add states.
         #expect(finalStates(trace, rules(.prefix, exhaustiveUnits: 0)).count == 4)
     }
 
-    @Test("ext4 keeps names in order, no size without its data, and a file that a rename replaces")
+    @Test("ext4 keeps names in order, never a size without its data, and a file replaced by a rename")
     func ordered() {
         let trace = replaced()
         let strict = Set(finalStates(trace, rules(.strict)).map { $0.image["rows"]?.bytes })
         let ordered = Set(finalStates(trace, rules(.ext4Ordered)).map { $0.image["rows"]?.bytes })
         #expect(ordered == [filled(1, 600), filled(2, 600)])
-        // Zeros in place of what was written, or a half of it.
+        // Zeros in place of the writes, or a part of them.
         #expect(strict.contains(filled(0, 600)) && strict.isSuperset(of: ordered))
         var two = TraceBuilder()
         _ = two.create("one")
@@ -61,7 +61,7 @@ import Testing
         #expect(finalStates(two, rules(.strict)).contains { $0.image["one"] == nil && $0.image["two"] != nil })
     }
 
-    @Test("on ext4 a new name may be there before the contents, and a name that had another file may not")
+    @Test("on ext4 a new name can precede its contents, a replaced name cannot")
     func newName() {
         var trace = TraceBuilder()
         let inode = trace.create("new")
@@ -69,14 +69,14 @@ import Testing
         trace.add(.rename(path: "new", destination: "rows"), .rename)
         let found = Set(finalStates(trace, rules(.ext4Ordered)).map { $0.image["rows"]?.bytes })
         #expect(found == [nil, [], filled(2, 600)])
-        // What comes behind the rename is not written out by it.
+        // Writes after the rename are not flushed by it.
         var later = replaced()
         later.write(Inode(2), filled(3, 600), at: 600)
         let both = Set(finalStates(later, rules(.ext4Ordered)).map { $0.image["rows"]?.bytes })
         #expect(both == [filled(1, 600), filled(2, 600), filled(2, 600) + filled(3, 600)])
     }
 
-    /// As an editor saves: a copy of the old file, and then the file itself anew.
+    /// As an editor saves: a copy of the old file, then the file itself rewritten.
     private func rewritten() -> TraceBuilder {
         var trace = TraceBuilder()
         let inode = trace.settled("rows", filled(1, 600))
@@ -87,17 +87,17 @@ import Testing
         return trace
     }
 
-    @Test("on ext4 sizes that are set are in the order of names")
+    @Test("on ext4 truncations are ordered with names")
     func truncations() {
         let states = finalStates(rewritten(), rules(.ext4Ordered))
         #expect(!states.contains { $0.image["copy"] == nil && $0.image["rows"]?.bytes != filled(1, 600) })
         let strict = finalStates(rewritten(), rules(.strict))
         #expect(strict.contains { $0.image["copy"] == nil && $0.image["rows"]?.size == 0 })
-        // A commit may come between the cut and what is written then.
+        // A journal commit may come between the truncation and later writes.
         #expect(Set(states.map { $0.image["rows"]?.bytes }) == [filled(1, 600), [], filled(2, 600)])
     }
 
-    @Test("a sync takes the whole journal along: names, sizes that were set, and what was put in place by a rename")
+    @Test("a sync commits the whole journal: names, truncations, and renamed files")
     func journal() {
         var cut = rewritten()
         let other = cut.create("other")
@@ -111,7 +111,7 @@ import Testing
         renamed.sync(next)
         #expect(finalStates(renamed, rules(.ext4Ordered)).allSatisfy { $0.image["rows"]?.bytes == filled(2, 600) })
         #expect(finalStates(renamed, rules(.strict)).contains { $0.image["rows"]?.bytes == filled(1, 600) })
-        // That of a directory goes as far as its last change, and in the journal's order.
+        // A directory's sync covers the journal up to its last change, in order.
         var directory = TraceBuilder()
         _ = directory.create("a/one")
         _ = directory.create("two")
@@ -123,7 +123,7 @@ import Testing
         #expect(finalStates(directory, rules(.ext4Ordered)).contains { $0.image["a/three"] == nil })
     }
 
-    @Test("where all legal states are visited, there are as many as were counted")
+    @Test("visiting all legal states visits as many as counted")
     func counted() {
         var both = rewritten()
         both.add(.rename(path: "copy", destination: "rows"), .rename)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("a sync of any file takes the names before it along, on ext4 alone")
+    @Test("on ext4 only, a sync of any file makes earlier names durable")
     func namesWithSync() {
         var trace = TraceBuilder()
         _ = trace.create("other")
@@ -167,12 +167,12 @@ import Testing
         #expect(Set(states.map { $0.image["rows"]?.bytes }) == [filled(1, 512) + second, second + second])
         #expect(states.allSatisfy { $0.image["other"] != nil })
         #expect(finalStates(trace, rules(.strict)).contains { $0.image["other"] == nil })
-        // One that failed takes nothing along.
+        // A failed sync makes nothing durable.
         trace.records[trace.records.count - 1].failed = true
         #expect(finalStates(trace, rules(.ext4Ordered)).contains { $0.image["other"] == nil })
     }
 
-    @Test("where all reaches the disk in order, what a sync covers has what came before it, and no more")
+    @Test("with ordered writes a sync covers exactly all earlier writes")
     func syncInOrder() {
         var trace = TraceBuilder()
         let inode = trace.create("rows")
@@ -188,7 +188,7 @@ import Testing
         #expect(finalStates(trace, rules(.strict)).contains { $0.image["other"] == nil })
     }
 
-    @Test("where not all states are visited, those that are, are legal")
+    @Test("a sample of states contains only legal ones")
     func chosen() {
         var trace = replaced()
         let inode = trace.create("log")
@@ -199,7 +199,7 @@ import Testing
         #expect(chosen.count > 10 && all.isSuperset(of: chosen))
     }
 
-    @Test("a range that was synced is there, and what lies beside it is not for that")
+    @Test("a synced range is durable, its neighbours are not")
     func syncedRange() {
         var trace = TraceBuilder()
         let inode = trace.settled("rows", filled(1, 1_536))
@@ -209,12 +209,12 @@ import Testing
         let found = Set(finalStates(trace, rules(.strict)).map { $0.image["rows"]?.bytes ?? [] })
         let middle = filled(1, 512) + filled(3, 1_024)
         #expect(found == [filled(1, 512) + middle, filled(2, 512) + middle])
-        // A sync that failed makes nothing of it certain.
+        // A failed sync guarantees nothing.
         trace.records[trace.records.count - 1].failed = true
         #expect(finalStates(trace, rules(.strict)).contains { $0.image["rows"]?.bytes == filled(1, 1_536) })
     }
 
-    @Test("a further name is one of the same file")
+    @Test("a hard link names the same file")
     func link() {
         var trace = TraceBuilder()
         let inode = trace.settled("rows", filled(1, 10))
@@ -226,7 +226,7 @@ import Testing
         #expect(finalStates(trace, rules(.strict)).allSatisfy { $0.image["other"]?.bytes == filled(1, 10) })
     }
 
-    @Test("what a state has of each operation is told")
+    @Test("a state describes its part of each operation")
     func parts() throws {
         let trace = replaced()
         let point = CrashPoint(trace.model)

@@ -87,7 +87,7 @@ import Testing
         #expect(trace.finalContents(of: "a.log", few).isSubset(of: trace.finalContents(of: "a.log", all)))
     }
 
-    /// Twenty writes, so that not everything can be visited.
+    /// Twenty writes, too many to visit all states.
     private var longTrace: TraceBuilder {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 20 * 4096))
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(report.points == 1)
         #expect(report.operations == last)
-        // Two header pages and the last write count sector by sector, the other 17 page by page.
+        // Two header pages and the last write are split by sector, the other 17 by page.
         #expect(report.units == 3 * 8 + 17)
         #expect(report.legal == .exactly(1 << 41))
         #expect(report.distinct == handedOut)

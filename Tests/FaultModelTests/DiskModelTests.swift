@@ -48,7 +48,7 @@ import Testing
         let file = trace.settled("a.log", filled(1, 512))
         trace.write(file, filled(2, 100), at: 0, role: .log)
         trace.write(file, filled(3, 100), at: 100, role: .log)
-        // The second write alone would need a disk that knows which bytes of a sector changed.
+        // The second write alone would need a disk that writes less than a sector.
         #expect(
             trace.finalContents(of: "a.log") == [
                 filled(1, 512), filled(2, 100) + filled(1, 412), filled(2, 100) + filled(3, 100) + filled(1, 312),
@@ -69,7 +69,7 @@ import Testing
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(2, 512), at: 512)
-        // Longer without the bytes, which then are zeros; the bytes without the size, which nobody sees.
+        // The new size without the bytes reads as zeros; the bytes without the new size cannot be read.
         #expect(
             trace.finalContents(of: "a") == [
                 filled(1, 512), filled(1, 512) + filled(0, 512), filled(1, 512) + filled(2, 512),

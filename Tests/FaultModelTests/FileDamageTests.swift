@@ -25,7 +25,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("each fault changes what its address says, and nothing else")
+    @Test("each fault changes exactly the bytes of its address")
     func changes() {
         #expect(after(FileDamage(.flip, 9)) == [1, 3, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 9])
         #expect(after(FileDamage(.zero, 12)) == [1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 0])
@@ -37,20 +37,20 @@ struct FileDamageTests {
         #expect(after(FileDamage(.age, 4), older: older) == [1, 1, 1, 1, 7, 7, 2, 2, 0, 0, 0, 0, 9])
     }
 
-    @Test("what changes nothing, or is not there, is no damage")
+    @Test("a fault without a change, or out of range, is no damage")
     func nothing() {
         let older = DamagedFiles([("a", [1, 1, 1, 1]), ("b", [])])
         for damage in [FileDamage(.zero, 8), FileDamage(.cut, 21), FileDamage(.flip, 21 * 8)] {
             #expect(after(damage) == nil, "\(damage)")
         }
-        // Not of one file, overlapping, short, older than the file.
+        // In different files, overlapping, short, older than the file.
         for damage in [FileDamage(.swap, 8, 13), .init(.swap, 0, 2), .init(.swap, 0, 12), .init(.misdirect, 4, 4)] {
             #expect(after(damage) == nil, "\(damage)")
         }
         #expect(after(FileDamage(.age, 0), older: older) == nil && after(FileDamage(.age, 13), older: older) == nil)
     }
 
-    @Test("the damages of a seed are the same each time, different from each other, and all change something")
+    @Test("the damages of a seed are reproducible, distinct, and all change something")
     func choice() {
         var random = RandomStream(Seed(3))
         let bytes = (0..<20_000).map { _ in UInt8(random.below(256)) }
@@ -67,7 +67,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("places go by bytes where that is asked for: small files and empty ones take none of a large one's")
+    @Test("with places by bytes, small and empty files take none of a large one's share")
     func byBytes() {
         let small = (0..<500).map { ("small\($0)", [UInt8](repeating: 1, count: 4)) }
         let files = DamagedFiles(small + [("empty", []), ("data", [UInt8](repeating: 1, count: 18_000))])
@@ -83,12 +83,12 @@ struct FileDamageTests {
         var random = RandomStream(Seed(2))
         let flips = files.damages(.flip, count: 9, pageSize: 4_096, older: nil, spread: .bytes, random: &random)
         #expect(flips.count == 9)
-        // All of them, where there are no more.
+        // All of them, if there are no more.
         let two = DamagedFiles([("a", [1]), ("b", []), ("c", [1, 1])])
         #expect(two.positions(count: 99, scale: 1, spread: .bytes, random: &random) == [0, 1, 2])
     }
 
-    @Test("every place is every bit, every length, every page that holds something")
+    @Test("every place means every bit, every length, every non-empty page")
     func every() {
         func count(_ kind: FileDamage.Kind) -> Int {
             var random = RandomStream(Seed(1))

@@ -2,7 +2,7 @@ import FaultModel
 import Seeds
 import Testing
 
-/// Random traces over two files, against a model that knows nothing but whole files.
+/// Random traces over two files, compared with a model of whole files.
 @Suite struct RandomTraceTests {
     private struct Whole {
         var files: [Inode: [UInt8]] = [:]
@@ -11,7 +11,7 @@ import Testing
 
     private struct History {
         var trace = TraceBuilder()
-        /// What programs see, and what syncs made durable, whole file by whole file.
+        /// The contents that programs see, and the durable ones, file by file.
         var current = Whole()
         var durable = Whole()
 

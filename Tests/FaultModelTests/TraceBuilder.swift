@@ -42,7 +42,7 @@ struct TraceBuilder {
 
     var model: DiskModel { DiskModel(DiskImage(), after: records.count, of: records) }
 
-    /// What may stand on disk after the whole trace.
+    /// The possible disk contents after the whole trace.
     func finalStates(_ rules: CrashRules = CrashRules()) -> [CrashState] {
         var states: [CrashState] = []
         var sweep = CrashSweep(base: DiskImage(), trace: records, rules: rules, seed: Seed(1))
@@ -53,7 +53,7 @@ struct TraceBuilder {
         return states
     }
 
-    /// The contents that a file may have after the whole trace; nil stands for no such file.
+    /// The possible contents of a file after the whole trace; nil means no such file.
     func finalContents(of path: String, _ rules: CrashRules = CrashRules()) -> Set<[UInt8]?> {
         Set(finalStates(rules).map { $0.image[path]?.bytes })
     }

@@ -16,7 +16,7 @@ struct AssayProcess {
         var output: String
     }
 
-    /// Beside the bundle that the tests are in: both are built by one command.
+    /// The executable beside the test bundle; one command builds both.
     static let executable: String? = {
         let words = CommandLine.arguments + [Checkout.executablePath(fallback: "")]
         for word in words {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Harness
 
-/// Commands that documents tell their reader to type are commands that there are, with options that they have.
+/// Commands in documents exist, and have the given options.
 @Suite("Documented commands")
 struct DocumentedCommandTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test("every assay command in a block of code is one that there is, and each of its options is one of its own")
+    @Test("every assay command in a code block exists, and has the given options")
     func commands() throws {
         let directory = try TestDirectory()
         var helps: [String: String] = [:]
@@ -30,7 +30,7 @@ struct DocumentedCommandTests {
                     helps[name] = end.output
                 }
                 let known = Set((helps[name] ?? "").split { !($0.isLetter || $0 == "-") }.map(String.init))
-                // What stands behind `--` is another program's.
+                // Words after `--` belong to another program.
                 for option in words.dropFirst().prefix(while: { $0 != "--" }) where option.hasPrefix("--") {
                     let bare = option.split(separator: "=").first.map(String.init) ?? ""
                     #expect(known.contains(bare), "\(file): assay \(words.joined(separator: " "))")
@@ -43,7 +43,7 @@ struct DocumentedCommandTests {
             "\(counts)")
     }
 
-    @Test("commands are found in pipes, behind other programs, and not in comments or output")
+    @Test("commands are found in pipes, after other programs, and not in comments or output")
     func found() {
         let text = """
             assay nowhere
@@ -58,7 +58,7 @@ struct DocumentedCommandTests {
         #expect(Self.commands(text) == [["run", "a", "--out", "x"], ["gate", "x"], ["list", "--engines"]])
     }
 
-    /// The words behind `assay`, of each command in a fenced block.
+    /// The words after `assay`, of each command in a fenced block.
     private static func commands(_ text: String) -> [[String]] {
         var found: [[String]] = []
         var isCode = false

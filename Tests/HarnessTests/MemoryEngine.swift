@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Harness
 
-/// An engine for tests of the harness: tables in memory, and answers that a test can spoil.
+/// An engine for tests of the harness: tables in memory, and answers that a test can falsify.
 struct MemoryEngine: Engine {
     enum Fault: Sendable {
         case none, damagedAtOpen, refusedAtOpen, damagedAfter(rows: Int), wrongValue(row: Int), missingLast
@@ -19,7 +19,7 @@ struct MemoryEngine: Engine {
     var data: TableSet?
     var logPatterns: [String] = []
     var coordinationPatterns: [String] = []
-    /// By the name of a file its role, in whatever directory it stands.
+    /// The role of a file by name, in any directory.
     var roles: [String: DatabaseFile.Role] = [:]
 
     func settings(for durability: DurabilityClass) -> EngineSettings {

@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// What tests look at in processes that they started.
+/// Inspects processes that tests started.
 enum OtherProcesses {
-    /// Waits five minutes at most: other tests have the machine, too.
-    /// - Returns: whether the condition was met. What it throws is no answer yet.
+    /// Waits at most five minutes, since other tests use the machine, too.
+    /// - Returns: whether the condition was met. An error means not yet.
     static func wait(until condition: () throws -> Bool) -> Bool {
         let deadline = MonotonicClock.now() + 300_000_000_000
         while MonotonicClock.now() < deadline {
@@ -24,7 +24,7 @@ enum OtherProcesses {
         ProcessFile.text("/proc/\(process)/task/\(process)/children").split(separator: " ").compactMap { Int32($0) }
     }
 
-    /// The files that a process and all below it have open.
+    /// The files that a process and its descendants have open.
     static func openFiles(below process: Int32) -> [String] {
         let directory = "/proc/\(process)/fd"
         let names = (try? FileTree.names(in: directory)) ?? []

@@ -9,9 +9,9 @@ import Testing
 
 @Suite("ThreadGroup")
 struct ThreadGroupTests {
-    @Test("every index runs once, all at the same time, and results stand in order")
+    @Test("every index runs once, all at the same time, and results are in order")
     func order() throws {
-        // Each waits for all others: this ends only when they run at the same time.
+        // Each waits for all others, so this ends only if they run at the same time.
         let arrived = Atomic<Int>(0)
         let results = try ThreadGroup.run(6) { index in
             arrived.add(1, ordering: .sequentiallyConsistent)
@@ -21,7 +21,7 @@ struct ThreadGroupTests {
         #expect(results == [0, 1, 4, 9, 16, 25])
     }
 
-    @Test("the error of the lowest index comes through after all have ended")
+    @Test("the error of the lowest index is thrown after all have ended")
     func errors() {
         let ended = Atomic<Int>(0)
         let error = #expect(throws: HarnessError.self) {
@@ -44,7 +44,7 @@ struct ForkedChildTests {
         #expect(throws: HarnessError.self) { try ForkedChild.start { _ in 0 } }
     }
 
-    @Test("a wait status is taken apart")
+    @Test("a wait status is decoded")
     func waitStatus() {
         #expect(ChildEnd(waitStatus: 0) == .exited(0))
         #expect(ChildEnd(waitStatus: 3 << 8) == .exited(3))
@@ -59,7 +59,7 @@ struct ForkedChildTests {
         #expect(TrialRunner.split(0, lanes: 2) == [0..<0])
     }
 
-    @Test("of a crash the runtime's own line is kept, and no address")
+    @Test("of a crash the runtime's message is kept, without addresses")
     func crashText() {
         let text = "noise\nA/B.swift:4: Fatal error: Index out of range\n*** Crash at 0x7f00\n"
         #expect(CrashText.reason(text) == "A/B.swift:4: Fatal error: Index out of range")
@@ -67,7 +67,7 @@ struct ForkedChildTests {
         let given = "Fatal error: earlier\nout of memory\n\(ExitInsideCall.line)\n"
         #expect(CrashText.reason(given) == "exit inside a call: out of memory")
         #expect(CrashText.reason(ExitInsideCall.line) == "exit inside a call: it printed nothing")
-        // The words of C libraries, and of LMDB's own check.
+        // The messages of C libraries, and of LMDB's assertions.
         for line in ["a: log.cc:7: int f(): Assertion `x' failed.", "mdb.c:9: Assertion 'x' failed in f()"] {
             #expect(CrashText.reason("at 0x7f\n" + line) == "aborted by an assertion: " + line)
         }
@@ -77,7 +77,7 @@ struct ForkedChildTests {
 
 @Suite("WorkerReport")
 struct WorkerReportTests {
-    @Test("request and report read back as they were written")
+    @Test("request and report round-trip")
     func roundTrip() throws {
         let test = Case(
             scenario: "s", family: .crash, engine: "e", dataset: "d", size: 3,

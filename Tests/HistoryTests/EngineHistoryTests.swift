@@ -11,8 +11,7 @@ import Seeds
 import StrataEngine
 import Testing
 
-/// Short histories of real engines, by threads of this process. How many: `ASSAY_HISTORIES`, 12 unless it says
-/// otherwise.
+/// Short histories of real engines, by threads of this process. `ASSAY_HISTORIES` sets their number, 12 by default.
 @Suite("Histories of engines", .serialized)
 struct EngineHistoryTests {
     private static var engines: [any Engine] {
@@ -53,7 +52,7 @@ struct EngineHistoryTests {
     }
 
     @Test(
-        "what is written is there for the writer at once, for others after the commit", arguments: engines.map(\.name))
+        "a write is visible to the writer at once, to others after the commit", arguments: engines.map(\.name))
     func commit(name: String) throws {
         try withSessions(name) { writer, reader in
             try writer.begin(.writing)
@@ -71,7 +70,7 @@ struct EngineHistoryTests {
         }
     }
 
-    @Test("what is rolled back was never there", arguments: engines.map(\.name))
+    @Test("a rolled-back write is never visible", arguments: engines.map(\.name))
     func rollback(name: String) throws {
         try withSessions(name) { writer, reader in
             try writer.begin(.writing)
@@ -87,7 +86,7 @@ struct EngineHistoryTests {
         }
     }
 
-    @Test("transactions of engines that promise an order have one", arguments: engines.map(\.name))
+    @Test("transactions of engines that promise serializability are serializable", arguments: engines.map(\.name))
     func noAnomaly(name: String) throws {
         let engine = try #require(Self.engines.first { $0.name == name })
         let settings = engine.settings(for: .none)

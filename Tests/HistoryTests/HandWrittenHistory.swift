@@ -1,6 +1,6 @@
 import History
 
-/// A history as a test writes it: transactions in the order of their starts, each with its operations, times included.
+/// A handwritten history: transactions in the order of their starts, each with its operations and times.
 struct HandWrittenHistory {
     private(set) var history = History()
 
@@ -13,7 +13,7 @@ struct HandWrittenHistory {
         history.end(end, at: at.upperBound)
     }
 
-    /// The same at a time when everything runs at once.
+    /// The same for a transaction that is concurrent with all others.
     mutating func add(_ actor: Int, _ end: History.End = .committed, _ operations: (inout History) -> Void) {
         add(actor, 100...200, end, operations)
     }

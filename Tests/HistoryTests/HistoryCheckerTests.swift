@@ -12,7 +12,7 @@ struct HistoryCheckerTests {
         return verdict.findings.map(\.anomaly)
     }
 
-    @Test("one after the other is right")
+    @Test("serial transactions are fine")
     func serial() throws {
         var history = HandWrittenHistory()
         history.add(0, 1...2) {
@@ -31,7 +31,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [])
     }
 
-    @Test("writes that go through each other are a dirty write")
+    @Test("interleaved writes are a dirty write")
     func dirtyWrite() throws {
         var history = HandWrittenHistory()
         for (actor, element) in [(0, Int64(1)), (1, 2)] {
@@ -53,7 +53,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [.abortedRead])
     }
 
-    @Test("a value that its transaction wrote over is an intermediate read")
+    @Test("a value that its transaction overwrote is an intermediate read")
     func intermediateRead() throws {
         var history = HandWrittenHistory()
         history.add(0) {
@@ -72,7 +72,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(lists).first == .intermediateRead)
     }
 
-    @Test("transactions that read from each other are a cyclic flow")
+    @Test("transactions that read from each other are circular information flow")
     func cyclicFlow() throws {
         var history = HandWrittenHistory()
         history.add(0) {
@@ -86,7 +86,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [.cyclicFlow])
     }
 
-    @Test("two changes of one value lose one of them", arguments: [true, false])
+    @Test("two updates of one value lose one of them", arguments: [true, false])
     func lostUpdate(isList: Bool) throws {
         var history = HandWrittenHistory()
         for (actor, value) in [(0, Int64(1)), (1, 2)] {
@@ -104,7 +104,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [.lostUpdate])
     }
 
-    @Test("half of another transaction is a read skew")
+    @Test("reading half of another transaction is a read skew")
     func readSkew() throws {
         var history = HandWrittenHistory()
         history.add(0) {
@@ -165,7 +165,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [.ownWriteUnseen])
     }
 
-    @Test("a value that changes within a transaction is seen")
+    @Test("a value that changes within a transaction is found")
     func changingRead() throws {
         var history = HandWrittenHistory()
         history.add(0) { $0.write(1, 1) }
@@ -190,7 +190,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(open) == [], "it had not been acknowledged when the reader began")
     }
 
-    @Test("an element twice, and one that nobody appended")
+    @Test("a repeated element, and an element that no transaction appended")
     func wrongElements() throws {
         var twice = HandWrittenHistory()
         twice.add(0, 1...2) { $0.append(0, 1) }
@@ -234,7 +234,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(earlyList) == [.unwrittenValue])
     }
 
-    @Test("own elements with another's behind them are there once")
+    @Test("own elements followed by another's occur once")
     func foreignBehindOwn() throws {
         var history = HandWrittenHistory()
         history.add(0) { $0.append(0, 7) }
@@ -253,7 +253,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history).contains(.duplicateElement))
     }
 
-    @Test("lists of which neither goes on where the other ends")
+    @Test("lists of which neither is a prefix of the other")
     func incompatibleOrders() throws {
         var history = HandWrittenHistory()
         history.add(0) { $0.append(0, 1) }
@@ -263,7 +263,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history).contains(.incompatibleOrders))
     }
 
-    @Test("a stale read is wrong for the clock alone")
+    @Test("a stale read violates only real time")
     func realTime() throws {
         var history = HandWrittenHistory()
         history.add(0, 1...2) { $0.append(0, 1) }
@@ -276,10 +276,10 @@ struct HistoryCheckerTests {
         #expect(witness.transactions == [2, 0], "the reader, and what it should have seen")
     }
 
-    @Test("an order of real time through several transactions is found in the shortest form")
+    @Test("a real-time order through several transactions is found in its shortest form")
     func realTimeThroughOthers() throws {
         var history = HandWrittenHistory()
-        // T0 ended before T3 began; T3 comes before T2, T2 before T1, T1 before T0 by what they read and wrote.
+        // T0 ended before T3 began; by reads and writes T3 comes before T2, T2 before T1, T1 before T0.
         history.add(0, 1...2) { $0.readList(0, [1]) }
         history.add(1, 1...50) {
             $0.append(0, 1)
@@ -295,10 +295,10 @@ struct HistoryCheckerTests {
         #expect(verdict.findings[0].witness.transactions == [3, 2, 1, 0])
     }
 
-    @Test("an unknown fate raises no alarm, whichever it was")
+    @Test("an unknown outcome raises no alarm, whether committed or not")
     func unknownFate() throws {
         var history = HandWrittenHistory()
-        // Seen by one and then by nobody who began before: may have been done late.
+        // One reader saw it, and no reader that began before did: it may have committed late.
         history.add(0, 1...2, .unknown) {
             $0.append(0, 1)
             $0.append(2, 2)
@@ -313,7 +313,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [])
     }
 
-    @Test("what was seen of an unknown fate was done whole")
+    @Test("a transaction of unknown outcome that was read must be complete")
     func unknownFateHalf() throws {
         var history = HandWrittenHistory()
         history.add(0, 1...2, .unknown) {
@@ -327,7 +327,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(history) == [.readSkew])
     }
 
-    @Test("an unknown fate overlaps with nothing that began after it")
+    @Test("an unknown outcome still precedes nothing in real time")
     func overlapOfUnknown() {
         var history = HandWrittenHistory()
         history.add(0, 1...UInt64.max, .unknown) { $0.append(0, 1) }

@@ -18,7 +18,7 @@ struct WitnessTextTests {
         return try #require(try HistoryChecker(history.history).check().findings.first?.witness)
     }
 
-    @Test("operations that the circle does not need are dropped")
+    @Test("operations outside the cycle are dropped")
     func operations() throws {
         let witness = try witness()
         #expect(
@@ -45,7 +45,7 @@ struct WitnessTextTests {
             ])
     }
 
-    @Test("the record for the report comes back from its label")
+    @Test("the record for the report round-trips through its label")
     func record() throws {
         let record = WitnessText(try witness()).timelineRecord
         #expect(record.rows.map(\.start) == [0, 1])
@@ -82,7 +82,7 @@ struct ElleExportTests {
             registers.split(separator: "\n").map(String.init) == [
                 "{:type :invoke, :f :txn, :value [[:r 2 nil]], :process 2, :time 70, :index 0}",
                 "{:type :ok, :f :txn, :value [[:r 2 nil]], :process 2, :time 80, :index 1}",
-            ], "what an actor does after an unknown end has a process of its own")
+            ], "an actor's operations after an unknown end get a new process")
     }
 }
 
@@ -110,7 +110,7 @@ struct HistoryLogTests {
         #expect(history.operations[2].value == 7)
     }
 
-    @Test("what breaks off has an unknown fate, with all that it may have written", arguments: 1...9)
+    @Test("an interrupted transaction has an unknown outcome, with all its possible writes", arguments: 1...9)
     func brokenOff(missing: Int) throws {
         var history = History()
         try HistoryLog.add(log().words.dropLast(missing), to: &history)
@@ -121,7 +121,7 @@ struct HistoryLogTests {
         #expect(history.operations.dropFirst(2).map(\.kind) == [.write])
     }
 
-    @Test("a time that is no positive number comes back")
+    @Test("a time that is not positive round-trips")
     func times() throws {
         var log = HistoryLog()
         log.begin(actor: 0, at: UInt64.max - 1, [])
@@ -132,7 +132,7 @@ struct HistoryLogTests {
         #expect(history.transactions.map(\.finish) == [UInt64.max])
     }
 
-    /// Whichever word it is, and whatever stands there: no trap, and what was written before is kept.
+    /// Any word with any contents: no trap, and earlier records are kept.
     @Test("a word that no actor writes is an error, never a trap")
     func damagedWords() throws {
         let whole = log().words

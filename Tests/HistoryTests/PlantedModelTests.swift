@@ -7,11 +7,11 @@
     import Seeds
     import Testing
 
-    /// Runs the sessions of several actors by one thread, an operation of one of them at a time, as the seed says: so
-    /// that a mistake of isolation shows without luck.
+    /// Runs the sessions of several actors on one thread, one operation at a time in a seeded order, so that a mistake
+    /// of isolation shows reliably.
     private struct Interleaving {
         let mistake: IsolationMistake
-        /// Where writers take a lock only one of them may write at a time: a second one would wait for ever.
+        /// With a write lock only one actor may write at a time; a second one would wait for ever.
         private var isLocking: Bool { [.abortedRead, .intermediateRead, .longFork].contains(mistake) }
 
         private struct Actor {
@@ -93,7 +93,7 @@
             .cyclicFlow: .cyclicFlow, .lostUpdate: .lostUpdate, .writeSkew: .writeSkew, .longFork: .longFork,
         ]
 
-        @Test("each is found, by four transactions at most", arguments: IsolationMistake.allCases)
+        @Test("each is found, by at most four transactions", arguments: IsolationMistake.allCases)
         func found(mistake: IsolationMistake) throws {
             let wanted = try #require(Self.expected[mistake])
             var found = 0
@@ -111,7 +111,7 @@
             #expect(smallest <= 4)
         }
 
-        @Test("what snapshots allow is all that a snapshot engine does wrong")
+        @Test("a snapshot engine shows only anomalies that snapshots allow")
         func writeSkewAlone() throws {
             for seed in 0..<40 {
                 let history = try Interleaving(mistake: .writeSkew).run(UInt64(seed), in: "snapshot")

@@ -23,8 +23,8 @@ struct RandomHistoryTests {
         }
     }
 
-    /// Two committed transactions change places in time, as if the later one had been done first: the operations stay.
-    /// Most such pairs touch a key in common, and then it must be seen, as a violation of real time.
+    /// Swaps the times of two committed transactions, without their operations. If the two share a key, as most pairs
+    /// do, the swap must be reported as a violation of real time.
     @Test("a history in which a dependency runs against the clock raises one")
     func alarm() throws {
         var found = 0
@@ -37,7 +37,7 @@ struct RandomHistoryTests {
             let history = plan.make(Seed(UInt64(number)))
             var moved = History()
             for (index, transaction) in history.transactions.enumerated() {
-                // The first ones come after all others.
+                // The first transactions end after all others.
                 let shift: UInt64 = index < 4 ? 10_000_000 : 0
                 moved.begin(actor: index < 4 ? 100 + index : Int(transaction.actor), at: transaction.start + shift)
                 for operation in transaction.operations.map({ history.operations[$0] }) {

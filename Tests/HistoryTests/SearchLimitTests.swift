@@ -3,10 +3,10 @@ import Testing
 
 @testable import History
 
-/// The checker's search is bounded: what it leaves out is said, and a large history takes no deep stack.
+/// The checker's search is bounded: it reports what it skips, and a large history takes no deep stack.
 @Suite("Limits of the search in a history")
 struct SearchLimitTests {
-    @Test("circles that are not looked into cut the verdict")
+    @Test("unexamined cycles mark the verdict as cut")
     func manyCircles() throws {
         for (pairs, isCut) in [(64, false), (65, true)] {
             var history = HandWrittenHistory()
@@ -26,7 +26,7 @@ struct SearchLimitTests {
         }
     }
 
-    @Test("a search past its budget cuts the verdict", arguments: [2, 300])
+    @Test("a search past its budget marks the verdict as cut", arguments: [2, 300])
     func exhausted(transactions count: Int) throws {
         // A ring: each read what the next one writes.
         var history = HandWrittenHistory()
@@ -44,7 +44,7 @@ struct SearchLimitTests {
         #expect(try checker.check().isCut)
     }
 
-    @Test("a way against the clock is shown past its budget as well")
+    @Test("a real-time violation is shown past the budget as well")
     func realTimePastBudget() throws {
         var history = HandWrittenHistory()
         history.add(0, 1...2) { $0.append(0, 1) }
@@ -57,7 +57,7 @@ struct SearchLimitTests {
         #expect(!verdict.isCut)
     }
 
-    @Test("a long chain is walked without a deep stack, and a circle at its ends is found")
+    @Test("a long chain is walked without a deep stack, and a cycle through its ends is found")
     func longChain() throws {
         var history = History()
         let count = 200_000
@@ -68,7 +68,7 @@ struct SearchLimitTests {
             history.end(.committed, at: UInt64(index * 10 + 15))
         }
         #expect(try HistoryChecker(history).check().findings.isEmpty)
-        // One who read the first value, and whom the last one in the chain read.
+        // A transaction that read the first value, and whose write the last one in the chain read.
         history.begin(actor: 3, at: 1)
         history.read(1, 1)
         history.readList(2, [7])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON")
 struct JSONTests {
-    @Test("what is written reads back equal")
+    @Test("documents round-trip")
     func roundTrip() throws {
         let value = JSONValue.object([
             JSONMember("null", .null), JSONMember("yes", .bool(true)), JSONMember("no", .bool(false)),
@@ -41,13 +41,13 @@ struct JSONTests {
         #expect(try reader.unsigned("n") == .max)
     }
 
-    @Test("escapes of other writers are understood")
+    @Test("escapes of other writers are decoded")
     func escapes() throws {
         #expect(try JSONReader.read(#""\u0041\/\b\f\ud83d\ude00""#) == .string("A/\u{8}\u{C}\u{1F600}"))
     }
 
     @Test(
-        "text that is no JSON is refused with its place",
+        "invalid JSON is refused with its place",
         arguments: [
             ("", 1, 1), ("{", 1, 2), ("[1,\n 2 3]", 2, 4), (#"{"a" 1}"#, 1, 6), ("tru", 1, 1), ("[1] 2", 1, 5),
             (#" "open"#, 1, 2), (#""\ud83d""#, 1, 8), ("[1.2.3]", 1, 2), ("{\"a\":1,}", 1, 8), ("[01]", 1, 2),
@@ -71,7 +71,7 @@ struct JSONTests {
         #expect(error.description == "root.a[0].b: expected an integer")
     }
 
-    @Test("JSON5 is read: comments, bare names, single quotes, commas at the end, other numbers")
+    @Test("JSON5 is parsed: comments, bare names, single quotes, trailing commas, other numbers")
     func json5() throws {
         let node = try JSONReader.node(
             """
@@ -95,7 +95,7 @@ struct JSONTests {
     }
 
     @Test(
-        "text that is no JSON5 is refused with its place",
+        "invalid JSON5 is refused with its place",
         arguments: [
             ("", 1, 1), ("{ a: 1 b: 2 }", 1, 8), ("{ a: }", 1, 6), ("[1\n, 'x", 2, 3), ("/* x", 1, 1),
             ("{ a: people }", 1, 6), ("{ a: 1,\n a: 2 }", 2, 2), ("{} x", 1, 4), ("[0x]", 1, 2),

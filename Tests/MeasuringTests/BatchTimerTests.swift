@@ -4,21 +4,21 @@ import Testing
 
 @Suite("BatchTimer")
 struct BatchTimerTests {
-    @Test("a batch is a millisecond long, or as large as it may be")
+    @Test("a batch takes a millisecond, or has the maximum size")
     func batchesAreLongEnough() {
         let bounded = BatchTimer.measure(batches: 3, maximumOperations: 64) { _ in }
         #expect(bounded.operationsPerBatch == 64)
         #expect(bounded.batchNanoseconds.count == 3)
         var total = 0
         let timing = BatchTimer.measure(batches: 5) { operations in
-            // Slow by itself, whatever the machine does: the batch waits for the clock.
+            // Slow on every machine: the batch waits for the clock.
             let end = MonotonicClock.now() + UInt64(operations) * 10_000
             while MonotonicClock.now() < end {}
             total += operations
         }
         #expect(timing.batchNanoseconds[0] >= BatchTimer.minimumBatchNanoseconds)
         #expect(timing.medianNanoseconds >= 10_000)
-        #expect(total >= timing.count, "the warm-up comes on top of what is measured")
+        #expect(total >= timing.count, "the warm-up is not measured")
         #expect(timing.minimumNanoseconds <= timing.medianNanoseconds)
         #expect(timing.medianNanoseconds <= timing.maximumNanoseconds)
     }
@@ -41,7 +41,7 @@ struct BatchTimerTests {
         #expect(recorder.histogram.count == 16)
     }
 
-    @Test("an operation that throws is not timed, and its error comes through")
+    @Test("a throwing operation is not timed, and its error is rethrown")
     func throwing() {
         struct Failure: Error {}
         let recorder = LatencyRecorder()

@@ -36,7 +36,7 @@ struct HistogramTests {
         #expect(histogram.sum == values.reduce(0, &+))
     }
 
-    @Test("a quantile is carried where ten values lie beyond it")
+    @Test("a quantile is shown if ten values lie beyond it")
     func carried() {
         for (fraction, least) in [(0.5, 20), (0.9, 100), (0.99, 1_000), (0.999, 10_000), (0.9999, 100_000)] {
             var histogram = Histogram()
@@ -109,7 +109,7 @@ struct HistogramTests {
         #expect(Histogram().quantile(0.5) == 0)
     }
 
-    @Test("what was written reads back equal, and parts that contradict each other do not")
+    @Test("a histogram round-trips, and contradictory parts are refused")
     func sparseRoundTrip() throws {
         var histogram = Histogram()
         for value in Self.numbers(500, seed: 9, bits: 50) { histogram.record(value) }

@@ -22,7 +22,7 @@
             while systemTime() < end {}
         }
 
-        @Test("what lies between two looks at the clock takes longer by the share, and nested looks add up to it")
+        @Test("the time between two clock reads grows by the share, and nested reads add up to it")
         func stretches() {
             PlantedDelay.begin(percent: 150)
             defer { PlantedDelay.begin(percent: 0) }
@@ -33,10 +33,10 @@
             work(nanoseconds: 2_000_000)
             let end = MonotonicClock.now()
             let after = systemTime()
-            // The work took at least 4 ms, and the wait is one and a half of what it took.
+            // The work took at least 4 ms, and the wait is one and a half times that.
             #expect(end - inner >= 5_000_000)
             #expect(end - start >= 10_000_000)
-            #expect(after - before >= 10_000_000, "the time has really gone by")
+            #expect(after - before >= 10_000_000, "the time has really passed")
         }
     }
 #endif

@@ -5,7 +5,7 @@ import Testing
 @Suite("Preload: the environment of a child")
 struct PreloadEnvironmentTests {
     @Test(
-        "what was preloaded before stays in front, ours is the last",
+        "earlier preloaded libraries stay first, ours is last",
         arguments: [
             ("", "/b/ours.so"), ("/a/other.so", "/a/other.so:/b/ours.so"),
             ("/a/one.so /a/two.so", "/a/one.so:/a/two.so:/b/ours.so"),
@@ -16,13 +16,13 @@ struct PreloadEnvironmentTests {
         #expect(Preload.environment(adding: "/b/ours.so", to: Array(existing.utf8)) == Array(expected.utf8))
     }
 
-    @Test("there is no library beside a program that was built without it")
+    @Test("no library is found beside a program built without it")
     func noLibrary() {
         #expect(Preload.library(besides: "/bin/sh") == nil)
         #expect(Preload.library(besides: "/no/such/program") == nil)
     }
 
-    @Test("this process does not run under it, and says so")
+    @Test("this process does not run under it, and reports that")
     func noWitness() {
         #expect(IOWitness.shared == nil)
         let recorder = LatencyRecorder(witness: .shared)
@@ -31,7 +31,7 @@ struct PreloadEnvironmentTests {
         #expect(recorder.commits.total == 0)
     }
 
-    @Test("every count has a place of its own, and a difference is taken of each")
+    @Test("every count has its own index, and a difference is taken of each")
     func counts() {
         let numbers = (0..<IOCounts.fields.count).map { UInt64($0 * $0) }
         let counts = IOCounts(words: numbers)
@@ -55,7 +55,7 @@ struct DeviceCounterTests {
     @Test(
         "only a file system that is mounted once, on a block device and not at the root, has a figure",
         arguments: [
-            ("/var/somebody", nil), ("/tmp/run", nil), ("/media/twice/run", nil), ("/elsewhere/run", nil),
+            ("/var/other", nil), ("/tmp/run", nil), ("/media/twice/run", nil), ("/elsewhere/run", nil),
             ("/media/scratch disk", "/sys/dev/block/7:1/stat"), ("/media/scratch disk/run", "/sys/dev/block/7:1/stat"),
             ("/media/scratch disks", nil), ("/media/scratch disk/deeper/run", "/sys/dev/block/7:3/stat"),
         ])
@@ -71,7 +71,7 @@ struct DeviceCounterTests {
         #expect(DeviceCounter.writtenBytes(statistics: "") == nil)
     }
 
-    @Test("a directory that does not exist has none")
+    @Test("a missing directory has none")
     func missing() {
         #expect(DeviceCounter(directory: "/no/such/directory") == nil)
     }

@@ -42,7 +42,7 @@ struct ResourceUsageTests {
         #expect(sum > 0)
     }
 
-    @Test("lines of procfs that are no number are left out")
+    @Test("lines of procfs without a number are left out")
     func fields() {
         let fields = ProcessFile.fields("/proc/self/status")
         #expect(fields.contains { $0.name == "Threads" && $0.value >= 1 })
@@ -53,7 +53,7 @@ struct ResourceUsageTests {
 }
 @Suite("AllocationCounter", .serialized)
 struct AllocationCounterTests {
-    @Test("allocations are counted one by one, with the bytes that were asked for")
+    @Test("allocations are counted one by one, with the requested bytes")
     func exact() throws {
         guard let counter = AllocationCounter() else { return print("SKIPPED: this build does not count allocations") }
         let start = counter.snapshot()
@@ -62,17 +62,17 @@ struct AllocationCounterTests {
         for _ in 0..<5_000 { memory.append(malloc(48)) }
         let used = counter.snapshot().since(start)
         for block in memory { free(block) }
-        // Other tests may allocate at the same time: never fewer, and the thread's own bytes are its own.
+        // Other tests may allocate at the same time, so counts may be higher; the thread's own bytes are exact.
         #expect(used.allocations >= 5_000)
         #expect(used.threadBytes >= 5_000 * 48)
         #expect(used.threadBytes < 5_000 * 48 + (1 << 20))
     }
 
-    @Test("calls of threads that ended are counted, and so are all ways to ask")
+    @Test("calls of ended threads are counted, and so are all allocation functions")
     func threads() throws {
         guard let counter = AllocationCounter() else { return print("SKIPPED: this build does not count allocations") }
         let start = counter.snapshot()
-        // More of them than there are counts at the beginning, and more than one for each count.
+        // More threads than initial counters, so that counters are reused.
         for _ in 0..<3 {
             var threads: [pthread_t] = []
             for _ in 0..<50 {
@@ -94,10 +94,10 @@ struct AllocationCounterTests {
         }
         let used = counter.snapshot().since(start)
         #expect(used.allocations >= 150 * 5)
-        #expect(used.threadBytes < 150 * 4_096, "another thread's bytes are not of this one")
+        #expect(used.threadBytes < 150 * 4_096, "another thread's bytes are not counted for this one")
     }
 
-    @Test("memory that is aligned wrongly is refused as by the library")
+    @Test("wrong alignments are refused as by the library")
     func alignment() {
         var memory: UnsafeMutableRawPointer?
         #expect(posix_memalign(&memory, 24, 64) == EINVAL)

@@ -15,7 +15,7 @@ extern ssize_t __pread64_chk(int fd, void *bytes, size_t count, off64_t offset, 
 static char bytes[1 << 16];
 
 static long write_by_name(const char *name, int fd, size_t count) {
-    // Two parts, so that the parts are seen to be one call.
+    // Two parts, to check that they count as one call.
     struct iovec parts[2] = {{bytes, count / 2}, {bytes, count - count / 2}};
     if (!strcmp(name, "write")) return write(fd, bytes, count);
     if (!strcmp(name, "pwrite")) return pwrite(fd, bytes, count, 0);

@@ -84,7 +84,7 @@ static bool name_by_name(const char *verb, const char *path) {
     return true;
 }
 
-// Nanoseconds of one pwrite, over that many.
+// Nanoseconds per pwrite, averaged over this many.
 static void time_writes(int fd, long count) {
     struct timespec start, end;
     static char bytes[128];
@@ -103,7 +103,7 @@ static void set_delays(const char *argument) {
     preload.set_delays(sync * 1000000, strtoull(rest + 1, NULL, 10) * 1000000);
 }
 
-// Whole milliseconds since the last time it was asked.
+// Whole milliseconds since the previous call.
 static void print_elapsed(void) {
     static struct timespec last;
     struct timespec now;
@@ -151,7 +151,7 @@ static void run_word(char *word) {
     } else if (!strcmp(word, "time")) {
         time_writes(*place, number);
     } else if (!strcmp(word, "pipe")) {
-        // The numbers of a pipe, which were a file's before.
+        // Gives a pipe descriptors that were a file's before.
         int ends[2];
         need(pipe(ends) == 0, word);
         *place = ends[1];
@@ -166,7 +166,7 @@ static void run_word(char *word) {
     }
 }
 
-// A child does the words up to `joined`, and the parent goes on after it when the child has ended.
+// A child executes the words up to `joined`; the parent continues after it when the child has ended.
 static int fork_at(int index, int count, char **words) {
     fflush(stdout);
     pid_t child = fork();

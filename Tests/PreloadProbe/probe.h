@@ -1,4 +1,4 @@
-// A program that makes file calls as it is told, so that a test knows exactly what there was to be seen.
+// A program that makes given file calls, so that a test knows exactly what the library must count.
 #pragma once
 #include "../../Sources/CAssayPreload/include/assay_preload.h"
 #include <stdbool.h>
@@ -22,10 +22,10 @@ extern struct preload preload;
 // Ends the program with a message when `holds` is false.
 void need(bool holds, const char *what);
 
-// One call of that name on a descriptor. Returns what the call returned, or -2 when there is none of that name.
+// One call of that name on a descriptor. Returns the call's result, or -2 for an unknown name.
 long call_by_name(const char *name, int fd, long argument);
 
-// Several threads that commit together, one step after the other. Each prints its answer.
+// Several threads in a group commit, step by step. Each prints its answer.
 void run_group(const char *name);
 // `count` threads of `writes` writes each, on one descriptor.
 void run_threads(int fd, int count, int writes);

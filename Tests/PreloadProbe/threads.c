@@ -24,7 +24,7 @@ void run_threads(int fd, int count, int writes) {
     for (int index = 0; index < count; index++) pthread_join(threads[index], NULL);
 }
 
-// The steps of a group, in one order on two threads: whoever's turn it is.
+// Two threads take the steps of a group commit in a fixed order: `turn` is the next step.
 static _Atomic int turn;
 static int log_file;
 
@@ -41,8 +41,8 @@ static void answer(const char *who, struct assay_commit *commit) {
     fflush(stdout);
 }
 
-// The leader writes for both and syncs once; with `later`, somebody has begun to write the next group before either
-// asks. With `lie`, nobody syncs. With `alone`, the follower writes for itself after the sync of the leader.
+// The leader writes for both threads and syncs once. With `later`, writing of the next group has begun before either
+// thread asks. With `lie`, neither thread syncs. With `alone`, the follower writes for itself after the leader's sync.
 struct group {
     bool later, lie, alone;
 };
@@ -65,7 +65,7 @@ void run_group(const char *name) {
         .later = !strcmp(name, "later"), .lie = !strcmp(name, "lie"), .alone = !strcmp(name, "alone")};
     log_file = open("group.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
     need(log_file >= 0, "open");
-    // An old write that was synced must not stand for the group's.
+    // An older synced write must not count for the group.
     append();
     need(fdatasync(log_file) == 0, "fdatasync");
     pthread_t thread;

@@ -1,7 +1,6 @@
 import Testing
 
-/// The lie detector: what was written to logs, and when it was synced. 0 nothing written, 1 synced, 2 grouped,
-/// 3 unsynced.
+/// The commit witness: writes to logs, and their syncs. 0 nothing written, 1 synced, 2 grouped, 3 unsynced.
 @Suite("Preloaded library: commit witness", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct CommitWitnessTests {
     @Test(
@@ -15,18 +14,18 @@ struct CommitWitnessTests {
             ("begin write:a:10 sync_file_range:a end", [3]),
             ("begin end", [0]),
             ("begin fdatasync:a end", [0]),
-            // An operation of whose two writes only the first is synced.
+            // Only the first of two writes is synced.
             ("begin write:a:10 fdatasync:a write:a:10 end", [3]),
-            // What was left behind by an earlier one is synced with the next.
+            // The next sync also covers an earlier operation's write.
             ("begin write:a:10 end begin write:a:10 fdatasync:a end", [3, 1]),
-            // A sync of what came before, and nothing of its own.
+            // A sync of earlier writes, without an own write.
             ("write:a:10 begin fdatasync:a end", [0]),
-            // A file that is no log is judged where no log was written to.
+            // Other files are judged only if no log was written.
             ("open:c:rows begin write:c:10 fdatasync:c end", [1]),
             ("open:c:rows begin write:c:10 end", [3]),
             ("open:c:rows begin fdatasync:c write:c:10 end", [3]),
             ("open:c:rows begin write:a:10 write:c:10 fdatasync:c end", [3]),
-            // The log is gone, and was never synced.
+            // The log was removed, and never synced.
             ("begin write:a:10 close:a unlink:x.log end", [3]),
         ])
     func sequences(words: String, answers: [Int]) throws {
@@ -44,7 +43,7 @@ struct CommitWitnessTests {
             ("open:b:x.log begin pwritev2:b:10 end", [3]),
             // LMDB: pages, a sync, the meta page by a descriptor of its own.
             ("open-dsync:b:x.log begin pwritev:a:100 fdatasync:a pwrite:b:10 end", [1]),
-            // The same without the sync: the pages are not durable, though the meta page is.
+            // The same without the sync: the meta page is durable, the pages are not.
             ("open-dsync:b:x.log begin pwritev:a:100 pwrite:b:10 end", [3]),
             ("open:b:x.log begin pwritev:a:100 fdatasync:a pwrite:b:10 end", [3]),
         ])
@@ -59,7 +58,7 @@ struct CommitWitnessTests {
             ("begin write:a:10 write:b:10 fdatasync:a fdatasync:b end", [1]),
             ("begin write:a:10 write:b:10 fdatasync:a end", [3]),
             ("begin write:a:10 write:b:10 fdatasync:b end", [3]),
-            // The other log's debt is from before.
+            // The other log's unsynced write is older.
             ("write:b:10 begin write:a:10 fdatasync:a end", [1]),
         ])
     func severalLogs(words: String, answers: [Int]) throws {
@@ -68,7 +67,7 @@ struct CommitWitnessTests {
     }
 
     @Test(
-        "more logs than a thread remembers are judged together",
+        "more logs than a thread tracks are judged together",
         arguments: [
             ("", 3),
             (
@@ -84,7 +83,7 @@ struct CommitWitnessTests {
         #expect(program.commits == [answer], "\(program.text)")
     }
 
-    @Test("a log that has the inode of one that is gone is judged by itself")
+    @Test("a log that reuses a removed one's inode is judged by itself")
     func reusedInode() throws {
         let program = try PreloadedProgram.probe(
             "open:a:x.log write:a:10 close:a unlink:x.log open:a:x.log begin write:a:10 fdatasync:a end "
@@ -92,9 +91,9 @@ struct CommitWitnessTests {
         #expect(program.commits == [1, 3], "\(program.text)")
     }
 
-    @Test("a sync that fails covers nothing, and neither does the next one")
+    @Test("a failed sync covers nothing, and neither does the next one")
     func failingSync() throws {
-        // Planted behind our library, which therefore sees the failure.
+        // Planted behind our library, which therefore observes the failure.
         let directory = try TestDirectory()
         let failing = try PlantedLibrary.failing("fdatasync", first: 1, count: 1, in: directory)
         let program = try PreloadedProgram.probe(
@@ -108,7 +107,7 @@ struct CommitWitnessTests {
             "open:a:x.log begin write:a:10 fdatasync:a fdatasync:a end", in: directory, after: [failing.path])
         #expect(again.commits == [3], "the kernel has dropped what it could not write: \(again.text)")
 
-        // What somebody else writes and syncs afterwards changes nothing for the one whose write was lost.
+        // A later write and sync by another process does not make up for the lost write.
         let other = try PreloadedProgram.probe(
             "open:a:x.log begin write:a:10 fdatasync:a fork write:a:10 fdatasync:a joined end", in: directory,
             after: [failing.path])
@@ -120,11 +119,11 @@ struct CommitWitnessTests {
         #expect(rewritten.commits == [2], "\(rewritten.text)")
     }
 
-    /// Two trials ran at a time. In one of them a log could not be made, and was removed; the commit became durable by
-    /// the data file. The other one's data file got the log's number on the disk, and the dead log's writes counted as
-    /// writes to data that no sync covered: an engine was blamed that had done nothing wrong.
+    /// Two trials once ran at a time. In one a log could not be created and was removed; the commit became durable
+    /// through the data file. The other's data file reused the log's inode, and the removed log's writes counted as
+    /// unsynced writes to data: a correct engine was blamed.
     @Test(
-        "what a thread wrote to a log stays a write to a log, whatever has the file's number later",
+        "a write to a log stays one, even if another file reuses the inode",
         arguments: [
             ("write:a:10 write:c:10 fdatasync:c", 1), ("write:a:10 write:c:10", 3),
             ("write:a:10 fdatasync:a write:c:10", 1), ("write:a:10", 3),
@@ -135,9 +134,9 @@ struct CommitWitnessTests {
         #expect(program["own"] == answer, "\(program.text)")
     }
 
-    @Test("a write that comes while a sync runs is not covered by it")
+    @Test("a write during a sync is not covered by it")
     func writeDuringSync() throws {
-        // Planted behind our library: the sync that it passes on has begun when the write comes.
+        // Planted behind our library: the write comes after the sync has begun.
         let directory = try TestDirectory()
         let source = """
             #define _GNU_SOURCE
@@ -155,7 +154,7 @@ struct CommitWitnessTests {
         #expect(program.commits == [3])
     }
 
-    @Test("a sync that another library swallows was never made")
+    @Test("a sync that another library swallows does not count")
     func swallowedSync() throws {
         let directory = try TestDirectory()
         let planted = try PlantedLibrary(named: "swallowing", "int fdatasync(int fd) { return 0; }", in: directory)
@@ -166,11 +165,11 @@ struct CommitWitnessTests {
     }
 
     @Test(
-        "threads that commit together are covered by the sync of the one that leads",
+        "the leader's sync covers all threads of a group commit",
         arguments: [
             // The next group has begun to write before these ask, or not.
             ("plain", 1, 1), ("later", 2, 2),
-            // Nobody synced.
+            // Neither thread synced.
             ("lie", 3, 3),
             // The follower wrote for itself, after the leader's sync.
             ("alone", 2, 3),
@@ -183,7 +182,7 @@ struct CommitWitnessTests {
     }
 
     @Test(
-        "a child's sync covers what its parent wrote, and a child's write is owed a sync",
+        "a child's sync covers its parent's writes, and a child's write needs a sync",
         arguments: [
             ("begin write:a:10 fork fdatasync:a joined end", [1]),
             ("begin write:a:10 fork fdatasync:b joined end", [3]),

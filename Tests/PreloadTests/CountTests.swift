@@ -1,6 +1,6 @@
 import Testing
 
-/// Every call that is wrapped, made once or a few times, and the exact counts of all of them.
+/// Every wrapped call, made once or a few times, and the exact counts.
 @Suite("Preloaded library: counts", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct CountTests {
     @Test(
@@ -16,7 +16,7 @@ struct CountTests {
     }
 
     @Test(
-        "a write that is durable when it returns is counted as one",
+        "a write that is durable on return is counted as such",
         arguments: [
             "open:a:rows pwritev2-dsync:a:100", "open:a:rows pwritev64v2-sync:a:100", "open-dsync:a:rows write:a:100",
             "open-sync:a:rows pwrite:a:100",
@@ -58,7 +58,7 @@ struct CountTests {
     }
 
     @Test(
-        "syncs, space and maps are counted apart",
+        "syncs, space and maps are counted separately",
         arguments: [
             ("fsync:a fdatasync:a", ["sync_calls": 2]),
             ("sync_file_range:a", ["range_sync_calls": 1]),
@@ -77,7 +77,7 @@ struct CountTests {
     }
 
     @Test(
-        "names that are made and taken away are counted",
+        "created and removed names are counted",
         arguments: [
             ("rename:rows", "renames"), ("renameat:rows", "renames"), ("renameat2:rows", "renames"),
             ("link:rows", "links"), ("linkat:rows", "links"), ("unlink:rows", "unlinks"), ("unlinkat:rows", "unlinks"),
@@ -94,13 +94,13 @@ struct CountTests {
         #expect(program.counts == ["opens": 1, "write_calls": 1, "written_bytes": 1], "\(program.text)")
     }
 
-    @Test("a descriptor that libc opened for itself is known")
+    @Test("a descriptor that libc opened internally is known")
     func unseenOpen() throws {
         let program = try PreloadedProgram.probe("open-unseen:a:rows write:a:5 fsync:a counts", in: TestDirectory())
         #expect(program.counts == ["write_calls": 1, "written_bytes": 5, "sync_calls": 1], "\(program.text)")
     }
 
-    // Numbers that no descriptor has which another test has open and the program inherits: fcntl takes the next one.
+    // High numbers, which no descriptor inherited from another test has; fcntl takes the next free one.
     @Test(
         "a copy of a descriptor is the same file",
         arguments: [
@@ -115,7 +115,7 @@ struct CountTests {
         #expect(program["write_calls"] == 2)
     }
 
-    @Test("a number that a copy is put on is no longer what it was")
+    @Test("a descriptor replaced by dup2 no longer refers to its old file")
     func replacedDescriptor() throws {
         let program = try PreloadedProgram.probe(
             "open:a:rows open:b:x.log write:a:10 number:c:20 dup2:a:20 write:c:10 dup2:b:20 write:c:10 counts",
@@ -125,7 +125,7 @@ struct CountTests {
     }
 
     @Test(
-        "a pipe that is given the number of a closed file is not counted",
+        "a pipe that reuses a closed file's number is not counted",
         arguments: [
             "open:z:/dev/null open:a:rows write:a:10 close:z close:a pipe:a",
             "open:z:/dev/null open-unseen:a:rows write:a:10 close:z close-unseen pipe:a",
@@ -142,7 +142,7 @@ struct CountTests {
         #expect(program["write_calls"] == 1)
     }
 
-    @Test("what is outside the watched directories is not counted")
+    @Test("calls outside the watched directories are not counted")
     func outside() throws {
         let directory = try TestDirectory()
         let other = try TestDirectory()
@@ -150,7 +150,7 @@ struct CountTests {
             "open:a:\(other.path)/rows write:a:10 fsync:a rename:\(other.path)/rows counts", in: directory)
         #expect(program.status == 0)
         #expect(program.counts == [:], "\(program.text)")
-        // A directory whose name only begins like a watched one is another.
+        // A directory that only shares a prefix with a watched one is another.
         let beside = try PreloadedProgram.probe(
             "root:\(directory.path)/a open:a:ab write:a:10 counts", in: directory)
         #expect(beside.counts == [:], "\(beside.text)")
@@ -183,7 +183,7 @@ struct CountTests {
             program.counts == ["opens": 1, "write_calls": 3, "written_bytes": 18, "sync_calls": 1], "\(program.text)")
     }
 
-    @Test("a program that is executed counts for itself, what it inherits included")
+    @Test("an executed program counts for itself, inherited descriptors included")
     func executed() throws {
         let folder = try #require(PreloadedProgram.folder)
         let program = try PreloadedProgram.probe(
@@ -193,13 +193,13 @@ struct CountTests {
         #expect(printed == [5, 10], "\(program.text)")
     }
 
-    @Test("a library that was preloaded before stays in front, and both see the call")
+    @Test("an earlier preloaded library stays first, and both see the call")
     func secondLibrary() throws {
         let directory = try TestDirectory()
         let failing = try PlantedLibrary.failing("fsync", first: 2, count: 1, in: directory)
         let program = try PreloadedProgram.probe(
             "open:a:rows fsync:a fsync:a fsync:a counts", in: directory, before: [failing.path])
-        // The second one was refused before it came to us.
+        // The other library refused the second call before it reached ours.
         #expect(program.lines.filter { $0.name == "fsync" }.map(\.value) == [0, -1, 0], "\(program.text)")
         #expect(program.counts == ["opens": 1, "sync_calls": 2])
     }

@@ -1,10 +1,10 @@
 import Testing
 
-/// A slow disk: which calls are made longer, and that they really are.
+/// A slow disk: the delayed calls, and their real durations.
 @Suite("Preloaded library: delays", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct DelayTests {
     @Test(
-        "what waits for the device takes as much longer as was asked for, and is counted",
+        "calls that wait for the device take the requested delay, and are counted",
         arguments: [
             ("open:a:rows write:a:100", "fsync:a"), ("open:a:rows write:a:100", "fdatasync:a"),
             ("open:a:rows write:a:100", "syncfs:a"), ("open:a:rows ftruncate:a:4096", "msync:a:4096"),
@@ -19,7 +19,7 @@ struct DelayTests {
         #expect(program["delayed_writes"] == nil)
     }
 
-    @Test("a write that waits for nothing has a delay of its own")
+    @Test("a buffered write has its own delay")
     func writes() throws {
         let program = try PreloadedProgram.probe(
             "open:a:rows delays:0,30 elapsed write:a:100 pwrite:a:100 fsync:a elapsed counts", in: TestDirectory())
@@ -27,7 +27,7 @@ struct DelayTests {
         #expect((program["elapsed"] ?? 0) >= 60, "\(program.text)")
     }
 
-    @Test("what is not watched, and what only starts the write-back, is not delayed")
+    @Test("unwatched calls, and calls that only start write-back, are not delayed")
     func undelayed() throws {
         let directory = try TestDirectory()
         let other = try TestDirectory()
@@ -45,7 +45,7 @@ struct DelayTests {
         #expect(program["delayed_syncs"] == 1, "\(program.text)")
     }
 
-    @Test("a delayed sync still covers what was written before it")
+    @Test("a delayed sync still covers earlier writes")
     func witnessed() throws {
         let program = try PreloadedProgram.probe(
             "open:a:x.log delays:5,5 begin write:a:10 fdatasync:a end begin write:a:10 end", in: TestDirectory())

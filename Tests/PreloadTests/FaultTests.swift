@@ -6,11 +6,11 @@ import Testing
     import Darwin
 #endif
 
-/// Calls that are made to fail: that the right one does, and no other.
+/// Injected failures: exactly the chosen call fails.
 @Suite("Preloaded library: faults", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct FaultTests {
     @Test(
-        "the call that was aimed at fails, those before and after it do not, and it is counted",
+        "the chosen call fails, those before and after it do not, and it is counted",
         arguments: [
             ("write#1,EIO", "write:a:100 pwrite:a:100 pwritev:a:100", "pwrite"),
             ("write#0,ENOSPC", "pwritev2:a:100 write:a:100", "pwritev2"),
@@ -24,7 +24,7 @@ struct FaultTests {
             ("change#2,EIO", "write:a:9 pread:a:9 fsync:a fdatasync:a", "fdatasync"),
         ])
     func fails(fault: String, words: String, call: String) throws {
-        // Made before, so that the making of the file is not among the calls.
+        // Created before, so that creating the file is not among the calls.
         let program = try PreloadedProgram.probe(
             "open:a:rows fault:\(fault) \(words) faults:struck", in: TestDirectory())
         let failed = program.lines.filter { $0.value == -1 }.map(\.name)
@@ -32,14 +32,14 @@ struct FaultTests {
         #expect(program["fault"] == 0 && program.status == 0, "\(program.text)")
     }
 
-    @Test("posix_fallocate gives the error back")
+    @Test("posix_fallocate returns the error")
     func allocation() throws {
         let program = try PreloadedProgram.probe(
             "open:a:rows fault:allocate#0,ENOSPC posix_fallocate:a:4096", in: TestDirectory())
         #expect(program["posix_fallocate"] == Int(ENOSPC), "\(program.text)")
     }
 
-    @Test("a failure for good goes on, for its kinds alone")
+    @Test("a permanent failure persists, for its kinds only")
     func lasting() throws {
         let program = try PreloadedProgram.probe(
             "open:a:rows fault:write#1,EIO,for-good write:a:9 write:a:9 fsync:a pwrite:a:9 fault write:a:9 "
@@ -64,7 +64,7 @@ struct FaultTests {
     }
 
     @Test(
-        "calls that take a path fail, and leave everything as it was",
+        "failing calls with a path change nothing",
         arguments: [
             ("rename#0,EIO", "rename:x"), ("rename#0,EIO", "renameat2:x"), ("link#0,EIO", "link:x"),
             ("unlink#0,EIO", "unlink:x"), ("unlink#0,EIO", "unlinkat:x"), ("truncate#0,EIO", "truncate:x"),
@@ -80,7 +80,7 @@ struct FaultTests {
         #expect(access(directory.path + "/x2", F_OK) != 0)
     }
 
-    @Test("what is not watched is not struck and not counted")
+    @Test("unwatched calls do not fail and are not counted")
     func outside() throws {
         let other = try TestDirectory()
         let program = try PreloadedProgram.probe(
@@ -90,14 +90,14 @@ struct FaultTests {
     }
 
     @Test(
-        "a fault that is not understood is refused",
+        "an invalid fault is refused",
         arguments: ["write,EIO", "wrote#0,EIO", "write#x,EIO", "write#1,E", "write+#1,EIO", "write#1,EIO,ever"])
     func refused(fault: String) throws {
         let program = try PreloadedProgram.probe("fault:\(fault) open:a:x write:a:9", in: TestDirectory())
         #expect(program["fault"] == -1 && program["write"] == 9, "\(program.text)")
     }
 
-    @Test("the witness hears of a sync that was made to fail")
+    @Test("the witness observes an injected sync failure")
     func witnessed() throws {
         let program = try PreloadedProgram.probe(
             "open:a:x.log fault:sync#0,EIO begin write:a:9 fsync:a end begin write:a:9 fsync:a end",
@@ -106,14 +106,14 @@ struct FaultTests {
     }
 
     @Test(
-        "a death comes before the call or after it, in the program that was executed, and takes its parent along",
+        "a kill comes before or after the call, in the executed program, and ends its parent too",
         arguments: [("kill-before", 2), ("kill-after", 4)])
     func death(effect: String, bytes: Int) throws {
         let directory = try TestDirectory()
         let state = directory.path + ".state"
         directory.remove(with: state)
         try PreloadedProgram.write(String(repeating: "\0", count: 4_096), to: state)
-        // A group of its own, as the launcher of programs makes one; the shell's next words would tell that it lives.
+        // In its own process group, as programs are launched; the shell's next output would show that it lives.
         let script = "echo a >>x; sh -c 'echo b >>x; echo c >>x; echo d >>x'; echo e >>x"
         let words = [
             "/usr/bin/setsid", "-w", "/usr/bin/env", "LD_PRELOAD=" + (try PreloadedProgram.library()),

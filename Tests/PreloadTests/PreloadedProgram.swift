@@ -6,14 +6,14 @@ import Testing
     import Darwin
 #endif
 
-/// One of the programs that were built beside the tests, run under the preloaded library in a directory of its own.
+/// A program built beside the tests, run under the preloaded library in its own directory.
 struct PreloadedProgram {
     var status: Int32
     /// Of `name number`, in the order in which they were printed.
     var lines: [(name: String, value: Int)] = []
     var text: String
 
-    /// What was printed under a name last.
+    /// The last value printed under a name.
     subscript(_ name: String) -> Int? { lines.last { $0.name == name }?.value }
 
     /// Every answer to a commit.
@@ -33,7 +33,7 @@ struct PreloadedProgram {
         "shared_writable_maps", "unseen_calls", "delayed_syncs", "delayed_writes",
     ]
 
-    /// Where the build has put programs and libraries.
+    /// The directory of built programs and libraries.
     static let folder: String? = {
         var words = CommandLine.arguments
         if let path = realpath("/proc/self/exe", nil) {
@@ -50,8 +50,8 @@ struct PreloadedProgram {
         return nil
     }()
 
-    /// The thread sanitizer has to see calls before anything else does, and a library built with it cannot be loaded
-    /// into programs without it.
+    /// The thread sanitizer has to intercept calls first, and a library built with it cannot be loaded into programs
+    /// without it.
     static let isPossible = dlsym(nil, "__tsan_init") == nil
 
     static func library() throws -> String {
@@ -80,7 +80,7 @@ struct PreloadedProgram {
         defer { unlink(output) }
         var settings = ["LD_PRELOAD=" + libraries.joined(separator: ":"), "ASSAY_IO_LOG_NAMES=" + logs]
         if watches { settings.append("ASSAY_IO_ROOT=" + directory.path) }
-        // A shell changes the directory and the environment of what it starts, and of nothing else.
+        // A shell sets directory and environment only for the program that it starts.
         let script = "cd \"$1\"; shift; exec env \"$@\""
         let words = ["/bin/sh", "-c", script, "sh", directory.path] + settings + command
         let status = try spawn(words, output: output)
@@ -122,13 +122,13 @@ struct PreloadedProgram {
     static func write(_ text: String, to path: String) throws {
         let file = try #require(fopen(path, "w"))
         defer { fclose(file) }
-        // Not by fputs, which takes the first zero for the end.
+        // Not by fputs, which stops at a zero byte.
         let bytes = Array(text.utf8)
         try #require(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     }
 }
 
-/// A library that a test needs and no build makes, from a few lines of C.
+/// A library that a test builds from a few lines of C.
 struct PlantedLibrary {
     let path: String
 
@@ -163,7 +163,7 @@ struct PlantedLibrary {
     }
 }
 
-/// A directory that goes with the object, with the files in it.
+/// A directory that is deleted with the object, together with its files.
 final class TestDirectory {
     let path: String
     private var companions: [String] = []
@@ -178,7 +178,7 @@ final class TestDirectory {
         path = String(cString: real)
     }
 
-    /// Goes with the directory, too.
+    /// Deleted with the directory, too.
     func remove(with companion: String) { companions.append(companion) }
 
     deinit {

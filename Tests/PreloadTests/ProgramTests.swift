@@ -19,7 +19,7 @@ struct ProgramTests {
         database.execute("create table people(name)")
         for index in range(50):
             io.assay_commit_begin(commit)
-            database.execute("insert into people values(?)", ("somebody",))
+            database.execute("insert into people values(?)", ("a person",))
             print("commit", io.assay_commit_end(commit))
         """
 
@@ -35,7 +35,7 @@ struct ProgramTests {
     // OFF writes and syncs nothing, NORMAL syncs a WAL only before a checkpoint. A rollback journal is a log together
     // with the database, which is synced last.
     @Test(
-        "SQLite's commits are synced when it is told to, and not otherwise",
+        "SQLite's commits are synced exactly when configured",
         .enabled(if: python != nil, "python3 with the modules sqlite3 and ctypes is not here"),
         arguments: [
             ("wal", "full", "*-wal", 1), ("wal", "normal", "*-wal", 3), ("wal", "off", "*-wal", 3),

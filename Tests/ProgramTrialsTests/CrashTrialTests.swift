@@ -34,17 +34,17 @@ struct CrashTrialTests {
             run, check: CheckCommand(check), profile: profile, limit: limit, seed: Seed(seed), in: scratch.path)
     }
 
-    @Test("who renames what was not synced loses it, and who syncs file and directory does not")
+    @Test("a rename without a sync loses data, with syncs of file and directory it does not")
     func renamed() throws {
         for (script, check, profile, fails) in [
             (Self.careless, Self.notLost, CrashProfile.strict, true),
             (Self.careless, Self.notTorn, .strict, true),
             (Self.careful, Self.notLost, .strict, false),
             (Self.careful, Self.notTorn, .strict, false),
-            // The name may be there before the contents.
+            // The name may be durable before the contents.
             (Self.careless, Self.notTorn, .ext4Ordered, true),
             (Self.careful, Self.notLost, .ext4Ordered, false),
-            // In order nothing is torn, and what is last is lost all the same.
+            // With ordered writes nothing is torn, but the last writes can still be lost.
             (Self.careless, Self.notTorn, .prefix, false),
             (Self.careless, Self.notLost, .prefix, true),
         ] {
@@ -55,14 +55,14 @@ struct CrashTrialTests {
             #expect(outcome.findings.isEmpty == !fails, "\(script) \(check) \(profile)")
             #expect(outcome.findings.allSatisfy(\.isSteady) && outcome.checked == outcome.coverage.distinct)
             guard let finding = outcome.findings.last else { continue }
-            // The address leads to the same disk, and its words say what is missing.
+            // The address gives the same disk, and its description names what is missing.
             #expect(try trial.look(at: finding.address)?.ending == finding.ending)
             let text = finding.address.steps.flatMap { trial.description(of: $0) }.joined(separator: "\n")
             #expect(text.contains("lost: operation") || text.contains("in part: operation"), "\(text)")
         }
     }
 
-    @Test("an address that the run does not have is refused")
+    @Test("an unknown address of the run is refused")
     func addresses() throws {
         let scratch = try TrialDirectory()
         let trial = try trial(Self.careful, check: Self.notLost, in: scratch)
@@ -73,7 +73,7 @@ struct CrashTrialTests {
         #expect(try trial.look(at: try #require(CrashAddress("crash:op=0,state=0x0"))) == nil)
     }
 
-    @Test("a program that fails, or is cut short, without a loss of power is refused")
+    @Test("a program that fails, or times out, without a loss of power is refused")
     func failing() throws {
         for (script, limit, word) in [
             ("echo a >{}/f; sync {}/f; exit 3", 60.0, "ended with status 3"),
@@ -98,7 +98,7 @@ struct CrashTrialTests {
     }
 
     @Test(
-        "ext4 keeps a file that a rename replaces, and one that is cut and written anew may be empty",
+        "ext4 keeps a file replaced by a rename; a truncated and rewritten one may be empty",
         arguments: [
             ("tr l L <{}/rows >{}/new; mv {}/new {}/rows", CrashProfile.ext4Ordered, whole, false),
             ("tr l L <{}/rows >{}/new; mv {}/new {}/rows", .strict, whole, true),
@@ -121,10 +121,10 @@ struct CrashTrialTests {
         #expect(outcome.findings.isEmpty == !fails && outcome.checked > 1)
     }
 
-    @Test("a check that cannot say anything is refused")
+    @Test("a check that decides nothing is refused")
     func checks() throws {
         for (check, word) in [
-            ("false {}", "on what the program itself left"), ("no-such-check {}", "no such command"),
+            ("false {}", "on the program's own files"), ("no-such-check {}", "no such command"),
             ("true", "has no {}"), ("test -e {}/rows", "before the program did anything"),
         ] {
             let scratch = try TrialDirectory()
@@ -140,7 +140,7 @@ struct CrashTrialTests {
         return (try? program.run().hasSucceeded) == true
     }()
 
-    @Test("SQLite with a WAL keeps its commits with FULL, and not with NORMAL", .enabled(if: hasSQLite, "no sqlite3"))
+    @Test("SQLite with a WAL keeps its commits under FULL, and not under NORMAL", .enabled(if: hasSQLite, "no sqlite3"))
     func sqlite() throws {
         for (mode, fails) in [("normal", true), ("full", false)] {
             let rows = (1...3).map { row in "insert into t values(\(row)); select 'row \(row)';" }

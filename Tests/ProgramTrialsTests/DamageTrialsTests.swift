@@ -34,7 +34,7 @@ struct DamageTrialsTests {
         return DamageReport(try small.run(damages, against: reference).outputs, files: damaged, pageSize: 64)
     }
 
-    @Test("a reader that prints whatever is there is wrong in silence, and the place and the line are told")
+    @Test("a reader that prints any contents is silently wrong, and the place and the line are reported")
     func careless() throws {
         let report = try report("cat {}", in: TrialDirectory())
         #expect(report.trials.count > 20 && report.trials.allSatisfy { $0.outcome == .silentlyWrong })
@@ -54,7 +54,7 @@ struct DamageTrialsTests {
         let read = "[ \"$(cksum < {})\" = \"$(cat $(dirname {})/sum)\" ] || exit 1; cat {}"
         let report = try report(read, in: directory, files: [("rows", Self.rows), ("sum", sum)])
         #expect(report.exitStatus == 0)
-        // The sum file may lose its last line end and be the same.
+        // The checksum file may lose its last line end without a change.
         #expect(
             report.trials.count { $0.outcome == .detected } > 20 && report.trials.allSatisfy { $0.outcome.isHonest })
     }
@@ -65,7 +65,7 @@ struct DamageTrialsTests {
         #expect(report.exitStatus == 3 && report.trials.allSatisfy { $0.outcome == .correct })
     }
 
-    @Test("a copy has the empty directories, permissions, links and names of the original, and damage in every name")
+    @Test("a copy has the original's empty directories, permissions, links and names, and damage in every name")
     func surroundings() throws {
         let directory = try TrialDirectory()
         let store = directory.path + "/store"
@@ -98,7 +98,7 @@ struct DamageTrialsTests {
         #expect(report.place(of: damage).hasPrefix("file caf\\xE9, "))
     }
 
-    @Test("files that are named one by one keep permissions, and what cannot be damaged is refused")
+    @Test("individually named files keep permissions, and files that cannot be damaged are refused")
     func named() throws {
         let directory = try TrialDirectory()
         let path = directory.path + "/run"
@@ -119,7 +119,7 @@ struct DamageTrialsTests {
     }
 
     @Test(
-        "commands whose output says nothing are refused, with the remedy",
+        "commands whose output decides nothing are refused, with the remedy",
         arguments: [
             ("date +%N; cat {}", "--ignore"), ("true {}", "prints nothing"), ("cat {}; false", "undamaged"),
             ("no-such-reader {}", "no-such-reader"),
@@ -157,7 +157,7 @@ struct DamageTrialsTests {
         #expect(outcome(.signalled(SIGKILL), "one\n", isTimeOut: true) == .hung)
     }
 
-    @Test("the path of a copy is not compared, and lines that were left out are not")
+    @Test("the path of a copy and excluded lines are not compared")
     func normalized() {
         let one = PrintedLines(Array("/x/1/rows\n//x/1\nat 17\n".utf8), directory: "/x/1", ignoring: ["at *"])
         let two = PrintedLines(Array("/x/22/rows\n//x/22\nat 18\n".utf8), directory: "/x/22", ignoring: ["at *"])
@@ -172,7 +172,7 @@ struct DamageTrialsTests {
         let path = directory.path + "/people.db"
         let made = try CheckCommand(
             "sqlite3 {} \"create table t(a); with recursive n(i) as (values(1) union all select i + 1 from n "
-                + "where i < 300) insert into t select 'somebody with the number ' || i from n\""
+                + "where i < 300) insert into t select 'person with the number ' || i from n\""
         ).run(path)
         #expect(made.hasSucceeded, "\(made.errorText)")
         let subject = try DamageSubject(at: [path])
@@ -182,7 +182,7 @@ struct DamageTrialsTests {
         var random = RandomStream(Seed(1))
         let damages = subject.files.damages(.flip, count: 40, pageSize: 4_096, older: nil, random: &random)
         let tried = try trials.run(damages, against: reference).outputs
-        // Not a share, which is SQLite's: that both are seen.
+        // Only that both outcomes occur; their share is SQLite's affair.
         #expect(tried.contains { $0.outcome == .silentlyWrong } && tried.contains { $0.outcome == .detected })
         #expect(!tried.contains { $0.outcome == .crashed || $0.outcome == .hung })
         let wrong = try #require(tried.first { $0.outcome == .silentlyWrong })

@@ -11,11 +11,11 @@ import Testing
     import Darwin
 #endif
 
-/// Calls that no recorder in the program sees: each is told of before there is a verdict.
+/// Calls that the recorder in the program misses: each is reported before a verdict.
 @Suite("Past calls", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct PastCallsTests {
-    /// Does what its first word says to a file; its second names a file elsewhere. It prints `none` where the system
-    /// has no such call.
+    /// Applies the operation of its first word to a file; its second word names a file elsewhere. Prints `none` if the
+    /// system lacks the call.
     private static let source = """
         #include <aio.h>
         #include <errno.h>
@@ -28,7 +28,7 @@ struct PastCallsTests {
         #include <sys/mman.h>
         #include <sys/syscall.h>
         #include <unistd.h>
-        // By an instruction of the program's own.
+        // By a direct system call of the program.
         static long call(long number, long a, long b, long c, long d, long e) {
         #if defined(__x86_64__)
             register long r10 __asm__("r10") = d;
@@ -96,7 +96,7 @@ struct PastCallsTests {
         }
         """
 
-    @Test("each call by an instruction of the program's own is told of, and what changes nothing is not")
+    @Test("each direct system call is reported, unless it changes nothing")
     func calls() throws {
         let place = try TrialDirectory()
         let program = try RecordedProgram.compile(Self.source, in: place)
@@ -114,7 +114,7 @@ struct PastCallsTests {
         }
     }
 
-    @Test("each program that is executed without the recorder is told of, however it comes to be so")
+    @Test("each program executed without the recorder is reported, whatever the reason")
     func programs() throws {
         let place = try TrialDirectory()
         let helper = try RecordedProgram.compile(Self.source, in: place, ["-static"])
@@ -132,17 +132,17 @@ struct PastCallsTests {
         }
         let first = try RecordedProgram([helper, "seen", place.path + "/outside"]).run
         #expect(first.past.first?.contains("the program did not load the recorder") == true, "\(first.unseen)")
-        // Programs that are not there, and scripts without a first line for the kernel, are none.
+        // Missing programs, and scripts without an interpreter line, do not count.
         let none = try RecordedProgram.shell(
             "./no-such-program 2>/dev/null; printf 'true\\n' >s; chmod 755 s; ./s; /bin/sh -c 'exec cat s' >t; "
                 + "env true")
         #expect(none.run.unseen == [] && none.run.end.hasSucceeded, "\(none.run.unseen)")
     }
 
-    @Test("a program with rights of its own is told of", .enabled(if: getuid() == 0, "only root can make one"))
+    @Test("a setuid program is reported", .enabled(if: getuid() == 0, "only root can make one"))
     func rights() throws {
         let place = try TrialDirectory()
-        // Where the file system honours no such rights it is told of all the same.
+        // It is reported even if the file system ignores setuid.
         let program = try RecordedProgram.compile("int main(void) { return 0; }", in: place)
         try #require(chown(program, 65_534, 65_534) == 0)
         try FileTree.setMode(0o4755, of: BytePath(program))
@@ -150,7 +150,7 @@ struct PastCallsTests {
         #expect(run.past.contains { $0.contains("set-user-ID") }, "\(run.unseen)")
     }
 
-    @Test("eio, full and kill say what of the program no fault reaches, and that not all was tried")
+    @Test("eio, full and kill report the calls that no fault reaches, and that the trials are incomplete")
     func faults() throws {
         let place = try TrialDirectory()
         let program = try RecordedProgram.compile(Self.source, in: place)
@@ -175,7 +175,7 @@ struct PastCallsTests {
         }
     }
 
-    @Test("where the kernel tells of no calls there is a reason, and no verdict")
+    @Test("if the kernel reports no calls there is a reason, and no verdict")
     func refused() throws {
         let directory = try TrialDirectory()
         let watch = try CallWatch(directory.path, without: try VolatileNames(adding: []))
@@ -184,14 +184,14 @@ struct PastCallsTests {
         try watch.start()
         let reasons = watch.finish().reasons
         #expect(reasons.count == 1 && reasons[0].contains("seccomp: \(String(cString: strerror(EBUSY)))"), "\(reasons)")
-        // A library of another version asks for nothing.
+        // A recorder of another version requests no watching.
         let silent = try CallWatch(directory.path, without: try VolatileNames(adding: []))
         try silent.start()
         #expect(
             silent.finish().reasons == ["the recorder asked for no watch over the calls that it does not see"])
     }
 
-    @Test("a program that loaded the recorder as often as it was executed was seen")
+    @Test("a program that loaded the recorder in every execution was seen")
     func counts() {
         var calls = PastCalls()
         for name in ["a", "b"] { calls.note(PastCalls.Program(name: name), by: 7) }

@@ -12,10 +12,10 @@ import Testing
     import Darwin
 #endif
 
-/// Programs that bear a failed call, and programs with a mistake.
+/// Programs that handle a failed call, and programs with a mistake.
 @Suite("Faults of any program", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct ProgramFaultTests {
-    /// Writes beside, syncs, renames, and says so at the end.
+    /// Writes a new file, syncs and renames it, and reports success at the end.
     private static let careful =
         "set -e; echo one >{}/rows.new; sync {}/rows.new; mv {}/rows.new {}/rows; sync {}; echo done"
     private static let check = "! grep -q done \"$ASSAY_ACKNOWLEDGED\" || grep -qx one {}/rows"
@@ -51,13 +51,13 @@ struct ProgramFaultTests {
         }
     }
 
-    @Test("who tells of each failure and keeps what it had is not blamed")
+    @Test("a program that reports each failure and keeps its data is not blamed")
     func told() throws {
         let directory = try TrialDirectory()
         let careful = try trials(Self.careful, in: directory)
         let errors = try report(careful) { $0.inputOutputErrors(CallKind.failing, $1) }
         #expect(errors.exitStatus == 0, "\(errors.lines { "\($0)" })")
-        // A write once, for good and half of it, a sync, the rename, the making of the file and more.
+        // A write once, permanently and short, a sync, the rename, the creation of the file and more.
         #expect(errors.trials.count { $0.outcome == .told } >= 8 && !errors.baseline.isCheckBlind)
         #expect(errors.baseline.state.count(.rename) == 1 && errors.baseline.state.count(.write) == 1)
         let full = try report(careful) { $0.fullDisks(.noSpace, $1) }
@@ -67,7 +67,7 @@ struct ProgramFaultTests {
         #expect(killed.trials.count { $0.outcome == .survived } == killed.trials.count && killed.trials.count >= 10)
     }
 
-    @Test("a failed write that nobody looks at is found")
+    @Test("a failed write that the program ignores is found")
     func ignored() throws {
         let directory = try TrialDirectory()
         let script = "echo one >{}/rows; echo done"
@@ -82,12 +82,12 @@ struct ProgramFaultTests {
     }
 
     @Test(
-        "what a program writes through streams of the C library fails, too",
+        "writes through C library streams fail, too",
         .enabled(if: access("/bin/bash", X_OK) == 0))
     func streams() throws {
         let directory = try TrialDirectory()
         let library = try #require(PreloadFolder.library)
-        // Its own commands write by stdio.
+        // Its built-in commands write by stdio.
         var trials = ProgramFaultTrials(
             ["/bin/bash", "-c", "echo one >{}/rows; echo done"], check: CheckCommand(Self.check), library: library,
             directory: directory.path)
@@ -97,17 +97,17 @@ struct ProgramFaultTests {
         #expect(errors.exitStatus == 2 && errors.trials.contains { $0.outcome == .broken })
     }
 
-    @Test("who says that it is done before it is, is found by a kill")
+    @Test("a program that reports success too early is found by a kill")
     func early() throws {
         let directory = try TrialDirectory()
         let killed = try report(try trials("echo done; echo one >{}/rows", in: directory)) { $0.kills(moments: 0, $1) }
         #expect(killed.exitStatus == 2)
         #expect(killed.trials.contains { $0.outcome == .broken && $0.fault.description == "kill:change#0,before" })
-        // Behind the last call all is there.
+        // After the last call everything is there.
         #expect(killed.trials.last?.outcome == .survived)
     }
 
-    @Test("a crash and a hang of its own are violations, and going on in silence is one where it is asked for")
+    @Test("a crash and a hang are violations, and so is silent continuation if requested")
     func ends() throws {
         let directory = try TrialDirectory()
         let fault = CallFault.fails(kinds: "write", number: 0, effect: .inputOutputError, isLasting: true)
@@ -124,7 +124,7 @@ struct ProgramFaultTests {
         #expect(!ProgramFaultOutcome.untold.isViolation(mustTell: false))
     }
 
-    @Test("half of a write that the program completes is no violation, and one that it forgets is")
+    @Test("a short write that the program completes is no violation, one that it ignores is")
     func completed() throws {
         let directory = try TrialDirectory()
         let fault = CallFault.fails(kinds: "write", number: 0, effect: .short, isLasting: false)
@@ -146,7 +146,7 @@ struct ProgramFaultTests {
         #expect(report.lines { "\($0)" }.last == "1 of 1 trial: a failed call that was not told")
     }
 
-    @Test("where a run was is not in what is told of it, and nothing in it steers a terminal")
+    @Test("a run's directory is not in its report, and no control character either")
     func details() throws {
         let directory = try TrialDirectory()
         let check = "test $(wc -l <{}/rows) = 2 || { printf 'no rows in %s\\033[2J\\n' {}/rows >&2; exit 1; }"
@@ -158,7 +158,7 @@ struct ProgramFaultTests {
         #expect(!details.contains { $0.contains(directory.path) }, "\(details)")
     }
 
-    @Test("a fault that never struck decides nothing")
+    @Test("a fault that never occurred decides nothing")
     func unstruck() throws {
         let directory = try TrialDirectory()
         // Only the first run writes.
@@ -173,7 +173,7 @@ struct ProgramFaultTests {
     }
 
     @Test(
-        "what can say nothing is refused, with the reason",
+        "a check that decides nothing is refused, with the reason",
         arguments: [
             ("echo one >{}/rows; exit 3", "true {}", "without any fault"), ("echo {}", "true {}", "no call"),
             ("echo one >{}/rows", "false {}", "the check fails"), ("echo one >{}/rows", "no-such-check {}", "no-such"),
@@ -189,7 +189,7 @@ struct ProgramFaultTests {
         }
     }
 
-    @Test("the first and the last of the calls are among those that the seed chooses")
+    @Test("the first and the last call are among the chosen ones")
     func choice() throws {
         let directory = try TrialDirectory()
         let state = directory.path + "/state"
@@ -211,7 +211,7 @@ struct ProgramFaultTests {
     }
 }
 
-/// Where the build has put the library beside the tests.
+/// The directory of the built library.
 enum PreloadFolder {
     static let library: String? = {
         let words = CommandLine.arguments + [FileTree.absolute("/proc/self/exe") ?? ""]
@@ -223,7 +223,7 @@ enum PreloadFolder {
         return nil
     }()
 
-    /// A program that makes the calls that its words name, each once, and asks what comes of none of them.
+    /// A program that makes the named calls once each, and ignores their results.
     static func probe() throws -> String {
         let library = try #require(library)
         let path = library.dropLast(Preload.libraryName.utf8.count) + "PreloadProbe"
@@ -231,7 +231,7 @@ enum PreloadFolder {
         return String(path)
     }
 
-    /// Whether a program can be recorded: there is the library, and the kernel tells of calls that go past it.
+    /// Whether programs can be recorded: the library exists, and the kernel reports calls that bypass it.
     static let records: Bool = {
         guard let run = try? RecordedProgram(["/bin/sh", "-c", "echo x >x"]).run else { return false }
         return !run.unseen.contains { $0.contains("seccomp") }

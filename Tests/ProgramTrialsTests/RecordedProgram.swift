@@ -4,18 +4,18 @@ import Testing
 
 @testable import ProgramTrials
 
-/// A program that ran under the recorder in a directory of its own.
+/// A program that ran under the recorder in its own directory.
 struct RecordedProgram {
     let run: TracedRun
     let after: DirectorySnapshot
-    /// Goes with the value.
+    /// Deleted with the value.
     let scratch: TrialDirectory
     /// Where the program ran.
     var root: String { scratch.path + "/data" }
 
     /// - Parameters:
-    ///   - parent: where its directory is made; nil: where the system keeps what is temporary.
-    ///   - prepare: is told the directory before the program begins.
+    ///   - parent: the parent of its directory; nil for the system's temporary directory.
+    ///   - prepare: called with the directory before the program begins.
     init(
         _ words: [String], in parent: String? = nil, volatile: [String] = [],
         prepare: (String) throws -> Void = { _ in }

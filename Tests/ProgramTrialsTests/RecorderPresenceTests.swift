@@ -5,8 +5,8 @@ import Testing
 
 @testable import ProgramTrials
 
-/// What a program sees of the recorder: nothing. Each word makes a program try one thing, and end with another status
-/// than 0 where it is not as it is without a recorder.
+/// A program must not notice the recorder. Each word makes a program try one operation, and end with a status other
+/// than 0 if the result differs from that without a recorder.
 @Suite("Recorder: presence", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct RecorderPresenceTests {
     private static let beginning = """
@@ -35,7 +35,7 @@ struct RecorderPresenceTests {
         """
 
     private static let locks = """
-        // Whether this process has the lock, as another one hears it.
+        // Whether this process has the lock, as another process sees it.
         static int is_held(const char *name) {
             pid_t child = fork();
             if (child == 0) {
@@ -113,7 +113,7 @@ struct RecorderPresenceTests {
             NEED(ftruncate(fd, 8 * PAGE) == 0);
             char *map = mmap(NULL, 2 * PAGE, protection, MAP_SHARED, fd, 0);
             if (protection & PROT_WRITE) map[PAGE + 1] = 'a';
-            // In its place and elsewhere.
+            // At its address and at another one.
             map = mremap(map, 2 * PAGE, 4 * PAGE, MREMAP_MAYMOVE);
             NEED(map != MAP_FAILED);
             if (protection & PROT_WRITE) map[3 * PAGE + 1] = 'b';
@@ -136,7 +136,7 @@ struct RecorderPresenceTests {
         }
         """
 
-    @Test("locks, descriptors, small stacks and maps that move are as without it, and all is recorded")
+    @Test("locks, descriptors, small stacks and moved maps work as without it, and everything is recorded")
     func unchanged() throws {
         let place = try TrialDirectory()
         let program = try RecordedProgram.compile(Self.beginning + Self.locks + Self.stacks, in: place)
@@ -162,7 +162,7 @@ struct RecorderPresenceTests {
         #expect(recorded.after.nodes.values.contains { $0.kind == .fifo })
     }
 
-    @Test("permissions, links and FIFOs are on the disks that are built, as the program had made them by then")
+    @Test("the built disks have permissions, links and FIFOs as the program had made them by then")
     func built() throws {
         let recorded = try RecordedProgram.shell(
             "printf '#!/bin/sh\\n' >run; chmod 750 run; umask 077; mkdir d; echo x >d/key; ln -s ../run d/link; "
@@ -180,7 +180,7 @@ struct RecorderPresenceTests {
         let (one, other) = (try listing(recorded.root), try listing(place))
         #expect(one == other && one.contains("./run 750") && one.contains("./old 444") && one.contains("./d 500"))
         #expect(one.contains("./d/key 600") && one.contains("./l 777 -> two") && one.contains("./d/link 777 -> ../run"))
-        // Before the second link was put in its place the first one was there.
+        // Before the second link replaced it the first one existed.
         let states = (0...count).map { operation in
             DiskModel(recorded.run.base, after: operation, of: recorded.run.operations).current
         }
@@ -200,7 +200,7 @@ struct RecorderPresenceTests {
         return Set(try program.run().outputText.split(separator: "\n").map(String.init))
     }
 
-    @Test("a change of permissions that was not recorded is missed")
+    @Test("an unrecorded change of permissions is detected")
     func modes() throws {
         let recorded = try RecordedProgram.shell("echo x >x; mkdir d; chmod 700 d; chmod 600 x")
         #expect(recorded.run.unseen == [])
@@ -223,7 +223,7 @@ struct RecorderPresenceTests {
         Array("a\nb".utf8), Array("\u{301}x".utf8),
     ].map(BytePath.init(_:))
 
-    @Test("names are bytes, those of the directory itself, too")
+    @Test("names are bytes, the directory's own, too")
     func names() throws {
         let parent = try TrialDirectory()
         let beyond = parent.path + "/tmp\u{E9}e\u{301}"
@@ -251,7 +251,7 @@ struct RecorderPresenceTests {
         #expect(try FileTree.names(in: BytePath(place)).count == Self.names.count)
     }
 
-    @Test("links that are named volatile are left out, and all others are kept")
+    @Test("links with volatile names are left out, and all others are kept")
     func volatileLinks() throws {
         let script = "ln -s x check-1; mv check-1 check; ln -s y kept"
         let recorded = try RecordedProgram.shell(script, volatile: ["check*"]) {

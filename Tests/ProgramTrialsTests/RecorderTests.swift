@@ -86,7 +86,7 @@ struct RecorderTests {
         #expect(leftOut.count == 6)
     }
 
-    @Test("a trace that is torn, has a gap, is of another version or of nobody is none")
+    @Test("a trace that is torn, has a gap, has another version or no process is refused")
     func damaged() throws {
         let kept = try record(["/bin/sh", "-c", "echo a >b"])
         #expect(kept.run.unseen == [])

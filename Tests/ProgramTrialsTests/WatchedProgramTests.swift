@@ -19,7 +19,7 @@ struct WatchedProgramTests {
         return program
     }
 
-    @Test("status, signal and what was printed are told, on a terminal and by a pipe")
+    @Test("status, signal and output are captured, on a terminal and by a pipe")
     func ends() throws {
         for output in [WatchedProgram.Output.terminal, .pipe] {
             let end = try shell("printf 'a\\nb\\n'; echo wrong >&2; exit 3", output).run()
@@ -32,7 +32,7 @@ struct WatchedProgramTests {
         #expect(throws: HarnessError.self) { try WatchedProgram(["/nowhere/at-all"]).run() }
     }
 
-    @Test("it starts in its directory, with its variables, and with none of those that steer this process")
+    @Test("it starts in its directory, with its variables, and without this process's settings")
     func surroundings() throws {
         let directory = try TrialDirectory()
         var program = shell("pwd; echo \"$ASSAY_ONE/$HOME\"; cat")
@@ -41,7 +41,7 @@ struct WatchedProgramTests {
         #expect(try program.run().outputText == directory.path + "\n1/here\n")
     }
 
-    @Test("what prints without end is cut, and ended by the time limit with all that it started")
+    @Test("endless output is truncated, and the time limit ends the program and its children")
     func limits() throws {
         let directory = try TrialDirectory()
         var program = shell("(while :; do echo x; done) & echo $! > \(directory.path)/child; wait")
@@ -49,7 +49,7 @@ struct WatchedProgramTests {
         program.outputLimit = 100
         let end = try program.run()
         #expect(end.isTimeOut && end.output.count == 100 && end.isOutputCut)
-        // Nothing is written any more by what it left behind.
+        // Its remaining processes write nothing any more.
         let other = try shell("(sleep 0.05; sleep 100; touch \(directory.path)/late) & echo $!").run()
         #expect(other.hasSucceeded)
         for text in [try FileTree.readText(directory.path + "/child"), other.outputText] {
@@ -71,7 +71,7 @@ struct WatchedProgramTests {
         }
     }
 
-    @Test("a program that waits until its daemon is gone does not wait for ever")
+    @Test("a program that waits for its daemon's end does not wait for ever")
     func deadDaemon() throws {
         let directory = try TrialDirectory()
         let script =
@@ -81,7 +81,7 @@ struct WatchedProgramTests {
         #expect(end.hasSucceeded && end.outputText == "gone\n", "\(end.summary)")
     }
 
-    @Test("what a program printed steers no terminal, and stays readable")
+    @Test("control characters in a program's output are escaped readably")
     func escaped() {
         #expect(PrintedText.escaped("a plain line: \u{E9}, \u{1F600}") == "a plain line: \u{E9}, \u{1F600}")
         let steering = PrintedText.escaped("\u{1B}]0;owned\u{7}\u{1B}[2Jbad\r\n\t")
@@ -94,7 +94,7 @@ struct WatchedProgramTests {
         #expect(CheckCommand.lastLine(end, hiding: ["/x/lane1/data"]) == "no {}/rows \\x1B[31m")
     }
 
-    @Test("a check gets the path as one word, and one that cannot be run is no check")
+    @Test("a check gets the path as one word, and one that cannot be run is refused")
     func checks() throws {
         let directory = try TrialDirectory()
         let path = directory.path + "/it's a file"

@@ -32,7 +32,7 @@ struct AnswerPageTests {
         return result
     }
 
-    @Test("of engines that were measured in rounds the question is how fast, and bytes stand apart from speed")
+    @Test("with engines measured in rounds the question is speed, and bytes are separate")
     func speed() throws {
         var made = RunWithRounds()
         let centres = { (own: Double) in
@@ -50,7 +50,7 @@ struct AnswerPageTests {
         #expect(words.contains("Worst walk, rows/s: 2.6 times as slow as "))
         #expect(words.contains("bytes and other costs: ahead of the best peer in 0 of 1 figure, behind in 1"))
         #expect(words.contains("16 times as much as "))
-        // Where speed is drawn there are no bytes, and no number below one in either.
+        // The drawing of speed has no bytes, and neither has a number below one.
         let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<\/figure>/)).output
         #expect(forest.contains("walk") && !forest.contains("written bytes"))
         #expect(forest.contains("2.6\u{D7} as slow") && !Self.text(forest).contains("0.38"))
@@ -82,7 +82,7 @@ struct AnswerPageTests {
         #expect(Reporting.html(HTMLTests.run(results)).contains("class=\"headline \(tone)\""))
     }
 
-    @Test("promises that were kept are said with the number of trials that ran")
+    @Test("kept promises are reported with the number of trials")
     func kept() {
         let html = Reporting.html(
             HTMLTests.run([
@@ -109,7 +109,7 @@ struct AnswerPageTests {
             Self.text(questions).contains("not answered: 4 of 4 cases, the budget of 10\u{A0}min was used up"))
         #expect(!questions.contains("Are deleted objects safe?") && !html.contains("id=\"deleted\""))
         #expect(!html.contains("href=\"#deleted\"") && html.contains("href=\"#migrations\""))
-        // Causes of one kind are one folded line.
+        // Causes of one kind share one folded line.
         let findings = Self.first(html).matches(of: /<ul class="findings">.*?<\/summary>/)
         #expect(findings.count == 1)
         let line = findings.first.map { Self.text($0.output) } ?? ""
@@ -170,7 +170,7 @@ struct AnswerPageTests {
         #expect(ShownOutcome.allCases.allSatisfy { !$0.rawValue.contains(" ") && !$0.explanation.isEmpty })
     }
 
-    @Test("what the machine had beside the run stands with the figures, and not above the verdict")
+    @Test("other load on the machine is noted with the figures, not above the verdict")
     func busy() throws {
         var run = RunWithRounds.small
         run.header.warnings = ["busy machine: load 1.4 on 2 cores", "DEBUG BUILD: no figure counts"]
@@ -181,7 +181,7 @@ struct AnswerPageTests {
     }
 
     @Test(
-        "a ratio is said with a number above one and the adjective of its figure",
+        "a ratio is worded with a number above one and the adjective of its figure",
         arguments: [
             (0.385, Metric.commitsPerSecond, "2.6 times as slow as LMDB"),
             (26, Metric.operationNanoseconds, "26 times as fast as LMDB"),

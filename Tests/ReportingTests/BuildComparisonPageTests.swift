@@ -53,7 +53,7 @@ struct BuildComparisonPageTests {
             ?? ""
     }
 
-    @Test("the headline says the gravest, green only where every case was decided")
+    @Test("the headline names the gravest finding, green only if every case was decided")
     func verdicts() throws {
         let slow = try Self.compared("commit", factor: 0.8)
         let same = try Self.compared("point-read", factor: 1)
@@ -86,7 +86,7 @@ struct BuildComparisonPageTests {
         #expect(html.contains("Rows: &quot;faster&quot; &amp; &lt;better&gt;"))
         #expect(html.contains("again: commits/s"))
         #expect(html.matches(of: /<td>A2<\/td>/).count == 2 && html.matches(of: /<td>B<\/td>/).count == 2)
-        // Processor time differs as well, and decides nothing.
+        // Processor time differs as well, but decides nothing.
         #expect(html.contains("Not judged") && html.contains("on A and"))
         #expect(
             html.matches(of: /<svg class="fluid wide"/).count == 1 && html.matches(of: /class="wh w-behind"/).count > 1)
@@ -94,7 +94,7 @@ struct BuildComparisonPageTests {
         #expect(none.contains("No other figure was flagged"))
     }
 
-    @Test("the shaded band is as wide as the threshold, be it smaller than any dead band")
+    @Test("the shaded band is as wide as the threshold, even below any dead band")
     func band() throws {
         func width(_ threshold: Double) throws -> Double {
             let html = Reporting.html(
@@ -105,7 +105,7 @@ struct BuildComparisonPageTests {
         #expect(try width(0.01) < width(0.03) && width(0.03) < width(0.1))
     }
 
-    @Test("it needs nothing from elsewhere, closes what it opens, and its links lead somewhere")
+    @Test("it is self-contained, its elements are closed, and its links resolve")
     func sound() throws {
         let html = Reporting.html(
             Self.comparison([try Self.compared("commit", factor: 0.8), try Self.compared("open", factor: 1)]))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("CSV report")
 struct CSVTests {
-    /// RFC 4180 read back: written apart from the writer.
+    /// A reader of RFC 4180, independent of the writer.
     static func parse(_ text: String) -> [[String]] {
         var rows: [[String]] = []
         var row: [String] = []
@@ -38,7 +38,7 @@ struct CSVTests {
         return rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
     }
 
-    @Test("the columns are those that other tools were told")
+    @Test("the columns are the documented ones")
     func columns() {
         let header =
             "schema_version,run_id,case_id,shard_index,shard_total,commit,branch,time,host,os,cpu,engine,"
@@ -51,7 +51,7 @@ struct CSVTests {
         #expect(rows.allSatisfy { $0.count == 36 })
     }
 
-    @Test("commas, quotes and line ends inside a field come back as they were")
+    @Test("commas, quotes and line ends inside a field round-trip")
     func quoting() {
         let text = "a,b \"c\"\r\nd\ne"
         #expect(CSVReport.quoted(text) == "\"a,b \"\"c\"\"\r\nd\ne\"")
@@ -82,7 +82,7 @@ struct CSVTests {
         for (column, value) in wanted { #expect(record[column] == value) }
     }
 
-    @Test("trials are counted by outcome, and kept ones stand with their address")
+    @Test("trials are counted by outcome, and kept ones have rows with their address")
     func trials() {
         let (result, _) = PlausibleRun.sweep(
             PlausibleRun.test("bit-flip", .corruption, "sqlite"), .unpromised,
@@ -94,7 +94,7 @@ struct CSVTests {
         #expect(records.filter { $0["fault"] == "bit" }.map { $0["trial"] ?? "" } == result.trials.map(\.address.text))
     }
 
-    @Test("each point of a series says where it stands")
+    @Test("each point of a series has its position")
     func series() {
         let result = PlausibleRun.passed(PlausibleRun.test("pinned-reader", .growth, "strata"))
         var run = HTMLTests.run([result])
@@ -119,13 +119,13 @@ struct CSVTests {
         #expect(missing.first?["value"] == "")
     }
 
-    /// What tells two rows apart, without their values.
+    /// The key of a row, without its values.
     private static func key(_ record: [String: String]) -> String {
         ["case_id", "round", "side", "metric", "statistic", "label", "params", "trial", "outcome"]
             .map { record[$0] ?? "" }.joined(separator: "\u{1F}")
     }
 
-    @Test("no two rows are alike in what names them")
+    @Test("no two rows have the same key")
     func uniqueness() {
         var doubled = RunWithRounds.small
         // A scenario that adds a figure twice, keeps two trials of one address, and has its own duration.
@@ -142,7 +142,7 @@ struct CSVTests {
         }
     }
 
-    @Test("a name of ours in params gives way to a parameter of the case")
+    @Test("an added name in params is renamed if a parameter of the case has it")
     func names() {
         let test = PlausibleRun.test(
             "s", .growth, "strata",
@@ -153,7 +153,7 @@ struct CSVTests {
         #expect(CSVParameters(PlausibleRun.test("s", .growth, "strata", dataset: "", size: 0)).text == "")
     }
 
-    @Test("each round has its rows, and all together one with the median and its interval")
+    @Test("each round has its rows, and all rounds one with the median and its interval")
     func rounds() throws {
         let run = RunWithRounds.small
         let records = Self.records(run).filter { $0["scenario"] == "commit" && $0["metric"] == "commits_per_second" }

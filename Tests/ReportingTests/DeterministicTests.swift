@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Deterministic report")
 struct DeterministicTests {
-    /// The same run as another machine has it: everything measured differs, and cases ended in another order.
+    /// The same run on another machine: all measurements differ, and cases ended in another order.
     static func elsewhere(_ run: Run) -> Run {
         var other = run
         other.header.id = "another"
@@ -41,7 +41,7 @@ struct DeterministicTests {
         return other
     }
 
-    @Test("has equal bytes whatever was measured and in whatever order cases ended")
+    @Test("equal bytes for any measurements and any order of the cases")
     func independent() {
         let run = PlausibleRun.run
         let text = Reporting.deterministic(run)
@@ -49,7 +49,7 @@ struct DeterministicTests {
         #expect(!text.contains("bench-1") && !text.contains("commits_per_second"))
     }
 
-    @Test("differs when something deterministic does")
+    @Test("differs if deterministic content differs")
     func sensitive() throws {
         let run = PlausibleRun.run
         let text = Reporting.deterministic(run)
@@ -88,7 +88,7 @@ struct DeterministicTests {
         }
     }
 
-    @Test("leaves out the counts of a case that its budget cut, and of threads that ran freely")
+    @Test("leaves out the counts of a cut case, and of free-running threads")
     func cutAndFree() {
         let (result, details) = PlausibleRun.sweep(
             PlausibleRun.test("bit-flip", .corruption, "sqlite"), .unpromised, [(.correct, 70), (.silentlyWrong, 30)])
@@ -112,7 +112,7 @@ struct DeterministicTests {
         #expect(Reporting.deterministic(cut) != Reporting.deterministic(shorter))
     }
 
-    @Test("a line end in a message does not begin a line")
+    @Test("a line end in a message starts no new line")
     func lineEnds() {
         var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "sqlite"))
         result.trials = [

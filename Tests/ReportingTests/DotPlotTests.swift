@@ -21,7 +21,7 @@ struct DotPlotTests {
         svg.matches(of: pattern).compactMap { Double($0.output.1) }
     }
 
-    @Test("equal factors are equal distances: twice lies as far from one as half")
+    @Test("equal factors are equal distances: two is as far from one as a half")
     func axis() throws {
         let svg = Self.draw([Self.line(2, nil, nil), Self.line(1, nil, nil), Self.line(0.5, nil, nil)])
         let places = Self.shares(svg, /<svg x="([0-9.]+)%"/)
@@ -31,7 +31,7 @@ struct DotPlotTests {
         #expect(abs(one - places[1]) < 0.02)
     }
 
-    @Test("dot, whisker and band stay inside, however far the values lie apart")
+    @Test("dot, whisker and band stay inside, however far apart the values are")
     func inside() {
         for line in [Self.line(0.00004, 0.00001, 0.0001), Self.line(1_776, 900, 9_000), Self.line(1, 0.999, 1.001)] {
             let svg = Self.draw([line, Self.line(1.5, 1.2, 1.9)])
@@ -42,11 +42,11 @@ struct DotPlotTests {
         }
     }
 
-    @Test("says in words what it draws, and draws what is open apart")
+    @Test("describes the drawing in words, and marks open ratios")
     func words() {
         let html = HTMLTests.section("peers", of: Reporting.html(RunWithRounds.small))
         let drawings = html.matches(of: /<svg class="fluid wide".*?<\/desc>/).map { String($0.output) }
-        #expect(drawings.count == 2, "one for each engine of ours")
+        #expect(drawings.count == 2, "one for each Strata engine")
         for name in ["commit, commits/s", "point-read, one property", "bulk-insert, rows/s", "update-batch, updates/s"]
         {
             #expect(drawings.allSatisfy { $0.contains(name) })
@@ -56,7 +56,7 @@ struct DotPlotTests {
         #expect(html.contains("every ratio as a table"))
     }
 
-    @Test("a run whose figures were measured once has no such drawing, and says that it claims nothing")
+    @Test("a run with single measurements has no such drawing, and states that it claims nothing")
     func none() {
         let html = Reporting.html(PlausibleRun.run)
         #expect(!html.contains("<svg class=\"fluid") && html.contains("measured once, so that nothing is claimed"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reporting
 
-/// Every format on a run so small that the whole text stands here.
+/// Every format for a run small enough to give the whole text here.
 @Suite("Exports")
 struct ExportTests {
     private static func histogram(_ values: [UInt64]) -> Histogram {
@@ -161,7 +161,7 @@ struct ExportTests {
         #expect(document["displayTimeUnit"] == .string("ms"))
     }
 
-    @Test("HdrHistogram's log: a line per distribution of the cases that count, in its own encoding")
+    @Test("HdrHistogram's log: a line per distribution of the exported cases, in its own encoding")
     func hdr() throws {
         let lines = Reporting.export(Self.run, as: .hdr).split(separator: "\n")
         #expect(lines.first == "#[Histogram log format version 1.3]")
@@ -180,7 +180,7 @@ struct ExportTests {
         #expect(["", "f", "fo", "foo"].map { Base64.text(Array($0.utf8)) } == ["", "Zg==", "Zm8=", "Zm9v"])
     }
 
-    @Test("of a plan that measures nothing counts alone are written, and no distribution")
+    @Test("a plan without measurements exports only counts, and no distribution")
     func measuresNothing() {
         var run = Self.run
         run.header.measures = false

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Table of faults")
 struct FaultTableTests {
-    /// Flips of two shapes, kills in two durability classes, and a case that tried nothing.
+    /// Flips of two shapes, kills in two durability classes, and a case without trials.
     private static let run: Run = {
         var results: [CaseResult] = []
         func add(
@@ -58,7 +58,7 @@ struct FaultTableTests {
             })
     }
 
-    @Test("cases of one fault count together, and the gravest verdict stands for them")
+    @Test("cases of one fault are summed, with the gravest verdict")
     func rows() throws {
         let rows = RunDigest(Self.run).faultRows
         #expect(
@@ -71,7 +71,7 @@ struct FaultTableTests {
         #expect(strata.share(.detected) == 0.9 && strata.standing == .judged(.pass))
         let sqlite = try Self.row("sqlite", "bit-flip")
         #expect(sqlite.count(.silentlyWrong) == 380 && sqlite.share(.silentlyWrong) == 0.19)
-        #expect(sqlite.standing == .judged(.unpromised), "a pass of one case hides no other")
+        #expect(sqlite.standing == .judged(.unpromised), "a passed case hides no failed one")
         #expect(sqlite.promise == "detects-damage none made")
         let killed = try Self.row("sqlite", "odd-kill")
         #expect(killed.standing == .judged(.violation))
@@ -80,7 +80,7 @@ struct FaultTableTests {
         #expect(idle.trialCount == 0 && idle.share(.correct) == nil && idle.standing == .judged(.inconclusive))
     }
 
-    @Test("the CSV has a row each, whose outcomes add up to its trials")
+    @Test("the CSV has a row for each, whose outcomes sum to its trials")
     func csv() throws {
         let rows = CSVTests.parse(Reporting.faultsCSV(Self.run))
         let records = rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }

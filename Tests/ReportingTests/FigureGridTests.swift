@@ -29,7 +29,7 @@ struct FigureGridTests {
         return run
     }
 
-    @Test("engines stand down, headings over their columns, and what no case filled is empty")
+    @Test("engines are rows, headings span their columns, and cells without a case are empty")
     func grid() throws {
         let grids = RunDigest(Self.run()).figureGrids(.full)
         let grid = try #require(grids.first)
@@ -41,7 +41,7 @@ struct FigureGridTests {
         #expect(RunDigest(Self.run()).figureGrids(.none).isEmpty)
     }
 
-    @Test("page and terminal have the table, and no other table has its figures again")
+    @Test("page and terminal have the table, and no other table repeats its figures")
     func shown() {
         let run = Self.run()
         let fast = HTMLTests.section(Question.fast.rawValue, of: Reporting.html(run))
@@ -53,7 +53,7 @@ struct FigureGridTests {
         #expect(!text.contains("grid figure"))
     }
 
-    @Test("a label that is no place of a table is none")
+    @Test("a label that names no cell of a table is refused")
     func label() {
         let place = GridFigure(grid: "a", group: "b", column: "c")
         #expect(GridFigure(label: place.label) == place)

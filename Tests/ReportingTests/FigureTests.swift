@@ -6,7 +6,7 @@ import Testing
 @Suite("Figure")
 struct FigureTests {
     @Test(
-        "a number has three significant digits, and keeps those before the point",
+        "a number has three significant digits, and all before the point",
         arguments: [
             (0.0, "0"), (1, "1.00"), (1.2345, "1.23"), (9.999, "10.0"), (99.95, "100"), (123.4, "123"),
             (999.6, "1 000"),
@@ -18,7 +18,7 @@ struct FigureTests {
     }
 
     @Test(
-        "a duration has the unit in which it is short",
+        "a duration has the unit in which it is shortest",
         arguments: [
             (0.31, "0.310 ns"), (812, "812 ns"), (999.7, "1.00 \u{B5}s"), (1_234_567, "1.23 ms"),
             (84_000_000_000, "84.0 s"),
@@ -46,7 +46,7 @@ struct FigureTests {
     }
 
     @Test(
-        "a ratio has two digits behind the point up to ten",
+        "a ratio has two decimals up to ten",
         arguments: [
             (1.0, "1.00"), (0.996, "1.00"), (0.476, "0.48"), (0.014, "0.01"), (0.0012, "0.001"), (1.875, "1.88"),
             (9.996, "10.0"), (12.34, "12.3"), (1_234, "1\u{A0}230"),
@@ -76,7 +76,7 @@ struct FigureTests {
         #expect(digest.ratio(row(.commitsPerSecond, ["strata": 300, "model": 1]), of: "strata") == nil)
     }
 
-    @Test("what an operation costs beyond its time, and what a whole process took, is no speed")
+    @Test("an operation's other costs, and a whole process's, are no speed")
     func resources() {
         func kind(_ name: String, _ unit: String, label: String = "") -> MeasureClass {
             Measure(Sample(Metric(name, unit: unit, .lowerIsBetter, .measured), 1, label: label)).kind
@@ -88,7 +88,7 @@ struct FigureTests {
         #expect(kind("duration_ms", "ms") == .speed && kind("file_bytes", "bytes") == .size)
     }
 
-    @Test("a limit of the machine is measured beside the engines, and never compared as if it were theirs")
+    @Test("a limit of the machine is measured beside the engines, and never ranked with them")
     func limits() throws {
         let digest = RunDigest(PlausibleRun.run)
         let rows = digest.rows(of: .speed, .full)
@@ -103,20 +103,20 @@ struct FigureTests {
         #expect(!relaxed.isEmpty && relaxed.allSatisfy { digest.rawLimit($0) == nil })
     }
 
-    @Test("a rate that only says a time per operation again is not drawn twice")
+    @Test("a rate that repeats a time per operation is not drawn twice")
     func once() {
         let rows = RunDigest(PlausibleRun.run).chartRows(.full).filter { $0.subject.scenario == "point-read" }
         #expect(rows.map(\.measure.words) == ["one property", "three properties"])
     }
 
-    @Test("words that a shell would take apart are quoted")
+    @Test("words that a shell would split are quoted")
     func shell() {
         #expect(RunDigest.shellWord("crash:op=17,state=0x3fa2") == "crash:op=17,state=0x3fa2")
         #expect(RunDigest.shellWord("my runs/a'b;$x") == "'my runs/a'\\''b;$x'")
         #expect(RunDigest.shellWord("") == "''")
     }
 
-    @Test("labels beside lines that end alike stay apart and inside")
+    @Test("labels of lines with close ends do not overlap, and stay inside")
     func spread() {
         let places = Drawing.spread([50, 51, 49, 98], gap: 10, in: 0...100)
         #expect(places.allSatisfy { (0...100).contains($0) })
@@ -125,7 +125,7 @@ struct FigureTests {
         #expect(places[2] < places[0] && places[0] < places[1] && places[1] < places[3])
     }
 
-    @Test("axes have round steps that reach the largest value")
+    @Test("axes have round steps up to the largest value")
     func axes() {
         #expect(Scale.steps(upTo: 13.2) == [0, 5, 10, 15])
         let mebibyte = 1_048_576.0

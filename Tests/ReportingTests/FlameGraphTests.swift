@@ -15,7 +15,7 @@ struct FlameGraphTests {
         return Reporting.flameGraph(stacks, title: "commit \"strata\"")
     }
 
-    @Test("it is a document of its own, with names that are escaped and nothing from elsewhere")
+    @Test("it is a self-contained document, with escaped names")
     func document() throws {
         let text = graph()
         #expect(text.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\""))
@@ -28,7 +28,7 @@ struct FlameGraphTests {
         #expect(text == graph(), "equal stacks give equal bytes")
     }
 
-    @Test("a box is as wide as its share, stands below who called it, and says what it cost")
+    @Test("a box is as wide as its share, stands below its caller, and names its cost")
     func boxes() {
         let text = graph()
         #expect(text.contains("read&lt;Row&gt;(_:): 750 samples, 75"))

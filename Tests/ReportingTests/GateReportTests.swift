@@ -35,7 +35,7 @@ struct GateReportTests {
         ])
     }
 
-    @Test("the terminal names what is exceeded, undecided and skipped, and the verdict last")
+    @Test("the terminal lists exceeded, undecided and skipped budgets, and the verdict last")
     func terminal() throws {
         let text = Reporting.terminal(try Self.full(), width: 200, colour: false)
         let lines = text.split(separator: "\n")
@@ -43,11 +43,11 @@ struct GateReportTests {
         #expect(lines[1] == "NOTE  sqlite is 2 here")
         #expect(lines[2].hasPrefix("  EXCEEDED  commit strata people|<&> 10: syncs_per_commit, budget ==: 4 here"))
         #expect(text.contains("budget read_calls, budget ==: nothing has it"))
-        #expect(!text.contains("file_syncs"), "what is as it was needs no line")
+        #expect(!text.contains("file_syncs"), "unchanged figures get no line")
         #expect(lines.last == "VERDICT  1 budget exceeded")
     }
 
-    @Test("what is kept alone is a green verdict, and what decides nothing is none")
+    @Test("only kept budgets give a green verdict, and no decision gives none")
     func verdicts() throws {
         let kept = Reporting.terminal(Self.report([try Self.finding(.kept, "file_syncs")]), width: 80, colour: false)
         #expect(kept.hasSuffix("VERDICT  1 figure within budget\n"))
@@ -55,7 +55,7 @@ struct GateReportTests {
         #expect(none.hasSuffix("VERDICT  nothing was decided\n"))
     }
 
-    @Test("JUnit has a suite per case, a test per figure, and nothing that is no XML")
+    @Test("JUnit has a suite per case, a test per figure, and is valid XML")
     func junit() throws {
         let text = Reporting.junit(try Self.full())
         let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay gate\" tests=\"5\""
@@ -70,7 +70,7 @@ struct GateReportTests {
         #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
-    @Test("Markdown keeps a row on its line, and what looks like markup is text")
+    @Test("Markdown keeps a row on its line, and escapes markup")
     func markdown() throws {
         let text = Reporting.markdown(try Self.full())
         #expect(text.hasPrefix("## assay gate: 1 budget exceeded\n"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("HTML report")
 struct HTMLTests {
-    /// What an element of that id holds, up to the next section.
+    /// The content of the element with that id, up to the next section.
     static func section(_ id: String, of html: String) -> Substring {
         guard let start = html.firstRange(of: "<section id=\"\(id)\"") else { return "" }
         let rest = html[start.lowerBound...]
@@ -27,7 +27,7 @@ struct HTMLTests {
         return run
     }
 
-    @Test("needs nothing from elsewhere, and lets the browser enforce it")
+    @Test("is self-contained, and lets the browser enforce it")
     func selfContained() {
         let html = Reporting.html(PlausibleRun.run)
         for reference in ["http:", "https:", "src=", "@import", "url(", "//cdn"] {
@@ -37,7 +37,7 @@ struct HTMLTests {
         #expect(html.matches(of: /href="([^"#][^"]*)"/).map { String($0.output.1) } == ["data:,"])
     }
 
-    @Test("elements are closed in the order in which they were opened")
+    @Test("elements are properly nested")
     func nesting() {
         for run in [PlausibleRun.run, Self.emptyRun()] {
             let html = Reporting.html(run)
@@ -64,7 +64,7 @@ struct HTMLTests {
         }
     }
 
-    @Test("every link inside the report leads to something that is there, and no id stands twice")
+    @Test("every internal link resolves, and ids are unique")
     func links() {
         for run in [PlausibleRun.run, Self.emptyRun(), Self.largeRun(cases: 1_300)] {
             let html = Reporting.html(run)
@@ -75,7 +75,7 @@ struct HTMLTests {
         }
     }
 
-    @Test("every verdict is one of five words with a line of legend, and its own name stands with its case")
+    @Test("every verdict is one of five words with a legend, and its exact name is shown with its case")
     func verdicts() {
         let results = Verdict.allCases.enumerated().map { index, verdict in
             CaseResult(test: PlausibleRun.test("s\(index)", .corruption, "strata"), verdict: verdict)
@@ -96,7 +96,7 @@ struct HTMLTests {
     }
 
     @Test(
-        "the verdict is green only where nothing was violated, nothing broke and nothing is missing",
+        "the verdict is green only without violations, errors and missing cases",
         arguments: [
             (Verdict.pass, "good"), (.unpromised, "good"), (.known, "bad"), (.violation, "bad"),
             (.harnessError, "doubt"), (.inconclusive, "doubt"),
@@ -109,7 +109,7 @@ struct HTMLTests {
         #expect(!Reporting.html(stopped).contains("headline good\""))
     }
 
-    @Test("words from data and errors are text and never markup")
+    @Test("text from data and errors is escaped")
     func escaping() {
         let evil = "<script>alert(1)</script>&\"'\u{0}"
         var result = PlausibleRun.passed(
@@ -162,7 +162,7 @@ struct HTMLTests {
         #expect(!speed.contains("\u{D7}<"), "a ratio between classes")
     }
 
-    @Test("an unfinished run names each case that was not run, and how to finish")
+    @Test("an unfinished run names each missing case, and the command that finishes it")
     func unfinished() {
         var run = PlausibleRun.run
         let gone = run.results.removeLast()
@@ -173,7 +173,7 @@ struct HTMLTests {
         #expect(empty.contains("No case was run"))
     }
 
-    @Test("a worker that crashed, hung or gave no report is shown with what it left behind")
+    @Test("a worker that crashed, hung or gave no report is shown with its output")
     func crashes() {
         func broken(_ name: String, _ outcome: Outcome?, _ verdict: Verdict, _ crash: CrashReport?) -> CaseResult {
             var result = CaseResult(test: PlausibleRun.test(name, .crash, "strata"), verdict: verdict)

@@ -9,7 +9,7 @@ struct HistorySiteTests {
     private static let time = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
     private static let evil = "<script>alert(\"1\")</script>&'"
 
-    /// Twenty-four runs with a step at the thirteenth, all texts of them as bad as can be.
+    /// Twenty-four runs with a step at the thirteenth, and adversarial texts.
     private static func site(_ evil: String = evil) -> HistorySite {
         let test = PlausibleRun.test("point-read", .workload, "strata", dataset: evil, size: 10)
         let figure = FigureName(Sample(time, 1, statistic: "median"))
@@ -32,7 +32,7 @@ struct HistorySiteTests {
         return HistorySite(runs: runs, trends: [trend])
     }
 
-    @Test("an index, a page per scenario and per run, whose links lead to one another and nowhere else")
+    @Test("an index, a page per scenario and per run, which link only to one another")
     func links() throws {
         let pages = Self.site().pages
         #expect(pages.count == 26)
@@ -59,12 +59,12 @@ struct HistorySiteTests {
     func escapes() {
         for (bad, plain) in zip(Self.site().pages, Self.site("plain").pages) {
             #expect(!bad.text.contains("alert(\"") && bad.text.contains("&lt;script&gt;alert(&quot;1&quot;)"))
-            // As many elements as without them.
+            // As many elements as with harmless texts.
             #expect(bad.text.count { $0 == "<" } == plain.text.count { $0 == "<" }, "\(bad.name)")
         }
     }
 
-    @Test("a change is in the list, in the chart and in the table, and for who does not see the chart")
+    @Test("a change is shown in the list, the chart and the table, also for screen readers")
     func changes() throws {
         let pages = Self.site("plain").pages
         let step = "25\u{A0}% worse"
@@ -72,7 +72,7 @@ struct HistorySiteTests {
         let workload = try #require(pages.first { $0.name.hasPrefix("workload") }).text
         #expect(workload.contains("<text class=\"t-behind\"") && workload.contains("<td>\(step)</td>"))
         #expect(workload.matches(of: /<circle/).count == 24)
-        // A whisker for each run, a line for each level, and one across where it changed.
+        // A whisker for each run, a line for each level, and a vertical line at the change.
         #expect(workload.matches(of: /class="wh s0"/).count == 24 && workload.matches(of: /class="lv s0"/).count == 2)
         #expect(workload.matches(of: /class="wh d2 w-behind"/).count == 1)
         let described = try #require(workload.firstMatch(of: /<desc>([^<]*)<\/desc>/)).output.1
@@ -92,7 +92,7 @@ struct HistorySiteTests {
         #expect(page.text.contains("No run has a number above zero here."))
     }
 
-    @Test("charts are of the figure that is judged, and of counts for each operation")
+    @Test("charts show the judged figure, and counts per operation")
     func figures() {
         let samples = [
             Sample(.peakResidentBytes, 1, label: "whole case"), Sample(.latencyNanoseconds, 1, statistic: "p99"),

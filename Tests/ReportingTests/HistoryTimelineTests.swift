@@ -12,7 +12,7 @@ struct HistoryTimelineTests {
             .init(name: "T2 a1 unknown", start: 1, end: nil, operations: "read k1 = 0, write k1 = 2"),
         ])
 
-    @Test("a bar per transaction, which begins where it started, with what it did below")
+    @Test("a bar per transaction from its start, with its operations below")
     func drawing() {
         let svg = Markup.build { HistoryTimeline(witness: Self.witness).draw(&$0) }
         #expect(svg.hasPrefix("<svg"))
@@ -21,19 +21,19 @@ struct HistoryTimelineTests {
             #expect(svg.contains(">\(row.operations)<"))
         }
         #expect(svg.contains("T1 read 0 &lt; 1."), "what it says is escaped")
-        // Starts at the places 0 and 1 of 2: the second in the middle of the drawing.
+        // Starts at positions 0 and 1 of 2: the second is in the middle of the drawing.
         #expect(svg.contains("M92 16L696 16"))
         #expect(svg.contains("M394 56L696 56"))
     }
 
-    @Test("an end that nobody knows is an arrow")
+    @Test("an unknown end is drawn as an arrow")
     func openEnd() {
         let svg = Markup.build { HistoryTimeline(witness: Self.witness).draw(&$0) }
         #expect(svg.contains("M691 52L696 56L691 60"))
         #expect(svg.contains("M696 12L696 20"))
     }
 
-    @Test("a witness comes back from the samples of a case")
+    @Test("a witness is read back from the samples of a case")
     func fromResult() {
         let sample = Sample(.witness, 2, label: Self.witness.label)
         #expect(WitnessTimeline(label: sample.label) == Self.witness)

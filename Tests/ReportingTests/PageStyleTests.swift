@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// Colours as eyes have them: computed, so that no eye has to look.
+/// Perceived differences of colours, computed.
 private struct Light {
     var red: Double
     var green: Double
@@ -32,7 +32,7 @@ private struct Light {
 
     private static func power(_ base: Double, _ exponent: Double) -> Double { base <= 0 ? 0 : pow(base, exponent) }
 
-    /// What an eye without cones for red or for green has of it (Machado, Oliveira and Fernandes 2009, severity 1).
+    /// The colour as seen without cones for red or for green (Machado, Oliveira and Fernandes 2009, severity 1).
     func seen(by eye: Eye) -> Light {
         let m: [Double]
         switch eye {
@@ -46,7 +46,7 @@ private struct Light {
 
     enum Eye: CaseIterable { case all, protan, deutan }
 
-    /// Relative, as WCAG has it.
+    /// Relative luminance by WCAG.
     var luminance: Double { 0.2126 * red + 0.7152 * green + 0.0722 * blue }
 
     func contrast(_ other: Light) -> Double {
@@ -54,7 +54,7 @@ private struct Light {
         return (high + 0.05) / (low + 0.05)
     }
 
-    /// In OKLab, in hundredths: about 2 is told apart side by side.
+    /// The distance in OKLab, in hundredths: about 2 is distinguishable side by side.
     func distance(_ other: Light) -> Double {
         let (a, b) = (oklab, other.oklab)
         return 100 * zip(a, b).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }.squareRoot()
@@ -80,7 +80,7 @@ struct PageStyleTests {
     }
 
     @Test(
-        "no two engines of a run share a colour or cannot be told apart without red or green", arguments: [false, true])
+        "all engines of a run have different colours, also without red or green", arguments: [false, true])
     func palette(isDark: Bool) throws {
         let colours = EnginePalette.colours.map { Light(isDark ? $0.dark : $0.light) }
         for eye in Light.Eye.allCases {
@@ -103,7 +103,7 @@ struct PageStyleTests {
         #expect(palette.mark("strata") != palette.mark("sqlite"))
     }
 
-    @Test("text stands out by 4.5 to 1 from every ground it lies on", arguments: [false, true])
+    @Test("text has a contrast of 4.5 to 1 with every background", arguments: [false, true])
     func contrast(isDark: Bool) throws {
         func check(_ text: String, on ground: String) throws {
             let contrast = Light(try Self.value(text, isDark: isDark))
@@ -120,7 +120,7 @@ struct PageStyleTests {
     }
 
     @Test(
-        "outcomes that lie beside each other on the map are told apart without red or green", arguments: [false, true])
+        "adjacent outcomes on the map are distinguishable without red or green", arguments: [false, true])
     func outcomes(isDark: Bool) throws {
         for eye in Light.Eye.allCases {
             for first in ShownOutcome.allCases {
@@ -133,7 +133,7 @@ struct PageStyleTests {
         }
     }
 
-    @Test("the first stop leads past the navigation, which counts what it leads to")
+    @Test("the first tab stop skips the navigation, whose links show counts")
     func navigation() throws {
         let html = Reporting.html(PlausibleRun.run)
         let first = try #require(html.firstMatch(of: /<body[^>]*><a class="skip" href="#([a-z]+)">/))
@@ -158,7 +158,7 @@ struct PageStyleTests {
         }
     }
 
-    @Test("print is light, opens what is folded, and lets no table run out of the page")
+    @Test("print is light, opens folds, and keeps tables within the page")
     func print() throws {
         let print = PrintStyle.text
         #expect(print.contains(ColourStyle.light) && print.contains("overflow: visible"))
@@ -167,7 +167,7 @@ struct PageStyleTests {
     }
 
     @Test(
-        "large numbers have a prefix where there is little room",
+        "large numbers have a prefix in narrow places",
         arguments: [
             (10_000_000_000.0, "10\u{A0}G"), (1_240_000, "1.24\u{A0}M"), (12_300, "12.3\u{A0}k"), (950, "950"),
             (999_999_999, "1\u{A0}G"),
@@ -176,7 +176,7 @@ struct PageStyleTests {
         #expect(Figure.si(value) == words)
     }
 
-    @Test("charts of one case share an axis: what takes a tenth reaches a tenth as high")
+    @Test("charts of one case share an axis: a tenth of the size is a tenth as high")
     func sharedAxis() throws {
         func height(_ most: Int, shared: Int) throws -> Double {
             let points = [SizePoint(fileBytes: 1 << 20), SizePoint(fileBytes: most)]
@@ -197,7 +197,7 @@ struct PageStyleTests {
         #expect(alone > 100 && abs(beside / alone - 0.1) < 0.05, "\(alone) \(beside)")
     }
 
-    @Test("a cost whose interval holds zero claims no direction")
+    @Test("a growth whose interval contains zero claims no direction")
     func noGrowth() throws {
         let rounds: [[Double]] = (0..<9).map { round in
             let shift = Double(round - 4) / 40

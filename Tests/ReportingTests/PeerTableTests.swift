@@ -52,7 +52,7 @@ struct PeerTableTests {
             table.rows.first { $0.figures.subject.scenario == scenario && $0.figures.measure.metric.name == metric })
     }
 
-    @Test("an engine of ours is set beside the best of the others, never beside its own kind")
+    @Test("a Strata engine is compared with the best peer, never with another Strata engine")
     func ratios() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         #expect(table.own == ["strata-storage", "strata"])
@@ -66,7 +66,7 @@ struct PeerTableTests {
         #expect(table.ratio(try row(table, "compact", "file_bytes"), of: "strata")?.value == 1)
     }
 
-    @Test("no figure of a report sets an engine of ours beside its own kind, where there are others")
+    @Test("with peers in the run, no figure compares two Strata engines")
     func glance() throws {
         let digest = RunDigest(Self.run)
         let table = try #require(PeerTable(digest))
@@ -80,13 +80,13 @@ struct PeerTableTests {
         #expect(verdict.contains("measured once") && !verdict.contains("\u{D7} strata"), "\(verdict)")
     }
 
-    @Test("a scan is set beside what the memory gives for as many bytes")
+    @Test("a scan is compared with the memory's limit for as many bytes")
     func memory() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         #expect(try row(table, "column-sum", "rows_per_second").limit == 2.8e9)
     }
 
-    @Test("of a sweep the shares count that a user would mind, and none at all cannot be beaten")
+    @Test("a sweep is compared by its harmful shares, and zero cannot be beaten")
     func shares() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         let wrong = try row(table, "bit-flip", "silently_wrong_percent")
@@ -95,7 +95,7 @@ struct PeerTableTests {
         #expect(table.ratio(try row(table, "bit-flip", "killed_by_a_signal_percent"), of: "strata-storage")?.value == 1)
     }
 
-    @Test("a run whose figures were measured once shows ratios and claims nothing, in every form of the report")
+    @Test("a run with single measurements shows ratios without claims, in every form of the report")
     func once() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         let terminal = Reporting.terminal(Self.run, width: 140, colour: false)
@@ -110,7 +110,7 @@ struct PeerTableTests {
         #expect(csv.split(separator: "\r\n").count == table.rows.count + 1)
     }
 
-    @Test("one measurement counts once: its least and its most are no figures of their own")
+    @Test("a measurement counts once: its minimum and maximum are no separate figures")
     func extremes() throws {
         let results = ["strata-storage", "sqlite", "lmdb"].flatMap { engine in
             [1_000, 1_000_000].map { size in
@@ -119,7 +119,7 @@ struct PeerTableTests {
                     Sample(.operationNanoseconds, 50, statistic: "median", label: "walk"),
                     Sample(.operationNanoseconds, 40, statistic: "min", label: "walk"),
                     Sample(.operationNanoseconds, 90, statistic: "max", label: "walk"),
-                    // Without a middle it is the only one of its kind.
+                    // Without a median it is the only figure of its kind.
                     Sample(.operationNanoseconds, 70, statistic: "max", label: "longest"),
                 ]
                 return result
@@ -128,7 +128,7 @@ struct PeerTableTests {
         let run = HTMLTests.run(results)
         let rows = try #require(PeerTable(RunDigest(run))).rows.map(\.figures)
         #expect(rows.map(\.measure.words) == ["walk", "operation max, longest", "walk", "operation max, longest"])
-        // Sizes are told apart, also where there is little room.
+        // Sizes are distinguished, also in narrow places.
         let lines = Reporting.terminal(run, width: 70, colour: false).split(separator: "\n")
         for size in ["1 000", "1 000 000"] {
             #expect(lines.count { $0.hasSuffix("walk people \(size)") } == 1, "\(size): \(lines)")

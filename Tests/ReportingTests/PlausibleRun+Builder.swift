@@ -2,7 +2,7 @@ import Measuring
 import RunRecords
 
 extension PlausibleRun {
-    /// Collects the cases of the made-up run.
+    /// Collects the cases of the fictional run.
     struct Builder {
         var results: [CaseResult] = []
         var details: [String: CaseDetails] = [:]

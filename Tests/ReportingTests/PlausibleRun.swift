@@ -2,7 +2,7 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A run as a small plan gives it, made up: two engines that store, one that does not, all families.
+/// A fictional run of a small plan: two storage engines, the in-memory one, all families.
 enum PlausibleRun {
     static let machine = Machine(
         host: "bench-1", system: "Linux 6.1.0", processor: "AMD EPYC 7543", coreCount: 2, memoryBytes: 8 << 30,
@@ -46,7 +46,7 @@ enum PlausibleRun {
         result.samples = [Sample(.trials, Double(result.trialCount), statistic: "count")]
         var codes = counts.flatMap { Array(repeating: $0.0.code, count: $0.1) }
         var stream = RandomStream(test.seed)
-        // Neighbours mostly end alike, as the parts of a file do.
+        // Neighbouring trials mostly have the same outcome, as in real files.
         for _ in 0..<codes.count / 6 {
             codes.swapAt(stream.below(codes.count), stream.below(codes.count))
         }

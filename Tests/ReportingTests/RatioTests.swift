@@ -13,7 +13,7 @@ struct RatioTests {
         return try #require(table.ratio(row, of: engine))
     }
 
-    @Test("is claimed only where the rounds decide, in either direction of the figure")
+    @Test("is claimed only if the rounds decide, in either direction of the figure")
     func decisions() throws {
         let commit = try ratio(RunWithRounds.small, "commit")
         #expect(commit.decision == .ahead && commit.peer == "sqlite-tuned" && commit.pairCount == 7)
@@ -25,13 +25,13 @@ struct RatioTests {
         #expect(read.decision == .behind && read.peer == "lmdb" && abs(read.value - 0.5) < 0.03)
     }
 
-    @Test("is open where rounds scatter more than engines differ")
+    @Test("is open if rounds scatter more than engines differ")
     func scatter() throws {
         let insert = try ratio(RunWithRounds.small, "bulk-insert")
         #expect(insert.decision == .open)
     }
 
-    @Test("is open within what two sides of one program differ by, however steady the rounds are")
+    @Test("is open within the difference of the control's sides, however steady the rounds are")
     func deadBand() throws {
         let update = try ratio(RunWithRounds.small, "update-batch")
         let low = try #require(update.low)
@@ -43,7 +43,7 @@ struct RatioTests {
         #expect(try ratio(run, "update-batch").decision == .ahead)
     }
 
-    @Test("of figures that were measured once claims nothing, whatever it is")
+    @Test("of single measurements claims nothing, whatever its value")
     func once() throws {
         let traverse = try ratio(RunWithRounds.small, "traverse")
         #expect(traverse.decision == nil && traverse.low == nil && traverse.value > 4)
@@ -52,7 +52,7 @@ struct RatioTests {
         }
     }
 
-    @Test("claims nothing of rounds that are too few without one that was cut, and of a case that went wrong")
+    @Test("claims nothing with too few uncut rounds, and for a failed case")
     func unsound() throws {
         for change in [{ $0.isCut = true }, { $0.verdict = .violation }] as [(inout CaseResult) -> Void] {
             var run = RunWithRounds.small
@@ -67,8 +67,8 @@ struct RatioTests {
         }
     }
 
-    /// Story: LMDB's column sum stood in a report as 559 times slower, of which the harness had a good part.
-    @Test("claims nothing of a row with a figure that is another one without the harness, and marks it")
+    /// LMDB's column sum once appeared as 559 times slower, mostly due to the harness.
+    @Test("claims nothing of a row with a figure that differs from its control program, and marks it")
     func doubtful() throws {
         var run = RunWithRounds.small
         let doubted = try #require(run.results.first { $0.test.scenario == "commit" && $0.test.engine == "lmdb" })
@@ -109,7 +109,7 @@ struct RatioTests {
         #expect(glance.contains("times as slow as LMDB (point-read, one property)"))
     }
 
-    @Test("a table colours what is decided, and nothing else")
+    @Test("a table colours only decided ratios")
     func colours() throws {
         let html = HTMLTests.section("peers", of: Reporting.html(RunWithRounds.small))
         func styles(_ scenario: String) -> [String] {
@@ -136,14 +136,14 @@ struct RatioTests {
         #expect(traverse["strata-storage_decision"] == "" && traverse["dead_band"] == "" && traverse["n"] == "1")
     }
 
-    /// Debian's RocksDB has assertions compiled in, and figures beside it were claimed.
-    @Test("beside a library with assertions nothing is claimed of speed, in every form of the report, which says why")
+    /// Debian's RocksDB has assertions compiled in, and figures beside it were once claimed.
+    @Test("beside a library with assertions no form of the report claims speed, and each names the reason")
     func assertions() throws {
         var run = RunWithRounds.small
         let index = try #require(run.header.engines.firstIndex { $0.name == "lmdb" })
         run.header.engines[index].assertions = ["liblmdb.so.0"]
         run.header.warnings = [try #require(run.header.assertionWarning)]
-        // Its best peer is another: that claim stands.
+        // Its best peer is another engine, so that claim stands.
         #expect(try ratio(run, "commit").decision == .ahead)
         let read = try ratio(run, "point-read")
         #expect(read.peer == "lmdb" && read.decision == nil && read.isWithheld && abs(read.value - 0.5) < 0.03)

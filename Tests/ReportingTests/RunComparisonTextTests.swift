@@ -9,7 +9,7 @@ struct RunComparisonTextTests {
         Reporting.terminal(RunComparison(a, b), width: width, colour: false)
     }
 
-    @Test("a run beside itself, and beside one on another machine: no time of either stands in the text")
+    @Test("a run compared with itself, and with one on another machine: the text has no times")
     func times() {
         let run = PlausibleRun.run
         var other = DeterministicTests.elsewhere(run)
@@ -22,7 +22,7 @@ struct RunComparisonTextTests {
         }
     }
 
-    @Test("what differs is named with both values, and 80 columns are enough")
+    @Test("differences are named with both values, within 80 columns")
     func differences() throws {
         let run = PlausibleRun.run
         var other = run

@@ -2,8 +2,8 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A run with figures that were measured in rounds, made up: each figure has a true ratio and a spread, so that what a
-/// report says of it is known beforehand.
+/// A fictional run with figures measured in rounds: each figure has a true ratio and a spread, so that the expected
+/// report is known.
 struct RunWithRounds {
     /// One figure of one scenario, as every engine has it.
     struct Figures {
@@ -13,11 +13,11 @@ struct RunWithRounds {
         var label = ""
         var durability = DurabilityClass.full
         var parameters: [CaseParameter] = []
-        /// By engine, around what the rounds scatter.
+        /// The centre of the rounds, by engine.
         var centres: [String: Double]
-        /// By how much a round differs from the centre, at most: 0.02 is 2 %.
+        /// The largest deviation of a round from the centre: 0.02 is 2 %.
         var spread = 0.02
-        /// How far the two sides of the control lie apart: 1.1 is 10 %.
+        /// The ratio of the control's two sides: 1.1 is 10 %.
         var control = 1.0
     }
 
@@ -29,7 +29,7 @@ struct RunWithRounds {
     var details: [String: CaseDetails] = [:]
     var controls: Set<String> = []
 
-    /// - Parameter isOnce: measured once, and not in rounds.
+    /// - Parameter isOnce: measured once instead of in rounds.
     mutating func add(_ figures: Figures, isOnce: Bool = false) {
         var stream = RandomStream(Seed(StableHash.of("\(figures.scenario) \(figures.metric.name) \(figures.label)")))
         for (place, engine) in Self.engines.enumerated() {
@@ -82,7 +82,7 @@ struct RunWithRounds {
             uniqueKeysWithValues: zip(engines, factors).map { ($0, higher ? base * $1 : base / $1) })
     }
 
-    /// Ahead by 2, behind by half, and too close to be told: one of each, beside one that was measured once.
+    /// One figure ahead by 2, one behind by half, one too close, and one measured once.
     static let small: Run = {
         var made = RunWithRounds()
         made.add(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Figures over size")
 struct ScaleFigureTests {
-    /// `storage` stays as it is, `sqlite` costs ten times as much with every ten times the rows.
+    /// `storage` has constant cost, `sqlite` ten times the cost for ten times the rows.
     static func run(sizes: [Int] = [10_000, 100_000, 1_000_000], rounds: Int = 7) -> Run {
         var results: [CaseResult] = []
         var byCase: [String: [CaseResult]] = [:]
@@ -52,7 +52,7 @@ struct ScaleFigureTests {
         #expect(figure.lines.map { $0.aside?.size } == [nil, 10_000_000])
     }
 
-    @Test("a growth that was measured once has no interval, and two sizes are no line")
+    @Test("a growth measured once has no interval, and two sizes are no line")
     func claims() throws {
         let once = try #require(RunDigest(Self.run(rounds: 1)).scaleFigures.first)
         #expect(once.lines.allSatisfy { $0.growth?.low == nil && $0.growth?.pairCount == 1 })
@@ -62,7 +62,7 @@ struct ScaleFigureTests {
         #expect(RunDigest(unmeasured).scaleFigures.isEmpty)
     }
 
-    @Test("the exponent is fitted over the rounds, and said where the chart is")
+    @Test("the exponent is fitted over the rounds, and stated beside the chart")
     func exponents() throws {
         let figure = try #require(RunDigest(Self.run()).scaleFigures.first)
         let laws = figure.lines.map { $0.law?.words }
@@ -76,13 +76,13 @@ struct ScaleFigureTests {
             try #require(columns.firstIndex(of: $0))
         }
         let sqlite = rows.dropFirst().map { row in places.map { row[$0] } }.filter { $0[0] == "sqlite" }
-        #expect(sqlite.map { $0[2].isEmpty } == [true, true, false, true], "in the row of the largest size alone")
+        #expect(sqlite.map { $0[2].isEmpty } == [true, true, false, true], "only in the row of the largest size")
         #expect(sqlite.map { $0[6].isEmpty } == [true, false, false, true])
         #expect(Array(sqlite[2][3...5]) == ["7", "power", "n"])
         #expect(abs((Double(sqlite[2][2]) ?? 0) - 1) < 1e-6)
     }
 
-    @Test("a cost that rises between two sizes alone is no power law, and a cut case has no exponent")
+    @Test("a cost that rises only between two sizes is no power law, and a cut case has no exponent")
     func steps() throws {
         var run = Self.run()
         for (id, rounds) in run.rounds where rounds.first?.test.size == 1_000_000 {
@@ -100,7 +100,7 @@ struct ScaleFigureTests {
         #expect(RunDigest(run).scaleFigures.first?.lines.allSatisfy { $0.law == nil } == true)
     }
 
-    @Test("a scenario that makes its own data has its size in a parameter")
+    @Test("a scenario that generates its data has the size as a parameter")
     func sizeInAParameter() throws {
         let results = [1_000, 10_000, 100_000].map { elements -> CaseResult in
             var result = PlausibleRun.passed(
@@ -120,7 +120,7 @@ struct ScaleFigureTests {
         #expect(abs((figure.lines.first?.law?.exponent ?? 0) - 1) < 1e-9)
     }
 
-    @Test("a condition that only some cases of a scenario have tells them apart")
+    @Test("a condition of only some cases of a scenario distinguishes them")
     func conditions() {
         let results = [[], [CaseParameter(name: "sync_delay_us", value: "5000")]].map { parameters in
             PlausibleRun.passed(
@@ -132,13 +132,13 @@ struct ScaleFigureTests {
         #expect(results.map { digest.variant(Subject($0.test)) } == ["", "sync_delay_us 5000"])
     }
 
-    @Test("measured once, a line has an exponent that claims nothing")
+    @Test("measured once, a line has an exponent without a claim")
     func onceMeasured() throws {
         let figure = try #require(RunDigest(Self.run(rounds: 1)).scaleFigures.first)
         #expect(figure.lines.last?.law?.words == "like n^1.00, measured too seldom to claim anything")
     }
 
-    @Test("a rate that falls to a tenth is ten times as dear")
+    @Test("a rate that falls to a tenth is ten times the cost")
     func rates() throws {
         var run = Self.run(rounds: 1)
         for index in run.results.indices {
@@ -177,7 +177,7 @@ struct ScaleFigureTests {
         #expect(Reporting.scaleCSV(PlausibleRun.run).isEmpty)
     }
 
-    @Test("a terminal gets the growth of each engine")
+    @Test("the terminal shows the growth of each engine")
     func terminal() {
         let text = Reporting.terminal(Self.run(), width: 100, colour: false)
         #expect(text.contains("How does it grow with the size?"))

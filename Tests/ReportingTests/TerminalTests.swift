@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Terminal report")
 struct TerminalTests {
-    @Test("asks a question only where the run has figures for it")
+    @Test("shows a question only with figures for it")
     func questions() {
         let whole = Reporting.terminal(PlausibleRun.run, width: 120, colour: false)
         for question in Question.allCases { #expect(whole.contains(question.text)) }
@@ -26,7 +26,7 @@ struct TerminalTests {
         #expect(text.contains("VERDICT  strata: 1 violation (of safety, 1 known)"))
     }
 
-    @Test("has escape sequences only where colour is asked for")
+    @Test("has escape sequences only with colour")
     func colour() {
         let run = PlausibleRun.run
         let plain = Reporting.terminal(run, width: 100, colour: false)
@@ -35,7 +35,7 @@ struct TerminalTests {
         #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
     }
 
-    @Test("tables keep to the width by shortening names")
+    @Test("tables fit the width by shortening names")
     func width() {
         var table = TextTable()
         table.rows = [
@@ -49,7 +49,7 @@ struct TerminalTests {
             ])
     }
 
-    @Test("a table that is too wide leaves out the columns it can spare before it shortens a name")
+    @Test("a table that is too wide drops optional columns before it shortens a name")
     func droppedColumns() {
         var table = TextTable(leftColumns: 2, droppable: [3, 2])
         table.rows = [
@@ -65,8 +65,8 @@ struct TerminalTests {
         #expect(table.lines(width: 80, indent: 1, colour: false).count == 2)
     }
 
-    /// In the log of a CI an exit status of 3 stood without a cause.
-    @Test("each case without an answer has its reason, and those that say the same share a line")
+    /// In a CI log an exit status of 3 once had no explanation.
+    @Test("each case without an answer has its reason, and equal reasons share a line")
     func reasons() {
         var open = PlausibleRun.passed(PlausibleRun.test("compact-on-launch", .growth, "strata"))
         open.verdict = .inconclusive
@@ -104,7 +104,7 @@ struct TerminalTests {
         #expect(last(RunWithRounds.large).contains("beside the best peer: ahead in "))
     }
 
-    @Test("as Markdown a run has the answer, a row per engine, and the tables of the questions")
+    @Test("Markdown has the answer, a row per engine, and the tables of the questions")
     func markdown() throws {
         var run = PeerTableTests.run
         run.header.command = "assay run quick"
@@ -126,7 +126,7 @@ struct TerminalTests {
         #expect(escaped.contains("\\<x\\>") && !escaped.contains("<x>"))
     }
 
-    @Test("a run without a result, and one that was stopped, say so")
+    @Test("a run without a result, and a stopped one, are marked")
     func stopped() {
         #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("no case was run"))
         var run = PlausibleRun.run
@@ -152,7 +152,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a command that does not fit goes on behind a backslash, and is never broken inside a word")
+    @Test("a long command continues after a backslash, and is never broken inside a word")
     func commands() {
         let command = "assay replay 'my long directory/with spaces' 0123456789ab bit:123456"
         #expect(WrappedText.command(command, width: 200, indent: 2) == ["  " + command])
@@ -163,7 +163,7 @@ struct TerminalTests {
             ])
     }
 
-    @Test("a plan that measures nothing shows outcomes, and no figure and no ratio")
+    @Test("a plan without measurements shows outcomes, and no figure or ratio")
     func measuresNothing() {
         for run in [RunWithRounds.small, PeerTableTests.run, PlausibleRun.run] {
             var smoke = run
@@ -182,7 +182,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("cases that were cut or came to nothing are counted beside the verdict")
+    @Test("cut and inconclusive cases are counted beside the verdict")
     func unfinished() {
         let run = PlausibleRun.run
         let text = Reporting.terminal(run, width: 100, colour: false)

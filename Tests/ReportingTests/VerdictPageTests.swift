@@ -88,7 +88,7 @@ struct VerdictPageTests {
         #expect(text.contains("\u{25C6} strata  zero-page"), "\(text)")
     }
 
-    @Test("a compaction that does nothing costs room, and has a column of its own")
+    @Test("a compaction without effect breaks progress, and has its own column")
     func overSize() {
         var idle = Self.violation("compact-crash", .crash, "sqlite", outcome: .overSize, concern: .progress)
         idle.promises[0].kind = ""
@@ -103,7 +103,7 @@ struct VerdictPageTests {
         #expect(idle.brokenConcern == .progress)
     }
 
-    @Test("what was cut, came to nothing, or is suspected of the harness is a number in the headline")
+    @Test("the headline counts cut, inconclusive and suspected-harness cases")
     func open() {
         var cut = Self.passed("a", .corruption, "strata")
         cut.isCut = true
@@ -123,7 +123,7 @@ struct VerdictPageTests {
         #expect(html.contains("<h3>Suspected of the harness</h3>"))
     }
 
-    @Test("four thousand flips are a few causes, each with its count, an example and the command that repeats it")
+    @Test("four thousand flips give a few causes, each with a count, an example and a replay command")
     func causes() {
         var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "strata"))
         result.verdict = .violation
@@ -176,7 +176,7 @@ struct VerdictPageTests {
         #expect(!Reporting.html(run).contains("not broken") && Reporting.html(run).contains("none made"))
     }
 
-    @Test("a heat map names offsets, pages, files and owners, and each column the command that repeats its worst trial")
+    @Test("a strip names offsets, pages, files and owners, and each column a replay command")
     func heatMap() {
         let (result, details) = Self.sweep()
         var run = HTMLTests.run([result])

@@ -64,7 +64,7 @@
 
         private func store() throws -> HistoryStore { try HistoryStore(path: path, creates: true) }
 
-        @Test("a run is read as it was added, in the order of their start")
+        @Test("runs round-trip, in the order of their start")
         func roundTrip() throws {
             let store = try store()
             #expect(try store.add(Self.run(1)) == .added)
@@ -77,7 +77,7 @@
             #expect(list.allSatisfy { $0.caseCount == 2 && $0.figureCount == 2 })
         }
 
-        @Test("a figure over the runs, with the ratio to the engine that was asked for")
+        @Test("a figure over the runs, with the ratio to the requested engine")
         func points() throws {
             let store = try store()
             for number in [1, 3, 2] { _ = try store.add(Self.run(number)) }
@@ -105,14 +105,14 @@
             #expect(error.kind == .wrongInput && error.description.contains("other results"))
             #expect(try store.add(Self.run(5, id: "run-1", digest: "other", host: "bench-2")) == .added)
             #expect(try store.runs().map(\.run.machine.host) == ["bench-2", "bench"])
-            // In the middle of a run: what was written of it is gone.
+            // Interrupted in the middle of a run: its rows are rolled back.
             var broken = Self.run(7)
             broken.cases.append(broken.cases[0])
             #expect(throws: HistoryError.self) { try store.add(broken) }
             #expect(try store.runs().count == 2 && store.runs(named: "run-7").isEmpty)
         }
 
-        @Test("what is no history is refused by what it is, and left as it is")
+        @Test("a file that is no archive is refused with its kind, and unchanged")
         func foreign() throws {
             let missing = try #require(throws: HistoryError.self) {
                 try HistoryStore(path: path, creates: false)
@@ -142,7 +142,7 @@
             }
         }
 
-        @Test("a damaged history says so, and nothing in it is changed")
+        @Test("a damaged archive is reported, and unchanged")
         func damaged() throws {
             let whole = try store()
             for number in 0..<40 { _ = try whole.add(Self.run(number)) }

@@ -11,7 +11,7 @@ struct BaselineTests {
         try #require(throws: BaselineError.self) { try Baseline(Array(text.utf8), path: "b.json") }.description
     }
 
-    @Test("what was written is read back, and written the same again")
+    @Test("a baseline round-trips to equal bytes")
     func roundTrip() throws {
         let made = try Baseline.make(name: "b", of: [CountedRun.sound().run]).0
         let read = try Baseline(Array(made.text.utf8), path: "b.json")
@@ -24,24 +24,24 @@ struct BaselineTests {
         #expect(!instructions.repeatsExactly)
     }
 
-    @Test("a figure stands on a line of its own, so that a change of it can be reviewed")
+    @Test("a figure has its own line, so that its change can be reviewed")
     func lines() throws {
         let lines = try text().split(separator: "\n")
         #expect(lines.count { $0.contains("\"metric\"") } == 6)
         #expect(lines.allSatisfy { $0.split(separator: "\"metric\"").count <= 2 })
     }
 
-    @Test("a file that is cut anywhere is refused, and says what helps")
+    @Test("a truncated file is refused with a remedy")
     func cut() throws {
         let whole = try text()
-        // The line end behind the last brace is no part of the document.
+        // The line end after the last brace is not part of the document.
         for length in 0..<(whole.utf8.count - 1) {
             let message = try error(String(decoding: whole.utf8.prefix(length), as: UTF8.self))
             #expect(message.contains("damaged or cut") && message.contains("--replace"), "\(length): \(message)")
         }
     }
 
-    @Test("every digit and letter that is changed is noticed")
+    @Test("every changed digit and letter is detected")
     func changed() throws {
         let whole = Array(try text().utf8)
         for index in whole.indices where whole[index] >= 0x30 && whole[index] != 0x7B && whole[index] != 0x7D {
@@ -51,7 +51,7 @@ struct BaselineTests {
         }
     }
 
-    @Test("a space more or another line end changes nothing")
+    @Test("another space or line end changes nothing")
     func spaces() throws {
         let whole = try text()
         let other = whole.split(separator: "\n").joined(separator: "\r\n")
@@ -66,7 +66,7 @@ struct BaselineTests {
         #expect(try error("[]").contains("damaged or cut"))
     }
 
-    @Test("a run that is not finished, or that cannot be read whole, makes none")
+    @Test("an unfinished or partly unreadable run makes no baseline")
     func unfinished() throws {
         var run = CountedRun.sound().run
         run.results.removeLast()
@@ -78,7 +78,7 @@ struct BaselineTests {
         #expect(second.description.contains("line 3"))
     }
 
-    @Test("runs of other cases, and of another build, do not go together")
+    @Test("runs with other cases, or of another build, cannot be combined")
     func mixed() throws {
         let run = CountedRun.sound().run
         var other = run
@@ -91,7 +91,7 @@ struct BaselineTests {
         #expect(both.cases.first?.figures.values.allSatisfy { $0.count == 6 } == true)
     }
 
-    @Test("a case that failed or was cut is left out by name, and a run of nothing else makes none")
+    @Test("a failed or cut case is left out by name, and a run of only such cases makes no baseline")
     func leftOut() throws {
         var made = CountedRun.sound()
         made.add("bad", ["file_syncs": [1, 1]], verdict: .violation)
@@ -105,7 +105,7 @@ struct BaselineTests {
     }
 
     @Test(
-        "counters are told from what is timed and from what the kernel counts",
+        "counters are distinguished from times and from the kernel's counts",
         arguments: [
             ("syncs_per_commit", Counter.syncs), ("file_syncs", .syncs), ("written_bytes_per_row", .writtenBytes),
             ("file_bytes", .fileBytes), ("file_bytes_per_row", .fileBytes), ("allocations_per_operation", .allocations),

@@ -7,7 +7,7 @@ import Testing
 struct CaseDurationsTests {
     private let machine = RunDirectoryTests.header([]).machine
 
-    @Test("a case is known again whatever its seed is, on the same machine, with the same parameters")
+    @Test("a case is recognized with any seed, on the same machine, with the same parameters")
     func known() throws {
         var durations = CaseDurations()
         var test = CaseTests.example
@@ -24,7 +24,7 @@ struct CaseDurationsTests {
         #expect(durations.seconds(of: CaseTests.example, on: other) == nil)
     }
 
-    @Test("a file comes back as it was written, and a spoilt one is an error")
+    @Test("a file round-trips, and a damaged one is an error")
     func stored() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/durations.json"

@@ -12,7 +12,7 @@ struct CaseTests {
 
     @Test("the id is the same in every run and on every machine")
     func idIsStable() {
-        // Written down once: a change would orphan every stored result.
+        // Fixed values: a change would orphan every stored result.
         #expect(Self.example.id == "bcd5f3fa8d73")
     }
 
@@ -46,7 +46,7 @@ struct CaseTests {
         #expect(ids.allSatisfy { $0.utf8.count == 12 })
     }
 
-    @Test("random choices below a bound stay below it, and a permutation holds every index once")
+    @Test("random choices stay below their bound, and a permutation contains every index once")
     func randomChoices() {
         var random = RandomStream(Seed(3))
         for _ in 0..<1_000 { #expect((0..<7).contains(random.below(7))) }

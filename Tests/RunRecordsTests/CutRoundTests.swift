@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-/// The rounds of a plan go on for as long as its budget does, so its last round may be cut.
+/// The rounds of a plan last as long as its budget, so the last round may be cut.
 @Suite("Rounds that the budget cut")
 struct CutRoundTests {
     private func round(_ number: Int, _ side: Turn.Side = .measured, _ change: (inout CaseResult) -> Void = { _ in })
@@ -31,14 +31,14 @@ struct CutRoundTests {
         #expect(merged.samples.map(\.value) == [3.5])
     }
 
-    @Test("five do not, and neither does a side that has five")
+    @Test("five do not, and neither does a side with five")
     func tooFew() throws {
         #expect(CaseResult.merged((1...5).map { round($0) } + [cut(6)])?.verdict == .inconclusive)
         let controls = (1...5).map { round($0, .control) } + [cut(6, .control)]
         #expect(CaseResult.merged((1...6).map { round($0) } + controls)?.verdict == .inconclusive)
     }
 
-    @Test("a violation in a round that was cut counts")
+    @Test("a violation in a cut round counts")
     func violation() throws {
         let broken = round(7) {
             $0.isCut = true

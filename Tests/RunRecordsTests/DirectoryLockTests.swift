@@ -10,7 +10,7 @@ import Testing
 
 @Suite("DirectoryLock")
 struct DirectoryLockTests {
-    @Test("a lock that was given back is free, also while a forked child still has its file open")
+    @Test("a released lock is free, even while a forked child has its file open")
     func givenBack() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/lock"
@@ -28,7 +28,7 @@ struct DirectoryLockTests {
         return lock
     }
 
-    /// A second descriptor of the open file that has the lock, which is what a fork gives its child.
+    /// A second descriptor of the locked open file, as a forked child has it.
     private func duplicate(of path: String) -> Int32? {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }

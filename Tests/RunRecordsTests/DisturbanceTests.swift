@@ -3,7 +3,8 @@ import RunRecords
 import Seeds
 import Testing
 
-/// Every report began with the warning of a busy machine: the load of the build before the run was taken for its own.
+/// Every report once began with the warning of a busy machine: the load of the preceding build was attributed to the
+/// run.
 @Suite("Disturbance")
 struct DisturbanceTests {
     private func result(others: Double?, steal: Double = 0, seconds: Double = 2, _ scenario: String = "a") -> CaseResult
@@ -24,14 +25,14 @@ struct DisturbanceTests {
         return result
     }
 
-    @Test("what others had of the processors is told by the time of a measurement, with what the hypervisor took")
+    @Test("the processor share of others is computed over a measurement, with stolen time")
     func processors() throws {
         #expect(try #require(Disturbance(result(others: 1_000))).processors == 0.5)
         #expect(try #require(Disturbance(result(others: 1_000, steal: 1_000))).processors == 1)
         #expect(Disturbance(result(others: nil)) == nil)
     }
 
-    @Test("a measurement that had clearly more beside it than the others is one to repeat, a constant load is not")
+    @Test("a measurement with clearly more foreign load than the others is repeated, a constant load is not")
     func beyond() throws {
         let quiet = [0, 20, 40, 60, 80].map { result(others: $0) }
         let usual = Disturbance.usual(quiet)
@@ -41,7 +42,7 @@ struct DisturbanceTests {
         #expect(try !#require(Disturbance(result(others: 2_600))).isBeyond(usual: busy))
     }
 
-    @Test("a run names a load that was there all the time, and none that was there before it or once")
+    @Test("a run reports a permanent load, but not one before it or a single one")
     func warning() {
         var header = RunHeader(
             id: "", plan: "", seed: Seed(1),

@@ -6,7 +6,7 @@ import Testing
 @Suite("FailureCause")
 struct FailureCauseTests {
     @Test(
-        "numbers, quoted data, directories and the values of a comparison are no part of a cause",
+        "numbers, quoted data, directories and compared values are not part of a cause",
         arguments: [
             (
                 "DamagePerson row 90 age: expected integer(34), got integer(2)",
@@ -29,7 +29,7 @@ struct FailureCauseTests {
         #expect(FailureCause.text(of: detail) == expected)
     }
 
-    @Test("what differs in words is another cause, and so is another outcome")
+    @Test("other words are another cause, and so is another outcome")
     func different() {
         var causes = FailureCauses()
         for row in 0..<4_000 {
@@ -45,7 +45,7 @@ struct FailureCauseTests {
         #expect(first?.example == FaultAddress(.flip, 2) && first?.detail == "Person row 2 age: expected 2, got 14")
     }
 
-    @Test("a check is a cause by its name, a fault wherever it struck")
+    @Test("a check is a cause by its name, a fault at any place")
     func names() {
         func text(_ address: String) -> String {
             FailureCause.text(of: Trial(address: FaultAddress(text: address), outcome: .silentlyWrong, detail: "gone"))
@@ -56,7 +56,7 @@ struct FailureCauseTests {
         #expect(text("case") == "gone")
     }
 
-    @Test("more causes than a line has room for are counted together")
+    @Test("causes beyond a line's limit are counted together")
     func bounded() {
         var causes = FailureCauses()
         for index in 0..<500 {
@@ -109,7 +109,7 @@ struct SweepMapTests {
         #expect(map.files[0].owner(ofPage: 1) == "Dog" && map.files[0].owner(ofPage: 0) == nil)
     }
 
-    @Test("a fault of two pages is where it changed something, and keeps both through its file")
+    @Test("a fault of two pages is located where it changed bytes, and keeps both places in its file")
     func pairs() throws {
         let misdirected = SweepMap(fault: .misdirect, positions: [4_096, 0], others: [0, 4_096], files: Self.files)
         #expect(misdirected.address(ofTrial: 0).text == "misdirect:4096,0")
@@ -129,7 +129,7 @@ struct SweepMapTests {
     }
 
     @Test(
-        "a map that a file got wrong is an error, and neither a trap nor all memory",
+        "a wrong map in a file is an error, and neither a trap nor a memory blow-up",
         arguments: [
             "[[9223372036854775807,1,2]]", "[[0,1,9223372036854775807]]", "[[5,-3,3]]", "[[-1,0,1]]", "[[0,1,4]]",
         ])
@@ -145,7 +145,7 @@ struct SweepMapTests {
     }
 
     @Test(
-        "it reads back as it was written, rows of positions in short",
+        "it round-trips, with runs of positions abbreviated",
         arguments: [
             [], [5], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 10, 17, 24, 25, 26, 90, 12], [7, 7, 7],
         ])

@@ -30,7 +30,7 @@ struct FigureVerdictsTests {
         #expect(Set(found.map(\.ratio)) == [0.8, 0.97, 0.7])
     }
 
-    @Test("another build or another machine has verdicts of its own")
+    @Test("another build or machine has its own verdicts")
     func apart() {
         var verdicts = FigureVerdicts()
         verdicts.note([verdict("lmdb", 0.5)], build: "a", machine: machine)
@@ -38,13 +38,13 @@ struct FigureVerdictsTests {
         other.processor = "another"
         #expect(verdicts.figures(build: "b", machine: machine).isEmpty)
         #expect(verdicts.figures(build: "a", machine: other).isEmpty)
-        // The time of a sync differs each time.
+        // The time of a sync varies.
         other = machine
         other.fsyncNanoseconds += 1
         #expect(verdicts.figures(build: "a", machine: other).count == 1)
     }
 
-    @Test("a file comes back as it was written, and a spoilt one is an error")
+    @Test("a file round-trips, and a damaged one is an error")
     func stored() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/verified-figures.json"
@@ -61,7 +61,7 @@ struct FigureVerdictsTests {
         }
     }
 
-    @Test("a run keeps which of its figures are doubtful")
+    @Test("a run records its doubtful figures")
     func header() throws {
         var header = RunDirectoryTests.header([])
         header.doubtfulFigures = [DoubtfulFigure(test: "0123", label: "with close", ratio: 0.5)]

@@ -8,12 +8,12 @@ import Testing
     import Darwin
 #endif
 
-/// What stands in directories beside plain files with plain names.
+/// Special files and unusual names in directories.
 @Suite("FileTree: kinds")
 struct FileTreeKindsTests {
     private static let odd = BytePath([0x63, 0xE9, 0x0A])
 
-    @Test("a copy has the permissions, the links of both kinds, the FIFOs, the sockets and the names of the original")
+    @Test("a copy has the original's permissions, links of both kinds, FIFOs, sockets and names")
     func copy() throws {
         let temporary = try TemporaryDirectory()
         let source = temporary.path + "/a"
@@ -54,7 +54,7 @@ struct FileTreeKindsTests {
         #expect(FileTree.kind(target) == .directory && FileTree.kind(target + "/loop") == .link)
     }
 
-    @Test("every path has a key of its own, which leads back to it, and a text that a terminal may see")
+    @Test("every path has a reversible key of its own, and a printable text")
     func keys() {
         let paths = [
             [0x61], [0xE9], Array("\u{E9}".utf8), Array("e\u{301}".utf8), Array("\\xE9".utf8), Array("\\".utf8),

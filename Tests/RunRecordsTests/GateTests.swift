@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-/// Runs that are made up, and what a gate says of them.
+/// Fictional runs, and the results of gates on them.
 struct CountedRun {
     var header = RunDirectoryTests.header([])
     /// Values by case and metric, one per round.
@@ -28,7 +28,7 @@ struct CountedRun {
         cases.append((Self.test(scenario, engine: engine), values, verdict))
     }
 
-    /// Two cases of three rounds, as exact as can be.
+    /// Two cases of three rounds, without scatter.
     static func sound() -> CountedRun {
         var run = CountedRun()
         run.add(
@@ -65,7 +65,7 @@ struct CountedRun {
         return run
     }
 
-    /// What was written and read back: what a gate gets.
+    /// The baseline after a round trip, as a gate reads it.
     func baseline(_ name: String = "b") throws -> Baseline {
         let made = try Baseline.make(name: name, of: [run]).0
         return try Baseline(Array(made.text.utf8), path: "b.json")
@@ -102,7 +102,7 @@ struct GateTests {
         return found[0]
     }
 
-    @Test("a run passes against itself, and no rate or time is looked at")
+    @Test("a run passes against itself, and rates and times are ignored")
     func itself() throws {
         let report = try report(.sound())
         #expect(report.exitStatus == 0)
@@ -121,7 +121,7 @@ struct GateTests {
         #expect(finding.reason == "2.25 here, 1.25 in the baseline")
     }
 
-    @Test("one allocation more per read is named, and a tenth of one is not under a budget of half a one")
+    @Test("one more allocation per read is named, a tenth is not, with a budget of a half")
     func oneAllocationMore() throws {
         func status(_ allocations: Double, _ budget: String) throws -> Int32 {
             var run = CountedRun()
@@ -138,7 +138,7 @@ struct GateTests {
         #expect(try status(1.1019, "==") == 2)
     }
 
-    @Test("1 % more instructions are over a budget of 0.5 %, and what they scatter by is not")
+    @Test("1 % more instructions exceed a budget of 0.5 %, their scatter does not")
     func instructions() throws {
         func status(_ factor: Double) throws -> Int32 {
             var run = CountedRun()
@@ -151,7 +151,7 @@ struct GateTests {
         #expect(try status(0.5) == 0)
     }
 
-    @Test("on another processor instructions are skipped by name, and the rest is decided")
+    @Test("on another processor instructions are skipped by name, and the others decided")
     func otherProcessor() throws {
         var run = CountedRun.sound()
         run.header.machine.processor = "another"
@@ -162,7 +162,7 @@ struct GateTests {
         #expect(report.count(.kept) == 5)
     }
 
-    @Test("figures of code do not cross from a release build to a debug build")
+    @Test("figures of code are not compared between release and debug builds")
     func otherBuild() throws {
         var run = CountedRun.sound()
         run.header.isReleaseBuild = false
@@ -170,7 +170,7 @@ struct GateTests {
         #expect(report.count(.skipped) == 2 && report.count(.kept) == 4)
     }
 
-    @Test("an engine of another version is remarked on, and decided all the same")
+    @Test("another version of an engine is noted, and decided all the same")
     func otherVersion() throws {
         var run = CountedRun.sound()
         run.header.engines[0].version = "0.2"
@@ -202,7 +202,7 @@ struct GateTests {
         #expect(try self.report(sound, beside: sound, ["syncs": "==3"]).exitStatus == 0)
     }
 
-    @Test("a run that does not repeat what the baseline repeats is over its budget")
+    @Test("a count that scatters in the run but not in the baseline exceeds its budget")
     func varies() throws {
         var run = CountedRun()
         run.add("commit", ["file_syncs": [31, 32, 31]])
@@ -210,7 +210,7 @@ struct GateTests {
         #expect(finding.reason.contains("31 to 32 here in 3 measurements"))
     }
 
-    @Test("a number holds in every measurement, with and without a baseline")
+    @Test("a fixed limit holds for every measurement, with and without a baseline")
     func numbers() throws {
         let lines = ["commit.file_syncs": "==31", "commit.syncs_per_commit": "<=1.25"]
         #expect(try report(.sound(), lines).exitStatus == 0)
@@ -229,7 +229,7 @@ struct GateTests {
         #expect(finding.reason.hasSuffix("if fewer are meant, save the baseline anew"))
     }
 
-    @Test("of several budgets the narrowest one holds")
+    @Test("of several budgets the narrowest applies")
     func narrowest() throws {
         let lines = [
             "syncs": "==0", "strata.syncs": "==0", "commit.syncs": "==0", "commit.strata.syncs": "==31",
@@ -239,7 +239,7 @@ struct GateTests {
         #expect(report.exitStatus == 0 && report.count(.kept) == 2, "\(report.findings)")
     }
 
-    @Test("an empty gate is closed: nothing that a budget covers, a case that is gone, one that failed, a lost figure")
+    @Test("a gate without figures fails: no covered figure, a missing case, a failed one, a lost figure")
     func nothing() throws {
         let idle = try report(.sound(), ["commit.read_calls": "=="])
         #expect(idle.exitStatus == 3)
@@ -262,7 +262,7 @@ struct GateTests {
         #expect(try self.report(.sound(), beside: .sound(), [:]).exitStatus == 3)
     }
 
-    @Test("instructions that nobody counted are skipped by name, and alone decide nothing")
+    @Test("instructions that were not counted are skipped by name, and decide nothing by themselves")
     func uncounted() throws {
         var run = CountedRun()
         run.add("commit", ["file_syncs": [31, 31, 31]])
@@ -272,7 +272,7 @@ struct GateTests {
         #expect(try report(run, beside: run, ["instructions": "+0.5%"]).exitStatus == 3)
     }
 
-    @Test("what this machine cannot count is skipped by name, and alone decides nothing")
+    @Test("counts that this machine lacks are skipped by name, and decide nothing by themselves")
     func notCounted() throws {
         var run = CountedRun()
         run.add("commit", ["commits_per_second": [1, 1, 1]])
@@ -298,7 +298,7 @@ struct GateTests {
     }
 
     @Test(
-        "what is no budget is none",
+        "invalid budgets are refused",
         arguments: [
             "", "=", "1", "==x", "+", "+%", "+x%", "-1", "<4", "<=", ">=3", "+1e3%", "==-1", "+nan", "== 1 2 x",
         ])

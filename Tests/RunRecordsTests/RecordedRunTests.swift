@@ -37,7 +37,7 @@ struct RecordedRunTests {
             recorded.cases.first { $0.test.scenario == "bulk-insert" && $0.test.engine == "strata" })
     }
 
-    @Test("the ratio is that of the pairs, above 1 for what is better, and only to engines whose figures count")
+    @Test("the ratio is of pairs, above 1 for better, and only to engines with valid figures")
     func ratios() throws {
         // The medians would give 2; in two of three rounds it is 3.
         let values = ["strata": [3.0, 20, 300], "sqlite": [1.0, 10, 100], "lmdb": [6.0, 40, 600]]
@@ -99,7 +99,7 @@ struct RecordedRunTests {
             test: CountedRun.test("bulk-insert"), figure: FigureName(Sample(rate, 1)), basis: basis, points: points)
     }
 
-    @Test("a change is named with the runs on its sides, in the direction that is better")
+    @Test("a change is named with the runs before and after it, and its direction")
     func change() throws {
         let levels = (0..<30).map { index -> Double? in index == 16 ? nil : index < 17 ? 2.0 : 1.6 }
         let trend = Self.trend(Self.points(levels))
@@ -138,7 +138,7 @@ struct RecordedRunTests {
 
     // MARK: Site
 
-    @Test("a site is written into an empty directory or over one of before, and touches nothing else")
+    @Test("a site is written into an empty directory or over an earlier site, and touches nothing else")
     func siteDirectory() throws {
         let scratch = try ScratchDirectory.make(in: "/tmp")
         defer { try? FileTree.remove(scratch.path) }

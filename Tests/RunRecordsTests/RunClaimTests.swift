@@ -17,7 +17,7 @@ struct RunClaimTests {
         temporary = try TemporaryDirectory()
     }
 
-    /// Every file below a directory with its text, links as what they lead to.
+    /// Every file below a directory with its text, links with their targets.
     private func content(_ directory: String) throws -> [String: String] {
         var found: [String: String] = [:]
         for name in try FileTree.names(in: directory) {
@@ -33,7 +33,7 @@ struct RunClaimTests {
         return found
     }
 
-    @Test("a directory that is missing or empty is made, marked and locked")
+    @Test("a missing or empty directory is created, marked and locked")
     func makes() throws {
         for isThere in [false, true] {
             let path = self.path + "\(isThere)"
@@ -51,7 +51,7 @@ struct RunClaimTests {
         }
     }
 
-    @Test("a directory with anything in it and no marker is refused, and nothing in it changes")
+    @Test("a non-empty directory without a marker is refused, and unchanged")
     func foreign() throws {
         for name in ["notes.txt", "run.json", "work", "report.html", ".hidden"] {
             let path = self.path + name
@@ -73,7 +73,7 @@ struct RunClaimTests {
         }
     }
 
-    @Test("a run that is there is moved aside with all that stands in it")
+    @Test("an existing run is moved aside with all its files")
     func setsAside() throws {
         try RunClaim.take(path, id: "first").end()
         try FileTree.createDirectory(path + "/work")
@@ -87,7 +87,7 @@ struct RunClaimTests {
         try claim.end()
     }
 
-    @Test("a directory that is in use is refused by the other's process id, and free when its holder is gone")
+    @Test("a directory in use is refused with the owner's process id, and free after the owner's end")
     func inUse() throws {
         do {
             let claim = try RunClaim.take(path, id: "r")
@@ -101,7 +101,7 @@ struct RunClaimTests {
         #expect(throws: Never.self) { try RunClaim.resume(path) }
     }
 
-    @Test("of several that take one new directory at the same time exactly one gets it")
+    @Test("of several concurrent claims of a new directory exactly one succeeds")
     func race() async throws {
         for round in 0..<20 {
             let path = self.path + "\(round)"
@@ -114,7 +114,7 @@ struct RunClaimTests {
         }
     }
 
-    @Test("ids that are taken get a number, and each directory has its own")
+    @Test("taken ids get a number, and each directory has its own")
     func ids() throws {
         let claims = try (0..<3).map { _ in try RunClaim.make(below: temporary.path, id: "now") }
         #expect(claims.map(\.id) == ["now", "now-2", "now-3"])
@@ -124,7 +124,7 @@ struct RunClaimTests {
         }
     }
 
-    @Test("what a killed run left is removed by the next, and what a user put beside it stays")
+    @Test("the next run removes a killed run's files, and keeps a user's")
     func abandoned() throws {
         let left: String
         do {
@@ -143,7 +143,7 @@ struct RunClaimTests {
         #expect(try FileTree.readText(users + "/mine") == "mine")
     }
 
-    @Test("a user's file in a scratch stays, and the scratch with it")
+    @Test("a user's file in a scratch directory stays, and the directory with it")
     func userInScratch() throws {
         let claim = try RunClaim.take(path, id: "r")
         let scratch = String(claim.directory.workDirectory.dropLast("/files".count))
@@ -152,7 +152,7 @@ struct RunClaimTests {
         #expect(try FileTree.names(in: scratch) == ["mine"])
     }
 
-    @Test("work or an entry of ours that is a symbolic link is refused and not followed")
+    @Test("a symbolic link in place of `work` or its entries is refused and not followed")
     func links() throws {
         for name in ["work", "results.jsonl", "trials"] {
             let path = self.path + name
@@ -173,7 +173,7 @@ struct RunClaimTests {
         #expect(try FileTree.readText(temporary.path + "/mine") == "mine")
     }
 
-    @Test("two replays have scratches of their own beside a run, and the next removes what a killed one left")
+    @Test("two replays have their own scratch directories, and the next run removes a killed one's")
     func replays() throws {
         let claim = try RunClaim.take(path, id: "r")
         var left = ""
@@ -192,7 +192,7 @@ struct RunClaimTests {
         try RunClaim.giveUp(third, of: path)
     }
 
-    @Test("a report file is written where it is ours or new, and a user's is left alone")
+    @Test("a report file is written if new or generated, and a user's is left alone")
     func reports() throws {
         try RunClaim.take(path, id: "r").end()
         try RunClaim.write("1", to: "report.html", in: path)
@@ -206,7 +206,7 @@ struct RunClaimTests {
         #expect(try FileTree.readText(path + "/notes.csv") == "mine")
     }
 
-    @Test("a directory in memory whose owner lives, or that is not ours, is left alone")
+    @Test("a directory in memory with a living owner, or without our marker, is left alone")
     func memory() throws {
         let parent = temporary.path
         let owned = try ScratchDirectory.make(in: parent)

@@ -20,7 +20,7 @@ struct RunComparisonTests {
         return run
     }
 
-    /// Times never come again.
+    /// Times never repeat.
     private func drift(_ result: inout CaseResult) {
         for index in result.samples.indices where result.samples[index].metric.name == "commits_per_second" {
             result.samples[index].value *= 3
@@ -39,11 +39,11 @@ struct RunComparisonTests {
         }
     }
 
-    @Test("a run made again: nothing that repeats differs, whatever its times are, and no time is compared")
+    @Test("a repeated run: no repeatable value differs, and times are not compared")
     func equal() {
         let comparison = RunComparison(sound, again())
         #expect(comparison.differences == [])
-        // Of instructions the baseline itself says that they do not repeat.
+        // The baseline itself shows that instructions do not repeat.
         #expect(comparison.undecided.map(\.what) == ["instructions"])
         #expect(comparison.undecided.first?.reason.contains("it does not repeat") == true)
         #expect(comparison.timedCount == 1)
@@ -77,13 +77,13 @@ struct RunComparisonTests {
             #expect(comparison.differences.count == 1 && difference.what == what, "\(comparison.differences)")
             #expect(difference.a == first && difference.b == second, "\(difference)")
             #expect(comparison.exitStatus == 2)
-            // From the other side.
+            // With the sides swapped.
             let turned = try #require(RunComparison(again(change), sound).differences.first)
             #expect(turned.a == second && turned.b == first)
         }
     }
 
-    @Test("a count that one round has otherwise, or that was counted once, is undecided and no difference")
+    @Test("a count that varies by round, or was counted once, is undecided and no difference")
     func notRepeating() throws {
         let unsteady = RunComparison(sound, again { set("file_bytes", 9, in: &$0, round: 1) })
         #expect(unsteady.differences == [] && unsteady.undecided.map(\.what).contains("file_bytes"))
@@ -101,7 +101,7 @@ struct RunComparisonTests {
         #expect(RunComparison(single.run, uncounted.run).undecided.first?.reason.contains("first run") == true)
     }
 
-    @Test("a case that was cut, or whose threads run freely, is compared in what does not hang on that")
+    @Test("a cut case, or one with free-running threads, is compared only in its deterministic values")
     func cutAndFree() throws {
         let cut = RunComparison(
             sound,

@@ -93,7 +93,7 @@ struct RunDirectoryTests {
         return (result, details)
     }
 
-    @Test("a run reads back as it was written")
+    @Test("a run round-trips")
     func roundTrip() throws {
         let (result, details) = Self.result(1)
         let header = Self.header([result.test])
@@ -106,7 +106,7 @@ struct RunDirectoryTests {
         #expect(run.isFinished)
     }
 
-    @Test("a run that was killed while it wrote a line loads without it, and goes on after a repair")
+    @Test("a run killed while writing a line loads without it, and resumes after a repair")
     func tornLine() throws {
         let (first, details) = Self.result(1)
         let (second, _) = Self.result(2)
@@ -120,7 +120,7 @@ struct RunDirectoryTests {
         #expect(try directory.load().results == [first, second])
     }
 
-    @Test("results stand in the order of the plan, whatever the order they came in")
+    @Test("results are in plan order, whatever order they were written in")
     func order() throws {
         let (first, _) = Self.result(1)
         let (second, _) = Self.result(2)
@@ -153,7 +153,7 @@ struct RunDirectoryTests {
         #expect(throws: JSONShapeError.self) { try directory.load() }
     }
 
-    @Test("a header that was cut short is an error that names the file and the place")
+    @Test("a truncated header is an error that names the file and the place")
     func cutHeader() throws {
         try directory.create(Self.header([]))
         try FileTree.truncate(directory.headerFile, to: 200)
@@ -187,7 +187,7 @@ struct FileTreeTests {
         try FileTree.remove(target)
     }
 
-    @Test("what cannot be read is an error that names the path and the reason")
+    @Test("an unreadable file is an error that names the path and the reason")
     func errors() throws {
         let error = try #require(throws: FileTreeError.self) { try FileTree.readBytes("/no/such/file") }
         #expect(error.description.contains("/no/such/file"))
@@ -197,14 +197,14 @@ struct FileTreeTests {
 
 @Suite("Table")
 struct TableTests {
-    @Test("texts stand end to end and come back by row")
+    @Test("texts are stored consecutively and read by row")
     func textColumn() {
         let column = TextColumn(["", "a", "", "longer é", ""])
         #expect((0..<column.count).map { column[$0] } == ["", "a", "", "longer é", ""])
         #expect(column.withUTF8(3) { $0.count } == 9)
     }
 
-    @Test("values of all kinds come back by row")
+    @Test("values of all kinds are read by row")
     func values() {
         var lists = LinkListColumn()
         lists.append([1, 0])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SalvageFigures")
 struct SalvageFiguresTests {
-    @Test("a line reads back as it was written, and nothing else is one")
+    @Test("a line round-trips, and other text is refused")
     func lines() {
         var figures = SalvageFigures(fault: "zero")
         for (number, count) in SalvageFigures.Count.allCases.enumerated() { figures[count] = number * 7 }
@@ -13,7 +13,7 @@ struct SalvageFiguresTests {
         }
     }
 
-    @Test("a case gives back what its samples say, by fault and in their order")
+    @Test("a case's samples give its figures, by fault and in order")
     func samples() {
         var result = CaseResult(
             test: Case(

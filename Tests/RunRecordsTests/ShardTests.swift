@@ -13,7 +13,7 @@ struct ShardTests {
             parameters: [CaseParameter(name: "threads", value: "\(threads)")], seed: Seed(seed), durability: .full)
     }
 
-    @Test("is read from I/N, counted from 1, and from nothing else")
+    @Test("is parsed from I/N, counted from 1, and from nothing else")
     func read() {
         #expect(Shard("1/1")?.description == "1/1")
         #expect(Shard("12/40").map { [$0.index, $0.count] } == [12, 40])
@@ -24,7 +24,7 @@ struct ShardTests {
 
     @Test("every machine and every version gives a case the same shard")
     func placesAreStable() {
-        // Written down once: machines that disagree would run a case twice, and another never.
+        // Fixed values: machines that disagree would run one case twice, and another never.
         let expected = [2: 2, 3: 3, 4: 4, 7: 7, 100: 86]
         for (count, index) in expected { #expect(Shard.index(of: CaseTests.example, among: count) == index) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunRecords
 
-/// Headers of shards alone: what fits together, and what is refused.
+/// Headers of shards: matching ones, and refused ones.
 @Suite("ShardUnion")
 struct ShardUnionTests {
     static let tests = (1...20).flatMap { threads in
@@ -41,7 +41,7 @@ struct ShardUnionTests {
         [try Self.shard(1), try Self.shard(2, change), try Self.shard(3)]
     }
 
-    @Test("the header of all shards is that of the whole plan, whatever the order, and knows each machine")
+    @Test("the merged header is that of the whole plan, in any order, and lists each machine")
     func header() throws {
         let all = try shards()
         let header = try ShardUnion(all, allowsMissing: false).header
@@ -77,7 +77,7 @@ struct ShardUnionTests {
         #expect(one.warnings.first?.hasPrefix("PARTIAL: shards 1/3, 3/3 are missing") == true)
     }
 
-    @Test("what no single machine could have measured in one run is refused, and the answer hangs on no order")
+    @Test("an impossible combination is refused, in any order of the shards")
     func refused() throws {
         let changes: [(String, (inout ShardRun) -> Void)] = [
             ("of plan quick", { $0.header.plan = "smoke" }), ("of seed 1", { $0.header.seed = Seed(8) }),
@@ -99,7 +99,7 @@ struct ShardUnionTests {
         #expect(twice == "shard 2/3 is there twice: again and s2. Name one of them")
     }
 
-    @Test("a case that stands in another shard than its own, in two, or in none, is refused")
+    @Test("a case in a wrong shard, in two, or in none, is refused")
     func cases() throws {
         let foreign = try #require(Self.tests.first { Shard.index(of: $0, among: 3) == 1 })
         func add(_ run: inout ShardRun) {
@@ -118,7 +118,7 @@ struct ShardUnionTests {
         #expect(try refusal(torn).contains("run.json and cases.json of s2"))
     }
 
-    @Test("a whole run is no shard, and what was merged is not merged again")
+    @Test("a whole run is no shard, and a merged run is not merged again")
     func noShards() throws {
         var whole = RunDirectoryTests.header(Self.tests)
         func refusal(_ header: RunHeader) -> String {

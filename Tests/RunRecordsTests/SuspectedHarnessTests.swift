@@ -32,7 +32,7 @@ struct SuspectedHarnessTests {
         return SuspectedHarness.judged(Run(header: header, results: results, directory: "r")).results.map(\.verdict)
     }
 
-    @Test("a cause on five of five engines is the harness's, whatever the numbers are")
+    @Test("a cause on five of five engines is attributed to the harness, whatever the numbers")
     func everywhere() {
         let results = Self.engines.enumerated().map { result($1, ["\($0 + 2) handles of odd.db are open"]) }
         #expect(verdicts(results) == Array(repeating: .suspectedHarness, count: 5))
@@ -49,7 +49,7 @@ struct SuspectedHarnessTests {
         #expect(verdicts(results) == [.pass, .violation, .pass, .pass, .pass])
     }
 
-    @Test("different causes on all engines are theirs, and so is a cause of one's own beside a shared one")
+    @Test("different causes on all engines are theirs, and so is a separate cause beside a shared one")
     func different() {
         let words = ["one", "two", "three", "four", "five"]
         let own = zip(Self.engines, words).map { result($0, ["\($1) is open"]) }
@@ -62,7 +62,7 @@ struct SuspectedHarnessTests {
         #expect(verdicts(mixed) == Array(repeating: .violation, count: 5))
     }
 
-    @Test("engines of two libraries may share a fault: it takes three")
+    @Test("two libraries may share a bug, so three are required")
     func libraries() {
         let variants = ["strata", "strata-storage", "sqlite", "sqlite-tuned"].map { result($0, ["3 open"]) }
         #expect(verdicts(variants) == Array(repeating: .violation, count: 4))
@@ -70,9 +70,9 @@ struct SuspectedHarnessTests {
         #expect(verdicts(three) == Array(repeating: .suspectedHarness, count: 5))
     }
 
-    /// Story: a fault of the harness that three libraries meet in their logs stayed three violations, since each
-    /// library gives its log another name.
-    @Test("causes are one that name files of one role, and stay apart where the roles differ")
+    /// A harness bug that showed in three libraries' logs once stayed three violations, since each library names its
+    /// log differently.
+    @Test("causes that name files of one role are one, and of different roles differ")
     func roles() throws {
         let logs = ["strata": "data.log", "sqlite": "data-wal", "rocksdb": "000008.log"]
         func lost(_ engine: String, _ name: String, role: String) -> CaseResult {
@@ -89,7 +89,7 @@ struct SuspectedHarnessTests {
             lost(result.test.engine, logs[result.test.engine] ?? "", role: role)
         }
         #expect(verdicts(apart) == Array(repeating: .violation, count: 3))
-        // As they come back from the file of results.
+        // As read back from the results file.
         for result in shared {
             let reader = try JSONObjectReader(try JSONReader.read(result.json.bytes), path: "result")
             #expect(try CaseResult(json: reader) == result)
@@ -101,12 +101,12 @@ struct SuspectedHarnessTests {
         let hit = ["strata", "sqlite", "lmdb"].map { result($0, ["3 open"]) }
         let fine = ["rocksdb", "model", "other"].map { result($0, [], verdict: .pass) }
         #expect(verdicts(hit + fine).prefix(3) == [.violation, .violation, .violation])
-        // What came to no conclusion says nothing either way.
+        // Inconclusive cases do not count either way.
         let open = ["rocksdb", "model", "other"].map { result($0, [], verdict: .inconclusive) }
         #expect(verdicts(hit + open).prefix(3) == [.suspectedHarness, .suspectedHarness, .suspectedHarness])
     }
 
-    @Test("who never promised excuses none who did, and other parameters are another question")
+    @Test("engines without the promise do not excuse those with it, and other parameters are separate")
     func promises() {
         let unpromised = ["sqlite", "lmdb", "rocksdb"].map { result($0, ["3 open"], verdict: .unpromised) }
         #expect(verdicts([result("strata", ["3 open"])] + unpromised).first == .violation)
@@ -116,7 +116,7 @@ struct SuspectedHarnessTests {
         #expect(verdicts(apart) == Array(repeating: .violation, count: 5))
     }
 
-    @Test("the rounds of a case are suspected with it, and its file keeps what each measurement said")
+    @Test("the rounds of a case are suspected with it, and its file keeps each measurement's verdict")
     func stored() throws {
         let temporary = try TemporaryDirectory()
         let directory = RunDirectory(path: temporary.path + "/run")

@@ -27,9 +27,9 @@ struct SyncHonestyTests {
         return SyncHonesty.judged(Run(header: header, results: results, directory: "r"))
     }
 
-    /// Story: with syncs that do nothing, four libraries stood in the report as having lost commits.
+    /// With syncs that do nothing, four libraries once appeared to lose commits.
     @Test(
-        "what a loss of power leaves says nothing of any engine where syncs are not honest",
+        "with dishonest syncs a power loss decides nothing about any engine",
         arguments: [FsyncHonesty.no, .suspicious])
     func powerLoss(fsync: FsyncHonesty) {
         let verdicts: [Verdict] = [.pass, .violation, .known, .unpromised]
@@ -39,12 +39,12 @@ struct SyncHonestyTests {
         #expect(run.results.allSatisfy { $0.promises.map(\.state) == [.open, .open] })
         #expect(run.results.allSatisfy { $0.message.hasPrefix("syncs are not honest: ") })
         #expect(run.results.allSatisfy { $0.message.hasSuffix("; as it was") })
-        // What failed for another reason still does.
+        // Failures for other reasons remain.
         let broken = judged([result("strata", .harnessError, restsOnSyncs: true)], fsync)
         #expect(broken.results.map(\.verdict) == [.harnessError])
     }
 
-    @Test("a killed process hangs on no sync: its verdict stands, and durability is not said to be kept")
+    @Test("a killed process depends on no sync: its verdict stands, and durability is not called kept")
     func kills() {
         let run = judged(
             [result("strata", .pass, restsOnSyncs: false), result("sqlite", .violation, restsOnSyncs: false)], .no)
@@ -60,7 +60,7 @@ struct SyncHonestyTests {
         #expect(judged(results, .yes).results == results)
     }
 
-    @Test("the rounds of a case are judged with it, and its file keeps what each measurement said")
+    @Test("the rounds of a case are judged with it, and its file keeps each measurement's verdict")
     func stored() throws {
         let temporary = try TemporaryDirectory()
         let directory = RunDirectory(path: temporary.path + "/run")

@@ -116,7 +116,7 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(try !one.tryLock(byte: 3, exclusive: true))
         #expect(try one.isLocked(byte: 3))
         try other.unlock(byte: 3)
-        // Its own lock is nobody else's.
+        // A handle does not report its own lock as held.
         #expect(try !one.isLocked(byte: 3))
         #expect(try one.tryLock(byte: 3, exclusive: true))
         #expect(try other.isLocked(byte: 3))
@@ -134,7 +134,7 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         let again = try after.open("a", .write)
         #expect(try again.get(512) == filled(2, 512))
         #expect(try again.tryLock(byte: 0, exclusive: true))
-        // It is in the cache, not on disk.
+        // The data is in the cache, not on disk.
         #expect(after.crash(StateMask()).contents(of: "a") == filled(1, 512))
         try again.syncData()
         #expect(after.crash(StateMask()).contents(of: "a") == filled(2, 512))
@@ -196,7 +196,7 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         let bits = (0..<4).map { _ in disk.randomBits() }
         #expect(bits == (0..<4).map { _ in other.randomBits() })
         #expect(bits != (0..<4).map { _ in third.randomBits() })
-        // A disk after a crash draws others: a salt must not come twice.
+        // A disk after a crash draws other bits, since a salt must not repeat.
         #expect(bits.first != disk.crash(StateMask()).randomBits())
     }
 
@@ -207,7 +207,7 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         try file.put([2])
         let disk = disk
         await Task.detached {
-            // Another thread than the one that set the label, which is blocked in the await.
+            // Another thread than the labelled one, which is blocked in the await.
             _ = try? disk.open("b", .createNew)
         }.value
         try disk.syncDirectory(of: "dir/a.log")

@@ -103,7 +103,7 @@ import Testing
         #expect(throws: FileError(.write, path: "a", errno: ENOSPC)) { try file.put(filled(2, 4 * 4096), at: 4096) }
         #expect(try file.size() == 4 * 4096)
         #expect(disk.usedBytes == 4 * 4096)
-        // What it has already can be overwritten; what is given back can be taken again.
+        // Existing pages can be overwritten; freed pages can be reused.
         try file.put(filled(3, 4096))
         #expect(throws: FileError.self) { try file.preallocate(to: 5 * 4096) }
         #expect(try file.size() == 4 * 4096)

@@ -19,17 +19,17 @@ struct BootstrapIntervalTests {
         #expect(abs(another.low.squareRoot() - interval.low.squareRoot()) <= 1)
     }
 
-    @Test("of 41 values the bounds at 99 percent are those that the binomial distribution gives")
+    @Test("for 41 values the bounds at 99 percent follow the binomial distribution")
     func ranks() throws {
-        // The middle of a sample is at most the k-th value when at least 21 of 41 draws are: the chance of that is
-        // 0.0026 for k = 12 and 0.0073 for k = 13, so that one in 200 lies below 13. The upper end mirrors it.
+        // The median of a sample is at most the k-th value if at least 21 of 41 draws are: the probability is 0.0026
+        // for k = 12 and 0.0073 for k = 13, so that one in 200 lies below 13. The upper end mirrors it.
         var random = RandomStream(Seed(1))
         let interval = try #require(BootstrapInterval((1...41).map(Double.init), random: &random))
         #expect((13...14).contains(interval.low))
         #expect((28...29).contains(interval.high))
     }
 
-    @Test("nine values have no interval, ten equal ones have none of any width")
+    @Test("nine values have no interval, ten equal ones have one of zero width")
     func few() throws {
         var random = RandomStream(Seed(1))
         #expect(BootstrapInterval([1, 2, 3, 4, 5, 6, 7, 8, 9], random: &random) == nil)

@@ -9,10 +9,10 @@ import Testing
     import Darwin
 #endif
 
-/// What docs/decisions/0044-change-points.md promises, held against simulated series of ratios.
+/// The claims of docs/decisions/0044-change-points.md, checked on simulated series of ratios.
 @Suite("Change points")
 struct ChangePointTests {
-    /// Logarithms of ratios that scatter by `noise`, with levels that begin where `steps` say.
+    /// Logarithms of ratios with `noise`, whose levels change at `steps`.
     static func series(
         _ count: Int, noise: Double, memory: Double = 0, steps: [(from: Int, factor: Double)] = [], seed: Int
     ) -> [Double] {
@@ -35,7 +35,7 @@ struct ChangePointTests {
             !Self.find(Self.series(20 + seed % 41, noise: 0.03, seed: seed)).isEmpty
         }
         #expect(alarms <= 2, "\(alarms) of 200")
-        // What neighbours share raises false alarms; by little where it is little.
+        // Autocorrelation raises the rate of false alarms, slightly if it is small.
         let lasting = (0..<100).count { seed in
             !Self.find(Self.series(40, noise: 0.03, memory: 0.3, seed: seed)).isEmpty
         }
@@ -56,7 +56,7 @@ struct ChangePointTests {
         #expect(more <= 3, "\(more) of 100 have a second one")
     }
 
-    @Test("levels that come and go are each found, with their sizes")
+    @Test("temporary levels are each found, with their sizes")
     func severalLevels() throws {
         let values = Self.series(60, noise: 0.01, steps: [(20, 1.2), (40, 1.0)], seed: 4)
         let points = Self.find(values)
@@ -66,7 +66,7 @@ struct ChangePointTests {
         #expect(points.last.map { $0.before == first.after } == true)
     }
 
-    @Test("a step below the least one is none, however certain it is, and neither are three values")
+    @Test("a step below the minimum is ignored, however certain, and so are three values")
     func least() {
         #expect(Self.find(Self.series(60, noise: 0.001, steps: [(30, 1.025)], seed: 5)).isEmpty)
         #expect(Self.find(Self.series(60, noise: 0.001, steps: [(30, 1.035)], seed: 5)).map(\.index) == [30])

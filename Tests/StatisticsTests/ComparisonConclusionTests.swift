@@ -20,7 +20,7 @@ struct ComparisonConclusionTests {
         return batch
     }
 
-    @Test("every pair of batches: a difference takes two that say the same")
+    @Test("every pair of batches: a difference needs two equal findings")
     func pairs() throws {
         for first in SideComparison.Finding.allCases {
             for second in SideComparison.Finding.allCases {
@@ -39,7 +39,7 @@ struct ComparisonConclusionTests {
         #expect(ComparisonConclusion([nil], confirms: false).finding == .inconclusive)
     }
 
-    @Test("beside a control that differs nothing is claimed, and beside any other everything stands")
+    @Test("with a differing control nothing is claimed, with any other every finding stands")
     func control() throws {
         for finding in SideComparison.Finding.allCases {
             let conclusion = ComparisonConclusion([try batch(finding), try batch(finding)], confirms: true)

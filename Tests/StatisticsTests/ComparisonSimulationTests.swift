@@ -8,7 +8,7 @@ import Testing
     import Darwin
 #endif
 
-/// Sessions of `assay ab` on machines whose noise is known: batches, confirmation and control, as the command has them.
+/// Sessions of `assay ab` on machines with known noise: batches, confirmation and control, as in the command.
 struct SimulatedSession {
     var machine: NoisyMachine
     var random = RandomStream(Seed(2))
@@ -20,7 +20,7 @@ struct SimulatedSession {
         var measured: ComparisonConclusion
         var control: ComparisonConclusion
         var firstBatch: SideComparison
-        /// What is said of the case.
+        /// The conclusion about the case.
         var said: ComparisonConclusion { measured.beside(control: control, of: "it") }
     }
 
@@ -48,7 +48,7 @@ struct SimulatedSession {
     }
 }
 
-/// How often sessions say what: counted, of so many.
+/// The counts of conclusions over sessions.
 private struct SessionCounts {
     var tries: Int
     var flagged = 0
@@ -86,7 +86,7 @@ var isRelease: Bool {
     #endif
 }
 
-/// What docs/decisions/0021-ab.md promises, held against thousands of sessions whose truth is known.
+/// The claims of docs/decisions/0021-ab.md, checked on thousands of simulated sessions.
 @Suite(
     "The rule of paired comparison, simulated",
     .enabled(if: isRelease, "the rule is the same in debug, where thousands of sessions take minutes"))
@@ -110,24 +110,24 @@ struct ComparisonSimulationTests {
         Noise(spread: 0.1, outliers: 0.1), Noise(spread: 0.1, pairs: 80),
     ]
 
-    @Test("one batch takes a program for another one in at most 1 of 100 tries, a session never", arguments: machines)
+    @Test("one batch tells a program from itself in at most 1 of 100 tries, a session never", arguments: machines)
     func alarms(noise: Noise) throws {
         let counts = try SessionCounts(Self.sessions, slowdown: 1, noise.session())
         #expect(counts.share(counts.flagged) <= 0.01, "\(counts)")
         #expect(counts.slower + counts.faster == 0, "\(counts)")
         #expect(counts.isDoubted == 0, "\(counts)")
-        // The threshold keeps the flags away where the noise is small, not the interval.
+        // With little noise the threshold, not the interval, prevents flags.
         if noise.spread <= 0.05 { #expect(counts.flagged == 0 && counts.share(counts.same) > 0.8, "\(counts)") }
     }
 
-    @Test("with ten pairs, the fewest there may be, one batch is wrong in at most 1 of 40 tries")
+    @Test("with ten pairs, the minimum, one batch is wrong in at most 1 of 40 tries")
     func fewest() throws {
         let counts = try SessionCounts(Self.sessions, slowdown: 1, Noise(spread: 0.1, pairs: 10).session())
         #expect(counts.share(counts.flagged) <= 0.025, "\(counts)")
         #expect(counts.share(counts.slower + counts.faster) <= 0.002, "\(counts)")
     }
 
-    @Test("these counts would see a rule that is a little laxer: an interval of 95 percent, or one batch alone")
+    @Test("these counts detect a slightly laxer rule: an interval of 95 percent, or a single batch")
     func laxer() throws {
         var machine = NoisyMachine(spread: 0.2, seed: 1)
         var random = RandomStream(Seed(2))
@@ -145,7 +145,7 @@ struct ComparisonSimulationTests {
     }
 
     @Test(
-        "a slowdown is found as often as the table says, and never taken for a gain",
+        "a slowdown is found as often as the table states, and never taken for a gain",
         arguments: [
             (Noise(spread: 0.05), 1.05, 0.95), (Noise(spread: 0.05), 1.1, 0.99), (Noise(spread: 0.1), 1.1, 0.95),
             (Noise(spread: 0.1), 1.25, 0.99), (Noise(spread: 0.1, outliers: 0.1), 1.25, 0.99),
@@ -161,26 +161,26 @@ struct ComparisonSimulationTests {
         #expect(gains.slower == 0 && gains.same == 0, "\(gains)")
     }
 
-    @Test("what is below the threshold is not called a difference", arguments: [1.01, 1.02])
+    @Test("an effect below the threshold is not called a difference", arguments: [1.01, 1.02])
     func below(slowdown: Double) throws {
         let counts = try SessionCounts(Self.sessions / 2, slowdown: slowdown, Noise(spread: 0.05).session())
         #expect(counts.share(counts.slower) <= 0.02 && counts.faster == 0, "\(counts)")
     }
 
-    @Test("a difference that matters is called none in at most 1 of 100 tries", arguments: [0.05, 0.1])
+    @Test("a relevant difference is called none in at most 1 of 100 tries", arguments: [0.05, 0.1])
     func missed(spread: Double) throws {
         let counts = try SessionCounts(500, slowdown: 1.03, Noise(spread: spread, pairs: 80).session())
         #expect(counts.share(counts.same) <= 0.01, "\(counts)")
     }
 
     @Test(
-        "what is said to be the smallest visible difference is flagged at least nine times of ten",
+        "the reported smallest visible difference is flagged at least nine times of ten",
         arguments: [0.05, 0.15])
     func smallestVisible(spread: Double) throws {
         let visible = try SessionCounts(Self.sessions / 2, slowdown: 1, Noise(spread: spread).session()).visible
         let counts = try SessionCounts(Self.sessions / 2, slowdown: 1 + visible, Noise(spread: spread).session())
         #expect(counts.share(counts.flagged) > 0.87, "\(visible): \(counts)")
-        // Nor is it far from what could just be seen.
+        // Nor is it much larger than necessary.
         let less = 1 + visible * 0.7
         let half = try SessionCounts(Self.sessions / 2, slowdown: less, Noise(spread: spread).session())
         #expect(half.share(half.flagged) < 0.8, "\(visible): \(half)")

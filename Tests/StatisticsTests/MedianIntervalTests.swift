@@ -14,7 +14,7 @@ struct MedianIntervalTests {
         #expect(MedianInterval([1, 2, 3, 4, 5]) == nil)
     }
 
-    @Test("forty values at 99 percent have the 12th and the 29th as bounds, as tables of the sign test say")
+    @Test("forty values at 99 percent have the 12th and the 29th as bounds, as in tables of the sign test")
     func fortyValues() throws {
         let interval = try #require(MedianInterval((1...40).map(Double.init), confidence: 0.99))
         #expect(interval.low == 12)
@@ -22,7 +22,7 @@ struct MedianIntervalTests {
         #expect(interval.median == 20.5)
     }
 
-    @Test("the interval holds the median of a skewed distribution as often as it says", arguments: [7, 11, 20])
+    @Test("the interval covers the median of a skewed distribution as often as it states", arguments: [7, 11, 20])
     func coverage(count: Int) {
         var random = RandomStream(Seed(77))
         var inside = 0

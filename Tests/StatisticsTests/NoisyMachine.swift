@@ -6,13 +6,13 @@ import Seeds
     import Darwin
 #endif
 
-/// A machine whose noise lasts: what a run finds is much like what the run before it found.
+/// A machine with autocorrelated noise: consecutive runs give similar results.
 struct NoisyMachine {
-    /// Of the logarithm of a figure.
+    /// The standard deviation of a figure's logarithm.
     var spread: Double
-    /// The part of a run's noise that the next one has, too.
+    /// The share of a run's noise that the next run inherits.
     var memory = 0.8
-    /// Some runs are disturbed by themselves.
+    /// The share of individually disturbed runs.
     var outlierShare = 0.0
     private var state = 0.0
     private var random: RandomStream
@@ -34,7 +34,7 @@ struct NoisyMachine {
     /// Times of A, B and A once more.
     typealias Round = (a: Double, b: Double, control: Double)
 
-    /// Rounds of the three, in an order of their own each.
+    /// Rounds of the three, each in its own order.
     mutating func rounds(_ count: Int, slowdown: Double) -> [Round] {
         (0..<count).map { _ in
             var times = [0.0, 0.0, 0.0]

@@ -7,7 +7,7 @@ struct PairedRatioTests {
         ratios.enumerated().map { (own: 100 * $0.element * Double($0.offset + 1), other: 100 * Double($0.offset + 1)) }
     }
 
-    @Test("a drift that both sides share does not show")
+    @Test("a drift shared by both sides cancels out")
     func driftCancels() throws {
         let ratio = try #require(PairedRatio(pairs([1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5]), higherIsBetter: true))
         #expect(abs(ratio.ratio - 1.5) < 1e-9)
@@ -16,13 +16,13 @@ struct PairedRatioTests {
         #expect((times.high ?? 2) < 1)
     }
 
-    @Test("what the control differs by widens the dead band")
+    @Test("the control's difference widens the dead band")
     func deadBand() throws {
         #expect(DeadBand(pairs([1.1, 0.9, 1.12, 0.88, 1.1, 0.91, 1.1])).factor > 1.09)
         #expect(DeadBand([]).factor == DeadBand.least)
     }
 
-    @Test("too few pairs have no interval, and values that are no figures are left out")
+    @Test("too few pairs have no interval, and invalid values are left out")
     func tooFew() throws {
         let ratio = try #require(PairedRatio([(own: 4, other: 2), (own: 0, other: 2)], higherIsBetter: true))
         #expect(ratio.ratio == 2)

@@ -12,13 +12,13 @@ import Testing
 struct PowerLawTests {
     static let sizes = [1e4, 1e5, 1e6, 1e7]
 
-    /// Rounds of a machine that is slower in some of them, and whose figures are disturbed one by one.
+    /// Rounds on a machine that is slower in some rounds, with individually disturbed figures.
     static func rounds(
         _ count: Int = 7, sizes: [Double] = Self.sizes, noise: Double, seed: UInt64 = 1, _ cost: (Double) -> Double
     ) -> [[Double]] {
         var random = RandomStream(Seed(seed))
         func disturbed(_ spread: Double) -> Double {
-            // A cube, so that some disturbances are much larger than the others.
+            // Cubed, so that some disturbances are much larger than the others.
             let uniform = Double(random.below(1 << 30)) / Double(1 << 30) * 2 - 1
             return exp(spread * (uniform + uniform * uniform * uniform))
         }
@@ -28,7 +28,7 @@ struct PowerLawTests {
         }
     }
 
-    @Test("known exponents come back, and what grows as a name says is called by it")
+    @Test("known exponents are recovered, and known shapes are named")
     func known() throws {
         let laws: [(PowerLaw.Shape, (Double) -> Double, Double)] = [
             (.constant, { _ in 3 }, 0), (.linear, { 5e-3 * $0 }, 1), (.quadratic, { $0 * $0 }, 2),
@@ -44,13 +44,13 @@ struct PowerLawTests {
         #expect(root.shape == nil && abs(root.exponent - 0.5) < 0.01)
     }
 
-    @Test("where n and n log n both agree with a noisy interval, neither is claimed")
+    @Test("if n and n log n are both within a noisy interval, neither is claimed")
     func undecidedShape() throws {
         let law = try #require(PowerLaw(sizes: Self.sizes, rounds: Self.rounds(noise: 2, seed: 3) { $0 * log($0) }))
         #expect((law.low ?? 9) < 1 && (law.high ?? 0) > 1.08 && law.shape == nil)
     }
 
-    @Test("a step between two sizes and a slow bend are no power law, and the stretches say where")
+    @Test("a step between two sizes and a slow bend are no power law, and the stretches show where")
     func bent() throws {
         let step = try #require(
             PowerLaw(sizes: Self.sizes, rounds: Self.rounds(noise: 0.02) { $0 < 5e5 ? 1.0 : 4.0 }))
@@ -74,7 +74,7 @@ struct PowerLawTests {
         #expect(PowerLaw(sizes: [1e4, 1e5, 1e6], rounds: six)?.form == .bent, "six rounds are enough for three sizes")
     }
 
-    @Test("the interval holds the exponent as often as it says, and a power law is seldom called bent")
+    @Test("the interval covers the exponent as often as it states, and a power law is seldom called bent")
     func coverage() throws {
         let tries = 1_500
         for exponent in [0.0, 1.0] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RevisionSearch")
 struct RevisionSearchTests {
-    /// Searches a line whose first bad place is known. Returns the conclusion, and how many places it looked at.
+    /// Searches a line with a known first bad revision. Returns the conclusion, and the number of measured revisions.
     private func search(
         count: Int, first: Int, skipped: Set<Int> = []
     ) throws -> (conclusion: RevisionSearch.Conclusion, steps: Int) {
@@ -21,7 +21,7 @@ struct RevisionSearchTests {
         return (try #require(search.conclusion), steps)
     }
 
-    @Test("every place of every short line is found, in as many steps as halving takes")
+    @Test("every place of every short line is found, in the steps of a binary search")
     func everyPlace() throws {
         for count in 1...40 {
             let bound = RevisionSearch(count: count).stepsLeft
@@ -34,7 +34,7 @@ struct RevisionSearchTests {
         }
     }
 
-    @Test("with places that give no answer the range is the smallest that the others allow")
+    @Test("with undecidable places the range is the smallest that the others allow")
     func skipped() throws {
         var random = RandomStream(Seed(5))
         for _ in 0..<2_000 {
@@ -48,7 +48,7 @@ struct RevisionSearchTests {
         }
     }
 
-    @Test("the marks alone say where to look next: a search that was stopped goes on as it would have")
+    @Test("the marks alone determine the next step, so a resumed search continues identically")
     func restarted() {
         var search = RevisionSearch(count: 30)
         var marks: [(Int, RevisionMark)] = []
@@ -73,18 +73,18 @@ struct RevisionSearchTests {
         let (far, near) = (try ends(0.8), try ends(0.95))
         #expect(
             SideComparison.Finding.allCases.map { RevisionMark(besideBad: $0, ends: far) } == [.good, .bad, .bad, nil])
-        // As slow as an end that is hardly slower: it may lie on either side.
+        // As slow as a barely slower end: it may be on either side.
         #expect(RevisionMark(besideBad: .same, ends: near) == nil)
         #expect(RevisionMark(besideBad: .slower, ends: near) == .good)
     }
 }
 
-/// Whole searches on a machine whose noise is known, by the sessions of `assay ab`.
+/// Whole searches on a machine with known noise, by sessions of `assay ab`.
 @Suite("Searches for a slower revision, simulated")
 struct SimulatedSearchTests {
     struct Outcome {
         var right = 0
-        /// A range that holds the right one.
+        /// A range that contains the right revision.
         var ranges = 0
         var wrong = 0
         var endless = 0
@@ -135,7 +135,7 @@ struct SimulatedSearchTests {
     }
 
     @Test(
-        "where nothing is slower the search does not begin",
+        "without a slowdown the search does not begin",
         .enabled(if: isRelease, "thousands of batches take minutes in debug"))
     func nothing() throws {
         let outcome = try Self.searches(spread: 0.1, slowdown: 1, tries: 100)

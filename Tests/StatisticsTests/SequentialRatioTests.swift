@@ -15,7 +15,7 @@ struct SequentialRatioTests {
         ratios.map { (own: 100 * $0, other: 100) }
     }
 
-    @Test("looks come at 6, 12 and 24 rounds, and all of them together err no more often than one of 95 %")
+    @Test("looks come at 6, 12 and 24 rounds, and together err no more often than one of 95 %")
     func division() {
         #expect(Looks(most: 24).rounds == [6, 12, 24])
         #expect(Looks(most: 24).looks.map(\.rank) == [1, 2, 6])
@@ -28,7 +28,7 @@ struct SequentialRatioTests {
         }
     }
 
-    @Test("the first look that decides counts, and later rounds do not take it back")
+    @Test("the first deciding look counts, and later rounds do not revoke it")
     func firstLook() throws {
         let ahead = Array(repeating: 1.5, count: 6)
         let ratio = try #require(
@@ -46,7 +46,7 @@ struct SequentialRatioTests {
         #expect(times.decision == .behind)
     }
 
-    @Test("rounds between two looks are not looked at, and fewer than the first look's decide nothing")
+    @Test("rounds between two looks are not examined, and fewer than the first look's decide nothing")
     func between() throws {
         func ratio(_ values: [Double]) throws -> SequentialRatio {
             try #require(
@@ -54,7 +54,7 @@ struct SequentialRatioTests {
         }
         let five = try ratio(Array(repeating: 9, count: 5))
         #expect(five.decision == .open && five.low == nil && five.rounds == 5)
-        // Eleven rounds of which the first one disagrees: the look at six is all there is.
+        // Eleven rounds, the first of which disagrees: only the look at six counts.
         let eleven = try ratio([0.9] + Array(repeating: 1.5, count: 10))
         #expect(eleven.decision == .open && eleven.rounds == 6)
     }
@@ -90,7 +90,7 @@ struct SequentialRatioTests {
         }
         #expect(Double(falseFigures) <= 0.05 * Double(figures))
         #expect(Double(falsePlans) <= 0.05 * Double(plans), "\(falsePlans) of \(plans) plans")
-        // One that claims nothing would pass as well.
+        // A rule that claims nothing would pass as well.
         #expect(Double(decided) >= 0.5 * Double(figures), "\(decided) of \(figures) figures")
     }
 }
@@ -99,7 +99,7 @@ struct SequentialRatioTests {
 private struct PlanSimulation {
     private enum Noise: CaseIterable { case normal, skewed, bursts, disturbedRounds, drift }
 
-    /// Logarithms of the ratios that engines really have.
+    /// Logarithms of the engines' true ratios.
     private static let truths: [Double] = [1, 1, 1, 1.02, 1.06, 1 / 1.06, 1.12, 1 / 1.12, 1.5, 0.5].map { log($0) }
     private static let rounds = 24
     private let looks = Looks(most: PlanSimulation.rounds)
@@ -128,7 +128,7 @@ private struct PlanSimulation {
         return (figures, wrong, decided)
     }
 
-    /// Own engine, its control and a peer, measured one after the other in an order of each round's own.
+    /// The engine, its control and a peer, measured consecutively in each round's own order.
     private mutating func figure(_ truth: Double, _ noise: Noise, _ spread: Double) -> SequentialRatio? {
         var (pairs, controls): ([(own: Double, other: Double)], [(own: Double, other: Double)]) = ([], [])
         var level = 0.0

@@ -20,7 +20,7 @@ import Testing
             RecordModel("Tag", key: "coreDataKey", hasIntegerKey: true, [RecordField("name", .text)]),
         ]
 
-        /// Notes 1 and 2, of which the second leads to the first, and a tag of the first.
+        /// Notes 1 and 2, the second linked to the first, and a tag of the first.
         init() throws {
             place = try MigrationPlace()
             try CoreDataStore.makeEmpty(path, Self.models, keepsHistory: true)
@@ -42,7 +42,7 @@ import Testing
             return try file.integer(sql)
         }
 
-        @Test("an insert, an update and a deletion leave what a save would: Z_OPT, Z_MAX, joins, history")
+        @Test("an insert, an update and a deletion have the effects of a save: Z_OPT, Z_MAX, joins, history")
         func save() throws {
             let store = try CoreDataStore(path)
             let fields = { (model: RecordModel) in Set(model.fields) }
@@ -59,7 +59,7 @@ import Testing
                 .upsert(Record(RecordID("Note", 2), ["title": .text("B")])), .delete(RecordID("Note", 1)),
             ])
             #expect(try integer("SELECT Z_OPT FROM ZNOTE WHERE Z_PK = 3") == 1)
-            // Its parent has gone as well: one save counts once.
+            // Its parent was deleted as well: one save counts once.
             #expect(try integer("SELECT Z_OPT FROM ZNOTE WHERE Z_PK = 2 AND ZPARENTNOTE IS NULL") == 2)
             #expect(try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1") == 3)
             #expect(try integer("SELECT count(*) FROM Z_1TAGS") == 1)
@@ -77,7 +77,7 @@ import Testing
             #expect(changes.changed == [RecordID("Note", 2), RecordID("Note", 3)])
         }
 
-        @Test("a batch that fails changes nothing, and a link that leads nowhere is refused")
+        @Test("a failed batch changes nothing, and a dangling link is refused")
         func atomic() throws {
             let store = try CoreDataStore(path)
             let error = #expect(throws: MigrationError.self) {
@@ -91,7 +91,7 @@ import Testing
             #expect(try integer("SELECT count(*) FROM ATRANSACTION") == 1)
         }
 
-        @Test("a shape that it does not know is refused, and stays as it is")
+        @Test("an unknown shape is refused, and unchanged")
         func unknownShape() throws {
             let file = try SQLiteFile(path, .write)
             try file.run("CREATE TRIGGER t AFTER INSERT ON ZTAG BEGIN DELETE FROM ZNOTE; END")
@@ -100,7 +100,7 @@ import Testing
             #expect(error?.code == .unknownShape)
         }
 
-        @Test("a scan and a look by ids give the same, links and many-to-many included")
+        @Test("a scan and a lookup by ids agree, links and many-to-many included")
         func reading() throws {
             let store = try CoreDataStore(path)
             for model in store.models {
@@ -114,8 +114,8 @@ import Testing
             }
         }
 
-        /// Real stores, which the project does not have: where they are there, copies of them are read and written.
-        @Test("real stores: a row written back as it is changes its counters alone", arguments: RealStores.paths)
+        /// Reads and writes copies of real stores, which are not part of the project, if they are given.
+        @Test("real stores: writing a row back unchanged changes only its counters", arguments: RealStores.paths)
         func realStore(real: String) throws {
             let copy = place.path + "/real.sqlite"
             for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: real + suffix) {
@@ -124,7 +124,7 @@ import Testing
             }
             let store: CoreDataStore
             do { store = try CoreDataStore(copy) } catch let error as MigrationError {
-                // Refused by name, and untouched.
+                // Refused by name, and unchanged.
                 #expect(error.code == .unknownShape, "\(error)")
                 print("\(real): \(error)")
                 return
@@ -140,7 +140,7 @@ import Testing
     }
 
     enum RealStores {
-        /// In the folder that the environment names.
+        /// The stores in the folder that the environment names.
         static let paths: [String] = {
             guard let folder = ProcessInfo.processInfo.environment["CORE_DATA_STORES"] else {
                 print("skipped: CORE_DATA_STORES names no folder of stores")

@@ -20,7 +20,7 @@ struct DoubleWriterTests {
     }
 
     @Test(
-        "each phase writes the stores that it names, and reads the one that it names",
+        "each phase writes and reads the stores in its name",
         arguments: MigrationPhase.allCases)
     func phases(phase: MigrationPhase) throws {
         let writer = try writer(.oldFirst, phase)
@@ -34,7 +34,7 @@ struct DoubleWriterTests {
         #expect(writer.figures[phase]?.batches == 1)
     }
 
-    @Test("a change that one store could not hold is refused before anything is written")
+    @Test("a change that one store cannot hold is refused before anything is written")
     func checked() throws {
         let writer = try writer()
         for change: RecordChange in [
@@ -49,7 +49,7 @@ struct DoubleWriterTests {
         #expect(old.batches.isEmpty && new.batches.isEmpty)
     }
 
-    @Test("where the first store refuses, nothing was written and nothing waits", arguments: WriteOrder.allCases)
+    @Test("if the first store refuses, nothing is written and nothing waits", arguments: WriteOrder.allCases)
     func firstRefuses(order: WriteOrder) throws {
         let writer = try writer(order)
         (order == .oldFirst ? old : new).fail([.planted])
@@ -58,7 +58,7 @@ struct DoubleWriterTests {
         #expect(old.all.isEmpty && new.all.isEmpty && writer.waitingCount == 0)
     }
 
-    @Test("where the first store fails and has the batch, both will have it", arguments: WriteOrder.allCases)
+    @Test("if the first store fails but has the batch, both get it", arguments: WriteOrder.allCases)
     func firstUnknown(order: WriteOrder) throws {
         let writer = try writer(order)
         (order == .oldFirst ? old : new).fail([.afterCommit])
@@ -69,7 +69,7 @@ struct DoubleWriterTests {
     }
 
     @Test(
-        "what waits for the second store gets there in order, before what comes later",
+        "waiting batches reach the second store in order, before later ones",
         arguments: WriteOrder.allCases)
     func order(order: WriteOrder) throws {
         let writer = try writer(order)
@@ -88,11 +88,11 @@ struct DoubleWriterTests {
         #expect(old.all == new.all)
         #expect(second.all[id(1)]?["name"] == .text("third"))
         let first = order == .oldFirst ? old : new
-        #expect(first.batches.count == 3, "what the first store shows never goes back")
+        #expect(first.batches.count == 3, "the first store never returns to older values")
         #expect(writer.figures[.bothOldRead]?.waited == 2)
     }
 
-    @Test("what waits outlives the process", arguments: WriteOrder.allCases)
+    @Test("waiting batches outlive the process", arguments: WriteOrder.allCases)
     func waitingIsDurable(order: WriteOrder) throws {
         do {
             let writer = try writer(order)
@@ -104,13 +104,13 @@ struct DoubleWriterTests {
         #expect(old.all == new.all && old.all.count == 1)
     }
 
-    @Test("a process that dies while batches wait gives each store what it lacks, and nothing older")
+    @Test("after a crash with waiting batches each store gets what it lacks, and nothing older")
     func deathWhileWaiting() throws {
         do {
             let writer = try writer()
             new.fail(Array(repeating: .planted, count: 6))
             for step in 1...3 { #expect(try !writer.write([.upsert(person(1, "\(step)"))]).isDone) }
-            // The next attempt comes as far as the second batch, and the process dies there.
+            // The next attempt reaches the second batch, and the process dies there.
             new.fail([nil, .planted])
             #expect(throws: MigrationError.self) { try writer.enter(.old) }
             #expect(writer.waitingCount == 2)
@@ -125,7 +125,7 @@ struct DoubleWriterTests {
         #expect(old.all == new.all)
     }
 
-    @Test("a batch that a store can take never is given up, and the stores differ where it was")
+    @Test("a batch that a store can never accept is discarded, and its records differ")
     func givenUp() throws {
         let writer = try writer()
         let reconciler = try Reconciler(writer)
@@ -139,7 +139,7 @@ struct DoubleWriterTests {
         #expect(new.all.isEmpty)
     }
 
-    @Test("infinite numbers wait as others do")
+    @Test("infinite numbers wait like others")
     func infinite() throws {
         do {
             let writer = try writer()
@@ -162,7 +162,7 @@ struct DoubleWriterTests {
     }
 
     @Test(
-        "an account switch in any phase: closed, made small, opened again, nothing lost",
+        "an account switch in any phase: closed, compacted, reopened, nothing lost",
         arguments: MigrationPhase.allCases)
     func accountSwitch(phase: MigrationPhase) throws {
         let writer = try writer(.oldFirst, phase)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("RangeHashes, RecordHash")
 struct HashTests {
-    @Test("values of different kinds, and values beside each other, have hashes of their own")
+    @Test("values of different kinds, and neighbouring values, have different hashes")
     func recordHashes() {
         let model = RecordModel(
             "A", key: "id",
@@ -31,7 +31,7 @@ struct HashTests {
                 == hasher.hash([.null, .null, .links([two, one]), .links([])]), "no order, a multiset")
     }
 
-    @Test("equal values have equal hashes, and of a number each bit counts")
+    @Test("equal values have equal hashes, and each bit of a number counts")
     func bits() {
         var hasher = RecordHash(RecordModel("A", key: "id", [RecordField("a", .real, isOptional: true)]))
         let numbers = [
@@ -44,7 +44,7 @@ struct HashTests {
         for value in values { #expect(value == value && hasher.hash([value]) == hasher.hash([value])) }
     }
 
-    @Test("sums follow each change, whatever came before")
+    @Test("sums follow each change, in any history")
     func changes() {
         var a = RangeHashes(["A", "B"])
         var b = RangeHashes(["A", "B"])
@@ -71,7 +71,7 @@ struct HashTests {
         #expect(a.hash(RecordID("A", 78)) == 78 && b.hash(RecordID("A", 78)) == nil)
     }
 
-    @Test("two records that exchange their values are seen")
+    @Test("two records with swapped values differ")
     func exchanged() {
         var a = RangeHashes(["A"])
         var b = RangeHashes(["A"])

@@ -5,7 +5,7 @@ import Strata
 import Testing
 
 #if SQLite
-    /// A store of Core Data, and the file that the import makes of it, are the two sides of a migration.
+    /// A store of Core Data and the file of its import, as the two sides of a migration.
     @Suite("CoreDataStore and the imported file")
     struct ImportedStoreTests {
         let place: MigrationPlace
@@ -85,7 +85,7 @@ import Testing
             return writer
         }
 
-        @Test("the import's classes are the adapter's models: all values compared, nothing differs")
+        @Test("the import's classes fit the adapter's models: no value differs")
         func equal() throws {
             let writer = try writer()
             let reconciler = try Reconciler(writer)
@@ -123,11 +123,11 @@ import Testing
         }
 
         @Test(
-            "a store that this process has open is not imported, and keeps its locks",
+            "a store open in this process is not imported, and keeps its locks",
             .enabled(if: Worker.isPossible, "not under a sanitizer"))
         func locks() throws {
             let old = try CoreDataStore(path)
-            // Under a lock, as every transaction.
+            // Under a lock, like every transaction.
             let file = try SQLiteFile(path, .write)
             try file.run("BEGIN IMMEDIATE")
             let error = #expect(throws: CoreDataError.self) {
@@ -143,12 +143,12 @@ import Testing
             #expect(try CoreDataStore.importStore(path, to: place.path + "/second.strata").rows == 46)
         }
 
-        /// Whether another process fails to lock the store: of its own locks a process hears nothing.
+        /// Whether another process fails to lock the store, since a process cannot query its own locks.
         private func isLocked() throws -> Bool {
             try Worker.run([place.path, "lock"], fault: nil, mistake: nil, root: place.path).text.contains("error")
         }
 
-        @Test("of many rows none is skipped and none read twice, and exactly those are found that differ")
+        @Test("of many rows none is skipped or read twice, and exactly the differing ones are found")
         func manyRows() throws {
             let file = try SQLiteFile(path, .write)
             try file.run(
@@ -170,7 +170,7 @@ import Testing
                 }
             }
             #expect(keys.count == 17_000 && keys.values.allSatisfy { $0 == 2 })
-            // On both sides of where a reading begins anew, and the last one.
+            // On both sides of a chunk's end, and the last one.
             let different = [8_191, 8_192, 8_193, 16_384, 16_385, 17_000].map { RecordID("Tag", $0) }
             try writer.new.apply(different.map { .upsert(Record($0, ["name": .text("")])) })
             let report = try Reconciler(writer).mend(.oldWins)

@@ -4,12 +4,12 @@ import Strata
 import Testing
 
 #if SQLite
-    /// A child writes both stores and is killed at a call; what it left is opened here. Sides are compared by reading
-    /// them whole, without a reconciler that would mend.
+    /// A child writes both stores and is killed at a call; this process opens its files. The sides are compared by
+    /// complete reads, without a reconciler, which would mend them.
     @Suite("DoubleWriter: killed at each call", .enabled(if: Worker.isPossible, "not under a sanitizer"))
     struct KilledWriterTests {
         @Test(
-            "whatever call a process dies at, the next one makes both stores equal, with all that was acknowledged",
+            "after a death at any call the next process makes both stores equal, with all acknowledged batches",
             arguments: [("oldFirst", "bothOldRead"), ("newFirst", "bothNewRead")])
         func killed(order: String, phase: String) throws {
             let trials = try Worker.trials(order, phase)
@@ -22,7 +22,7 @@ import Testing
         }
 
         #if Zoo
-            @Test("a lost entry of the outbox is found by the same deaths")
+            @Test("the same deaths find a lost entry of the outbox")
             func mistake() throws {
                 let lost = "migration-lost-outbox-entry"
                 let trials = try Worker.trials("oldFirst", "bothOldRead", untilDifferentBy: lost)
@@ -37,13 +37,13 @@ import Testing
             var call: Int
             var acknowledged: Int
             var divergences: Int
-            /// Whether a batch that was acknowledged is not in the stores.
+            /// Whether an acknowledged batch is missing in the stores.
             var hasLost: Bool
         }
 
         static let isPossible = dlsym(nil, "__tsan_init") == nil && folder != nil
 
-        /// Where the build has put programs and libraries.
+        /// The directory of built programs and libraries.
         static let folder: String? = {
             var words = CommandLine.arguments
             if let path = realpath("/proc/self/exe", nil) {
@@ -63,7 +63,7 @@ import Testing
         }()
 
         /// A trial per call that changes a file, from the start of the process to its end.
-        /// - Parameter mistake: which the worker makes; then the first divergence ends the trials.
+        /// - Parameter mistake: the worker's planted mistake; then the first divergence ends the trials.
         static func trials(
             _ order: String, _ phase: String, untilDifferentBy mistake: String? = nil
         ) throws -> [Trial] {
@@ -103,7 +103,7 @@ import Testing
             let ids = (1...7).map { RecordID("Person", $0) }
             let (a, b) = (try old.records(ids), try new.records(ids))
             let divergences = ids.filter { a[$0] != b[$0] }.count
-            // Of each batch something that no later one changes.
+            // A value of each batch that no later one changes.
             let isThere = [b[ids[1]] == nil && b[ids[5]] != nil, b[ids[2]]?["age"] == .integer(33), b[ids[6]] == nil]
             let hasLost = acknowledged > 0 && !(0..<acknowledged).allSatisfy { isThere[$0] }
             try writer.close()

@@ -28,7 +28,7 @@ struct PhaseTests {
         #expect(try place.writer(old, new).phase == .new, "the phase is durable")
     }
 
-    @Test("the way back writes to the old store what was changed since the cut-over, deletions too")
+    @Test("the way back writes the changes since the cut-over to the old store, deletions too")
     func wayBack() throws {
         for key in 1...3 {
             old.put(person(key, "a"))
@@ -49,7 +49,7 @@ struct PhaseTests {
         let count = old.batches.count
         try writer.enter(.new, unchecked: true)
         try writer.enter(.bothNewRead)
-        #expect(old.batches.count == count, "what was written back is forgotten")
+        #expect(old.batches.count == count, "notes of changes written back are removed")
     }
 
     @Test("after retire there is no way back")

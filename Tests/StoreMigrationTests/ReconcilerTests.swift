@@ -20,7 +20,7 @@ struct ReconcilerTests {
         return writer
     }
 
-    @Test("exactly the records that differ are found, and each rule mends them its own way")
+    @Test("exactly the differing records are found, and each rule mends them in its way")
     func rules() throws {
         for rule in ["old", "new"] {
             let writer = try filled(2_000)
@@ -53,7 +53,7 @@ struct ReconcilerTests {
         #endif
     }
 
-    @Test("the newer record wins, a tie goes to the store that is named, null is the oldest")
+    @Test("the newer record wins, a tie goes to the named store, null is the oldest")
     func newerWins() throws {
         let writer = try filled(10)
         old.put(person(1, "newer in old", age: 9))
@@ -78,7 +78,7 @@ struct ReconcilerTests {
     func deletionAgainstEdit() throws {
         for editWins in [true, false] {
             let writer = try filled(5)
-            // Deleted by the writer, and then there again in one store: by a program that knows nothing of the writer.
+            // Deleted by the writer, then inserted again in one store by a program that bypasses the writer.
             try writer.write([.delete(id(1))])
             old.put(person(1, "edited", age: 9))
             new.put(person(20, "came", age: 1))
@@ -100,7 +100,7 @@ struct ReconcilerTests {
         }
     }
 
-    @Test("a rule may be asked, and may leave a record as it is")
+    @Test("a rule can be a closure, and can leave a record unchanged")
     func asks() throws {
         let writer = try filled(5)
         old.put(person(1, "a"))
@@ -110,7 +110,7 @@ struct ReconcilerTests {
         #expect(old.all[id(1)]?["name"] == .text("p1") && old.all[id(2)]?["name"] == .text("b"))
     }
 
-    @Test("a record that is written after the rule saw it is not written over")
+    @Test("a record written after the rule saw it is not overwritten")
     func writtenMeanwhile() throws {
         let writer = try filled(5)
         new.put(person(1, "different"))
@@ -123,7 +123,7 @@ struct ReconcilerTests {
         #expect(old.all[id(1)]?["name"] == .text("meanwhile") && old.all == new.all)
     }
 
-    @Test("batches keep the hashes current, and a comparison looks at few of them")
+    @Test("batches keep the hashes current, and a comparison reads few of them")
     func keptCurrent() throws {
         let writer = try filled(20_000)
         let reconciler = try Reconciler(writer)
@@ -138,13 +138,13 @@ struct ReconcilerTests {
         #expect(old.reads - before < 20)
     }
 
-    @Test("a process that dies while records are brought over leaves none half made for the rule to choose")
+    @Test("a process that dies while copying records leaves no incomplete one for the rule to choose")
     func halfMade() throws {
         do {
             let writer = try place.writer(old, new)
             try writer.enter(.bothOldRead)
             for key in 1...4 { old.put(person(key, "a", age: 5, friend: Int64(key % 4 + 1))) }
-            // The rows are made, their links are not.
+            // The rows are inserted, their links are not.
             new.fail([nil] + Array(repeating: .planted, count: 8))
             #expect(throws: (any Error).self) { try Reconciler(writer).mend(.oldWins) }
             #expect(new.all[id(1)]?["name"] == .text("a") && new.all[id(1)]?["friend"] == .null)
@@ -160,7 +160,7 @@ struct ReconcilerTests {
         #expect(old.all[id(1)]?["name"] == .text("later"), "a complete record counts again")
     }
 
-    @Test("a record that the other store cannot hold is left and said, and others are mended")
+    @Test("a record that the other store cannot hold is left and reported, and others are mended")
     func left() throws {
         let writer = try filled(5)
         new.put(person(1, "other"))
@@ -173,7 +173,7 @@ struct ReconcilerTests {
         #expect(old.all[id(1)]?["name"] == .text("other"))
     }
 
-    @Test("what waits in the outbox is no divergence yet")
+    @Test("waiting batches are no divergence yet")
     func waiting() throws {
         let writer = try filled(5)
         let reconciler = try Reconciler(writer)
@@ -186,7 +186,7 @@ struct ReconcilerTests {
         #expect(old.all == new.all)
     }
 
-    @Test("writers go on while the stores are read")
+    @Test("writers continue while the stores are read")
     func besideWriters() async throws {
         let writer = try filled(3_000)
         let writing = Task.detached {

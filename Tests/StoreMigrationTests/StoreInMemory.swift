@@ -1,7 +1,7 @@
 import StoreMigration
 import Synchronization
 
-/// A store in memory that fails when a test says so.
+/// A store in memory that fails on request.
 final class StoreInMemory: PrimaryStore, Sendable {
     enum Failure: Error, Equatable { case planted, afterCommit }
 
@@ -23,13 +23,13 @@ final class StoreInMemory: PrimaryStore, Sendable {
     var batches: [[RecordChange]] { state.withLock { $0.batches } }
     var compactions: Int { state.withLock { $0.compactions } }
     var isOpen: Bool { state.withLock { $0.isOpen } }
-    /// Records that were read by their ids.
+    /// The number of records read by id.
     var reads: Int { state.withLock { $0.reads } }
 
-    /// The next batches fail, `afterCommit` once they are written; one for which nil stands does not.
+    /// The failures of the next batches, `afterCommit` after the write; nil for success.
     func fail(_ failures: [Failure?]) { state.withLock { $0.failures = failures } }
 
-    /// By another way than a writer.
+    /// Writes past the writer.
     func put(_ record: Record) { state.withLock { $0.records[record.id] = record } }
     func remove(_ id: RecordID) { _ = state.withLock { $0.records.removeValue(forKey: id) } }
 

@@ -13,7 +13,7 @@ import Testing
 
         private func stores() throws -> [any PrimaryStore] { [try place.sqlite(), try place.strata()] }
 
-        @Test("what is written is read, by ids and by a scan, in every kind of value")
+        @Test("writes are read back, by ids and by a scan, for every kind of value")
         func roundTrip() throws {
             let values: [String: FieldValue] = [
                 "name": .text("é\u{0}ü"), "age": .integer(.min), "born": .date(-0.1), "score": .real(1e300),
@@ -48,7 +48,7 @@ import Testing
             }
         }
 
-        @Test("a batch that fails changes nothing")
+        @Test("a failed batch changes nothing")
         func atomic() throws {
             for store in try stores() {
                 try store.apply([.upsert(person(1, "a"))])
@@ -59,7 +59,7 @@ import Testing
             }
         }
 
-        @Test("a closed store refuses, can be made small, and has everything when it is open again")
+        @Test("a closed store refuses use, can be compacted, and is complete when reopened")
         func closed() throws {
             for store in try stores() {
                 try store.apply((1...50).map { .upsert(person($0, String(repeating: "x", count: 4_000))) })
@@ -74,7 +74,7 @@ import Testing
             }
         }
 
-        @Test("changes since a moment come by the column that counts saves")
+        @Test("changes since a moment are found by the column that counts saves")
         func changesSince() throws {
             let store = try place.sqlite()
             try store.apply([.upsert(person(1, "a")), .upsert(person(2, "b"))])
@@ -121,7 +121,7 @@ import Testing
             #expect(keys.count == 17_000 && Set(keys).count == 17_000 && keys == keys.sorted())
         }
 
-        @Test("what a column keeps less of is kept less of in both stores", arguments: WriteOrder.allCases)
+        @Test("a value that a column keeps less precisely is reduced in both stores", arguments: WriteOrder.allCases)
         func asKept(order: WriteOrder) throws {
             let (old, new) = (try place.sqlite(dateOrigin: 0), try place.strata())
             let writer = try place.writer(old, new, order)
@@ -135,28 +135,28 @@ import Testing
             let found = try old.records([id(1), id(2)])
             #expect(try found == new.records([id(1), id(2)]))
             #expect(found[id(1)]?["score"] == .real(0) && found[id(2)]?["born"] == .date(0))
-            // By another way than the writer.
+            // Written past the writer.
             try new.apply([.upsert(Record(id(3), ["born": .date(0.3), "score": .real(-0.0)]))])
             try reconciler.refresh([id(3)])
             #expect(try reconciler.mend(.newWins).left == 0)
             #expect(try old.records([id(3)]) == new.records([id(3)]))
         }
 
-        @Test("a link that leads nowhere is refused by both stores, and nothing waits", arguments: WriteOrder.allCases)
+        @Test("a dangling link is refused by both stores, and nothing waits", arguments: WriteOrder.allCases)
         func linkToNothing(order: WriteOrder) throws {
             let (old, new) = (try place.sqlite(), try place.strata())
             let writer = try place.writer(old, new, order)
             try writer.enter(.bothOldRead)
             let error = #expect(throws: MigrationError.self) { try writer.write([.upsert(person(1, "a", friend: 9))]) }
             #expect(error?.code == .writeRefused && writer.waitingCount == 0)
-            // Deleted and made again in a batch: the link is there in both.
+            // Deleted and inserted again in a batch: both stores have the link.
             try writer.write([.upsert(person(2, "b"))])
             try writer.write([.upsert(person(1, "a", friend: 2)), .delete(id(2)), .upsert(person(2, "again"))])
             #expect(try old.records([id(1), id(2)]) == new.records([id(1), id(2)]))
             #expect(try new.records([id(1)])[id(1)]?["friend"] == .link(.integer(2)))
         }
 
-        @Test("the way back brings records whose links lead to later ones")
+        @Test("the way back copies records with links to later ones")
         func wayBack() throws {
             let (old, new) = (try place.sqlite(), try place.strata())
             let writer = try place.writer(old, new)
@@ -173,7 +173,7 @@ import Testing
         func bothReal() throws {
             let (old, new) = (try place.sqlite(), try place.strata())
             let writer = try place.writer(old, new)
-            // The old store is ahead: links lead forwards and in a circle.
+            // The old store is ahead, with forward and cyclic links.
             let circle = (1...1_200).map { key in
                 RecordChange.upsert(person(key, "p\(key)", age: Int64(key), friend: Int64(key % 1_200 + 1)))
             }

@@ -7,10 +7,10 @@ import Synchronization
     import Glibc
 #endif
 
-/// The platform's files, with a name for every moment at which a process can leave something half done: before each
-/// operation on a file, and before each store to what processes share. The process ends or stops itself at one of them.
+/// The platform's files, with a named point before each operation on a file and each store to shared memory, where a
+/// process can leave work incomplete. The process ends or stops itself at one of them.
 final class StoppingFileSystem: FileSystemLayer {
-    /// Where to stop: a point's name, how often it is passed before, and the signal.
+    /// The point to stop at: its name, how often it is passed before, and the signal.
     struct Stop {
         var point: String
         var passes: Int
@@ -19,7 +19,7 @@ final class StoppingFileSystem: FileSystemLayer {
 
     let base = POSIXFileSystem()
     private let stop: Stop?
-    /// What was passed, in order; kept only where nothing stops.
+    /// The passed points, in order; recorded only without a stop.
     private let passed = Mutex<[String: Int]>([:])
 
     init(_ stop: Stop?) { self.stop = stop }
@@ -27,7 +27,7 @@ final class StoppingFileSystem: FileSystemLayer {
     /// How often each point was passed.
     var points: [String: Int] { passed.withLock { $0 } }
 
-    /// - Parameter file: its extension says which of a store's files it is.
+    /// - Parameter file: its extension identifies the kind of the store's file.
     func pass(_ operation: String, _ file: String = "") {
         let name = file.isEmpty ? operation : operation + "-" + Self.kind(file)
         let count = passed.withLock { passed in
@@ -76,7 +76,7 @@ private final class StoppingFile: FileLayer {
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         owner.pass(path.hasSuffix(".log") || path.hasSuffix(".lock") || offset >= 8192 ? "write" : "header", path)
-        // Half of it is what a death within the call may leave.
+        // A death within the call may leave half of the write.
         if bytes.count >= 2 {
             let half = bytes.count / 2
             try base.write(UnsafeRawBufferPointer(rebasing: bytes[..<half]), at: offset)
@@ -125,7 +125,7 @@ private final class StoppingMemory: SharedMemory {
         self.owner = owner
     }
 
-    /// Fields of the table by their offset, fields of slots and records by the one within.
+    /// Fields of the table are named by offset, fields of slots and records by the offset within.
     private func pass(_ offset: Int) {
         let name =
             switch offset {

@@ -8,7 +8,7 @@ import Synchronization
     import Glibc
 #endif
 
-// One of several processes on one store, for tests that kill and stop it. Each acknowledged commit, and each thing that
+// One of several processes on one store, for tests that kill and stop it. Each acknowledged commit, and each event that
 // a test waits for, is a byte on standard output.
 //
 //     StoreWorker PATH increment ROW     until PATH.stop exists: adds 1 to a row and to row 0, in one transaction
@@ -60,7 +60,7 @@ let stopping: StoppingFileSystem? =
         text("points") == nil ? nil : StoppingFileSystem(nil)
     }
 
-// Before anything asks for it: it is read once.
+// Set first, since it is read only once.
 if let mistake = text("mistake") { setenv("ASSAY_ZOO_MISTAKE", mistake, 1) }
 
 func isStopped() -> Bool { access(path + ".stop", F_OK) == 0 }
@@ -134,7 +134,7 @@ func change(_ store: Store, _ row: Int) throws -> WriteTransaction {
     let count = try value(transaction.view, row)
     try transaction.set(0, RowKey(Int64(row)), 0, .integer(count + 1))
     try transaction.set(0, RowKey(0), 0, .integer(total + 1))
-    // Long and short values by turns: pages are taken and given up.
+    // Long and short values alternate, so that pages are allocated and freed.
     let isLong = count % 3 == 0 && !arguments.contains("short")
     let text = [UInt8](repeating: 65, count: isLong ? 9000 : 10)
     try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(row)), 1, .bytes($0)) }
@@ -172,7 +172,7 @@ func increment(_ store: Store, _ row: Int) throws {
     }
 }
 
-/// Swift imports no `fork`: what may be done in the child hangs on its libraries, which is what is tried here.
+/// Swift does not import `fork`, since its libraries limit what a child may do. This program examines that.
 @_silgen_name("fork") func forkProcess() -> pid_t
 
 func forkAndWrite(_ store: Store, _ row: Int) throws {
@@ -181,7 +181,7 @@ func forkAndWrite(_ store: Store, _ row: Int) throws {
     var transaction: WriteTransaction? = try change(store, 1)
     let child = forkProcess()
     if child == 0 {
-        // Nothing of the parent's store does anything here, whatever it is asked.
+        // Every use of the parent's store is refused here.
         for use in [
             { try transaction?.commit() }, { try store.beginWrite() }, { try store.snapshot() },
             { try store.checkInvariants() },
@@ -193,7 +193,7 @@ func forkAndWrite(_ store: Store, _ row: Int) throws {
                 say(UInt8(ascii: "f"))
             }
         }
-        // Its pages are not mapped any more: an error, never old rows.
+        // Its pages are no longer mapped: an error, never old rows.
         do {
             _ = try check(pinned.view)
             throw Wrong(text: "the parent's snapshot could be read")
@@ -292,7 +292,7 @@ func run() throws {
     case "fork-idle":
         let transaction = try change(store, row)
         if forkProcess() != 0 { say(UInt8(ascii: "f")) }
-        // The child is nobody's once its parent is gone: it ends with the store's directory at the latest.
+        // No process waits for the child once its parent is gone: the child ends when the store's directory is removed.
         while !isStopped() && access(path, F_OK) == 0 { usleep(1000) }
         withExtendedLifetime(transaction) {}
         exit(0)
@@ -303,7 +303,7 @@ func run() throws {
         let transaction = try change(store, row)
         say(UInt8(ascii: "h"))
         while !isStopped() { usleep(1000) }
-        // What it was based on is there still, however long this process was stopped.
+        // Its base version must still be there, however long this process was stopped.
         _ = try check(transaction.view)
         try transaction.commit()
         say(UInt8(ascii: "a"))

@@ -38,7 +38,7 @@
             return isWhole ? bytes : nil
         }
 
-        @Test("what was sealed is opened, and by nothing else") func roundTrip() throws {
+        @Test("a sealed message is opened only with its key, context and nonce") func roundTrip() throws {
             let plain = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let cipher = try Self.cipher()
             let (sealed, tag) = Self.sealed(cipher, plain)
@@ -54,8 +54,8 @@
             #expect(Self.opened(cipher, flipped, tag) == nil)
         }
 
-        /// Made with Python's cryptography package from the same derivation: a file must open on every machine.
-        @Test("bytes sealed by another implementation of the same definition are the same") func vector() throws {
+        /// Computed by Python's cryptography package with the same derivation, since a file must open on every machine.
+        @Test("another implementation seals to the same bytes") func vector() throws {
             let (sealed, tag) = Self.sealed(try Self.cipher(), Array("sixteen bytes ok".utf8))
             #expect(sealed == Vector.sealed)
             #expect(tag == Vector.tag)
@@ -68,7 +68,7 @@
             }
         }
 
-        @Test("a store under a real key opens again with it alone") func store() throws {
+        @Test("a store with a real key reopens only with that key") func store() throws {
             let path = "/store"
             var options = StoreOptions(fileSystem: MemoryFileSystem())
             options.mapReserve = 1 << 28

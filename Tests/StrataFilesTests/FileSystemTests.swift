@@ -9,11 +9,11 @@ import Testing
     import Glibc
 #endif
 
-/// What every file system must do, tried on the platform's and on the one in memory.
+/// The contract of every file system, checked on the platform's and on the one in memory.
 @Suite struct FileSystemTests {
     enum Kind: String, CaseIterable, Sendable { case posix, memory }
 
-    /// A file system and a directory in it that goes with the object.
+    /// A file system and a directory in it, deleted with the object.
     private final class Place {
         let fileSystem: any FileSystem
         let directory: String
@@ -51,7 +51,7 @@ import Testing
         return Array(bytes[..<n])
     }
 
-    @Test("a rename to a new name never takes another file's place", arguments: Kind.allCases)
+    @Test("an exclusive rename never replaces another file", arguments: Kind.allCases)
     func renameNew(kind: Kind) throws {
         let place = try Place(kind)
         let file = try place.fileSystem.open(place.path("a"), .createNew)
@@ -67,7 +67,7 @@ import Testing
         #expect(try Self.read(place.fileSystem.open(place.path("b"), .read), 2, at: 0) == [1])
     }
 
-    @Test("what was written is read back, with zeros in the gaps and an end", arguments: Kind.allCases)
+    @Test("writes are read back, with zeros in the gaps, up to the end", arguments: Kind.allCases)
     func contents(kind: Kind) throws {
         let place = try Place(kind)
         let file = try place.fileSystem.open(place.path("a"), .createNew)
@@ -87,7 +87,7 @@ import Testing
         try file.writeBack(offset: 0, count: 100)
     }
 
-    @Test("open modes say what must be there", arguments: Kind.allCases) func modes(kind: Kind) throws {
+    @Test("open modes require or create the file", arguments: Kind.allCases) func modes(kind: Kind) throws {
         let place = try Place(kind)
         let fileSystem = place.fileSystem
         #expect(throws: FileError(.open, path: place.path("a"), errno: ENOENT)) {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("a rename replaces, a removal ends the entry and not the open file", arguments: Kind.allCases)
+    @Test("a rename replaces, a removal removes the entry and not the open file", arguments: Kind.allCases)
     func entries(kind: Kind) throws {
         let place = try Place(kind)
         let fileSystem = place.fileSystem
@@ -120,7 +120,7 @@ import Testing
         try fileSystem.syncDirectory(of: place.path("a"))
     }
 
-    @Test("a map shows what is written later, at one address", arguments: Kind.allCases) func map(kind: Kind) throws {
+    @Test("a map shows later writes, at one address", arguments: Kind.allCases) func map(kind: Kind) throws {
         let place = try Place(kind)
         let file = try place.fileSystem.open(place.path("a"), .createNew)
         try Self.write(file, Array(repeating: 7, count: 4096), at: 0)
@@ -133,7 +133,7 @@ import Testing
         #expect(map.base.load(as: UInt8.self) == 9)
     }
 
-    @Test("a lock excludes other handles, of this process too", arguments: Kind.allCases)
+    @Test("a lock excludes other handles, also of this process", arguments: Kind.allCases)
     func locks(kind: Kind) throws {
         let place = try Place(kind)
         let path = place.path("a")

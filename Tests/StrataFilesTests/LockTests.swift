@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Locks")
 struct LockTests {
-    @Test("a file that is closed keeps no lock, although a map of it keeps it open")
+    @Test("a closed file has no lock, although a map keeps it open")
     func closedWithMap() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("lock-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -3,23 +3,23 @@ import StrataFiles
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Which pages every element of every collection of a sound store stands on, and so which of them have to come back
+/// The pages that each element of each collection of a sound store needs, and so the elements that must be salvaged
 /// when some pages are lost. For the tables of ``CollectionHistory``.
 ///
-/// Made by walking the trees of the sound store; nothing of the salvage's own code is used.
+/// Computed by walking the trees of the sound store, without the salvage's code.
 struct CollectionOracle {
     struct Collection {
-        /// What leads to the cell, and a long value that the cell is.
+        /// The path to the cell, and the cell's long value.
         var cell: [NodeReference]
         var isTree = false
         var branches: [NodeReference] = []
-        /// The leaf of each element of a tree, and the long values of its key and its value.
+        /// The leaf of each element of a tree, and the nodes of its long key and value.
         var elements: [[NodeReference]] = []
     }
 
     struct Owner {
         var key: [NodeReference]
-        /// By column, the first of which holds none.
+        /// By column; the first column has no collection.
         var collections: [Collection]
     }
 
@@ -56,9 +56,9 @@ struct CollectionOracle {
         for index in 0..<branch.count { try walk(branch.reference(index), view, &found) }
     }
 
-    /// What is left of one collection when these pages are gone.
-    /// - Parameter targets: the rows that links may lead to.
-    /// - Returns: what stands in its old order while no branch is lost.
+    /// The remaining elements of one collection when these pages are lost.
+    /// - Parameter targets: the rows that links may refer to.
+    /// - Returns: the elements, in their old order unless a branch is lost.
     func expected(
         _ pairs: [CollectionPair], of key: Int64, _ column: Int, without lost: Set<Int>, targets: Set<Int64>
     ) -> (pairs: [CollectionPair], lostBranches: Int)? {

@@ -5,11 +5,11 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Rows with large collections, of whose pages some are lost, whatever they hold.
+/// Rows with large collections, with some pages of any kind lost.
 @Suite struct CollectionOracleTests {
-    @Test("with 5 % of its pages zeroed, every element whose pages survive comes back, and no other")
+    @Test("with 5 % of the pages zeroed, exactly the elements whose pages survive are salvaged")
     func zeroedPages() throws {
-        // Where a file's slot, schema or free map is lost, nothing is compared: another seed takes its place.
+        // If the slots, schema or free map are lost, nothing is compared, and another seed is used.
         var (compared, seed) = (0, 0)
         while compared < 18, seed < 36 {
             seed += 1
@@ -18,7 +18,7 @@ import Testing
         #expect(compared == 18, "few seeds leave schema, slot and free map: nothing is compared without them")
     }
 
-    /// - Returns: false where what names the rest was lost, so that nothing is certain.
+    /// - Returns: false if the schema or slots were lost, so that nothing is certain.
     private func isCompared(_ seed: Int) throws -> Bool {
         let (history, oracle, sound) = try Self.made(seed)
         var data = sound
@@ -49,7 +49,7 @@ import Testing
                     #expect(row[column].count == expected.pairs.count, note)
                     #expect(Set(row[column]) == Set(expected.pairs), note)
                 default:
-                    // A leaf may be taken for one of the other branch, in whose place it does not fit then.
+                    // A leaf may be assigned to the other branch, where it does not fit.
                     #expect(row[column].count <= expected.pairs.count, note)
                     #expect(Set(row[column]).isSubset(of: Set(expected.pairs)), note)
                 }
@@ -59,8 +59,8 @@ import Testing
         return true
     }
 
-    /// That ended the salvage: what stands for lost elements was to be taken out of a column of no collections.
-    @Test("with the schema lost as well, the rows come back") func withoutSchema() throws {
+    /// This once ended the salvage: placeholders of lost elements were to be removed from a column without collections.
+    @Test("with the schema lost as well, the rows are salvaged") func withoutSchema() throws {
         let (_, oracle, sound) = try Self.made(3)
         var data = sound
         let trees = oracle.owners.values.flatMap(\.collections).filter(\.isTree)
@@ -78,7 +78,7 @@ import Testing
         data.replaceSubrange(start..<start + Format.pageSize, with: repeatElement(0, count: Format.pageSize))
     }
 
-    /// A store that a history made, and closed.
+    /// A closed store made by a history.
     private static func made(
         _ seed: Int
     ) throws -> (history: CollectionHistory, oracle: CollectionOracle, data: [UInt8]) {
@@ -99,7 +99,7 @@ import Testing
         return (history, oracle, try disk.bytes(FileImages.path) ?? [])
     }
 
-    /// - Returns: without a model where the schema is lost, and no column known to hold collections.
+    /// - Returns: no model if the schema is lost, since no column is known to hold collections.
     private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: CollectionHistory.Model?) {
         let salvaged = try SalvagedStore.from(data) { view, report in
             report.schema == .current ? try CollectionHistory.contents(view) : nil

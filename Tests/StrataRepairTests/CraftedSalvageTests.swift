@@ -11,10 +11,10 @@ import Testing
     import Glibc
 #endif
 
-/// Salvages of files whose checksums are right and whose contents are not. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat
-/// one trial, or run many.
+/// Salvages of files with valid checksums and wrong contents. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one trial, or
+/// run many.
 @Suite struct CraftedSalvageTests {
-    @Test("a salvage of any bytes ends, and the store that it wrote is sound")
+    @Test("a salvage of any bytes ends, and writes a sound store")
     func believed() async {
         let first = TestSettings.number("CRAFTED_SEED") ?? 1
         let count = TestSettings.number("CRAFTED_TRIALS") ?? 300
@@ -39,7 +39,7 @@ import Testing
                 if try Self.salvage(file) { finished += 1 }
             }
             TestSettings.say("\(finished) of \(count) finished")
-            // Where all are refused, nothing was tried.
+            // If all are refused, nothing was tested.
             if count >= 100 { precondition(finished * 4 > count, "hardly any salvage finished") }
         }
         if let result, result.exitStatus != .exitCode(0) {
@@ -57,7 +57,7 @@ import Testing
         do {
             _ = try Salvage.run(from: FileImages.path, to: "salvaged", fileSystem: disk, options: settings)
         } catch {
-            // Too little is left of it, or it needs more room than there is.
+            // Too little is left, or it needs too much space.
             TestSettings.say("\(error)")
             return false
         }

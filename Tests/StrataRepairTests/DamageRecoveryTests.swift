@@ -21,12 +21,12 @@ import Testing
         return try Repair.open(path: FileImages.path, options: options, onDamage: policy) { reports.append($0) }
     }
 
-    /// A commit in the middle of the log fails its checksum, though later ones say that it was durable.
+    /// A commit in the middle of the log fails its checksum, though later batches prove that it was durable.
     private func damagedLog() throws -> (image: FileImages.Image, good: FileImages.Image) {
         let good = try FileImages.withLog(seed: 4, steps: 60, commits: 8)
         var image = good
         let last = good.lastGroup
-        // The group before the last one.
+        // The batch before the last one.
         var place = last - LogFormat.batchHeaderSize
         while let log = image.log, log[place..<(place + 4)] != [0x53, 0x47, 0x52, 0x50] {
             place -= LogFormat.batchHeaderSize
@@ -45,7 +45,7 @@ import Testing
         #expect(reports.reports.isEmpty)
     }
 
-    @Test("the last good version is found in front of the damage in the log") func lastGoodInLog() throws {
+    @Test("the last good version before the damage in the log is found") func lastGoodInLog() throws {
         let (image, good) = try damagedLog()
         let disk = try FileImages.Disk(image)
         let reports = Reports()
@@ -75,7 +75,7 @@ import Testing
         try again.close()
     }
 
-    @Test("a lost log costs the versions that were in it, and no more") func missingLog() throws {
+    @Test("a lost log costs only its versions") func missingLog() throws {
         var image = try FileImages.withLog(seed: 4, steps: 60, commits: 8)
         image.log = nil
         let disk = try FileImages.Disk(image)
@@ -88,7 +88,7 @@ import Testing
         try store.close()
     }
 
-    @Test("where no version verifies, going back throws and changes nothing") func nothingVerifies() throws {
+    @Test("if no version verifies, going back throws and changes nothing") func nothingVerifies() throws {
         var image = try FileImages.clean(seed: 4, steps: 200)
         let root = try #require(CraftedFile(image.data).nodes.first)
         for byte in 0..<64 { image.data[root.start + byte] = 0 }
@@ -101,7 +101,7 @@ import Testing
         #expect(reports.reports.isEmpty)
     }
 
-    @Test("salvage takes over what verifies and says what is lost") func salvage() throws {
+    @Test("salvage copies everything that verifies and reports the losses") func salvage() throws {
         var image = try FileImages.clean(seed: 4, steps: 200)
         let file = CraftedFile(image.data)
         let root = try #require(file.nodes.first { $0.reference.is(.root) })
@@ -121,7 +121,7 @@ import Testing
         try store.close()
     }
 
-    @Test("starting afresh keeps every damaged file under a number of its own") func startAfresh() throws {
+    @Test("starting afresh keeps every damaged file under its own number") func startAfresh() throws {
         let image = try FileImages.clean(seed: 4, steps: 60)
         let disk = try FileImages.Disk(image)
         let reports = Reports()
@@ -142,8 +142,8 @@ import Testing
         #expect(newest == TransactionID(0))
     }
 
-    /// The key was given to the open, and not to the recovery, which then asked for it.
-    @Test("an encrypted store is recovered with the key that it was opened with", arguments: DamagePolicy.allCases)
+    /// The key was once given to the open, but not to the recovery, which then lacked it.
+    @Test("an encrypted store is recovered with the key of the open", arguments: DamagePolicy.allCases)
     func encrypted(policy: DamagePolicy) throws {
         let key = TestCipher(key: 5)
         var image = try FileImages.withLog(seed: 4, steps: 200, commits: 8, key)
@@ -186,7 +186,7 @@ import Testing
         #expect(try disk.status(FileImages.path + ".damaged-1") == nil)
     }
 
-    @Test("a store that another process has open is left alone") func inUse() throws {
+    @Test("a store open in another process is left alone") func inUse() throws {
         let (image, _) = try damagedLog()
         let disk = try FileImages.Disk(image)
         let file = try disk.open(FileImages.path, .write)
@@ -201,7 +201,7 @@ import Testing
         file.close()
     }
 
-    @Test("a mended store, and the damaged one that is kept, are as private as it was")
+    @Test("a mended store, and the kept damaged one, keep their permissions")
     func rights() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

@@ -5,8 +5,8 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// One flipped bit in each header slot took everything from an encrypted file: it was called no store, though its id
-/// stood in plain in both slots, and the key check that proves it.
+/// One flipped bit in each header slot once lost a whole encrypted file: it was refused as no store, though both slots
+/// had its id in plain text, and the key check that proves it.
 @Suite struct HurtSlotsTests {
     private static let cipher = TestCipher(key: 77)
 
@@ -16,7 +16,7 @@ import Testing
         return settings
     }
 
-    /// - Returns: what is wrong with what came back.
+    /// - Returns: the errors in the salvaged rows.
     private static func salvage(_ image: FileImages.Image, _ data: [UInt8]) throws -> String? {
         let (report, found) = try SalvagedStore.from(data, log: image.log, settings: settings(image.cipher)) {
             view, _ in
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "with one flipped bit in each slot, wherever it is, nothing is lost",
+        "with one flipped bit anywhere in each slot nothing is lost",
         arguments: [true, false], [false, true])
     func flippedBits(isSealed: Bool, hasLog: Bool) throws {
         let cipher: (any Cipher)? = isSealed ? Self.cipher : nil
@@ -40,7 +40,7 @@ import Testing
             try hasLog
             ? FileImages.withLog(seed: 8, steps: 60, cipher) : FileImages.clean(seed: 8, steps: 60, cipher)
         let bits = Format.slotSize * 8
-        // All of the id, the magic and the version; of the rest every so many.
+        // All bits of the id, the magic and the version; a sample of the rest.
         for bit in Array(0..<256) + stride(from: 256, to: bits, by: 53) {
             var data = image.data
             Self.flip(&data, 0, bit)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the id of one slot, or of the log, and one key check, or a page, are enough")
+    @Test("the id of one slot or the log, and one key check or a page, are enough")
     func traces() throws {
         let image = try FileImages.clean(seed: 9, steps: 60, Self.cipher)
         let logged = try FileImages.withLog(seed: 9, steps: 60, Self.cipher)
@@ -75,7 +75,7 @@ import Testing
             }
             #expect(found == image.model && report.isWhole, "\(what)")
         }
-        // The log alone says whose file it is; which of its commits the file has, the newest root.
+        // Only the log identifies the file; the newest root shows which of its commits the file has.
         let data = hurt(logged, [(0, 0..<512), (1, id), (1, sealed)])
         let (_, found) = try SalvagedStore.from(
             data, log: logged.log, settings: Self.settings(Self.cipher)
@@ -83,7 +83,7 @@ import Testing
         #expect(found == logged.model)
     }
 
-    @Test("another key is told as such, and no key too") func otherKey() throws {
+    @Test("another key, and no key, are reported as such") func otherKey() throws {
         let image = try FileImages.clean(seed: 9, steps: 60, Self.cipher)
         var data = image.data
         Self.flip(&data, 0, 300)

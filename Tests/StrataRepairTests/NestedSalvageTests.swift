@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Collections that stand in elements of others, and lose nodes one after the other.
+/// Nested collections that lose each node in turn.
 @Suite struct NestedSalvageTests {
     private func salvage(_ data: [UInt8]) throws -> (report: SalvageReport, model: NestedHistory.Model) {
         let salvaged = try SalvagedStore.from(data) { view, _ in try NestedHistory.contents(view) }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a sound store comes back whole, and a lost node costs what is below it", arguments: [1, 2, 3] as [UInt64])
+        "a sound store is salvaged whole, a lost node costs only what is below it", arguments: [1, 2, 3] as [UInt64])
     func lostNodes(seed: UInt64) throws {
         let (data, trees, history) = try Self.make(seed)
         let (sound, model) = try salvage(data)
@@ -89,12 +89,12 @@ import Testing
             let changed = rows.flatMap { key in
                 (0..<2).filter { found[key]?[$0] != history.model[key]?[$0] }.map { "\(key).\($0)" }
             }
-            // No other collection of any row is touched.
+            // No other collection is affected.
             #expect(changed.count <= 1, note)
             #expect(Self.elements(found) <= all, note)
             if isNested {
-                // Nulls stand in the places of what a leaf had. A tree that was one leaf is one null in a list, and in
-                // a map its key goes too.
+                // Nulls replace a leaf's elements. A tree of one leaf becomes one null in a list; in a map its key is
+                // lost, too.
                 if let lost = Self.plainElements(data, reference) {
                     let missing = all - Self.elements(found)
                     #expect([0, lost, lost + 1].contains(missing), "\(note): \(missing) missing of \(lost)")
@@ -105,7 +105,7 @@ import Testing
                 #expect(changed.count == 1 && Self.elements(found) < all, note)
             }
         }
-        // A leaf may have had no value but nulls.
+        // A leaf may have contained only nulls.
         #expect(2 * changes > nested, "\(changes) of \(nested)")
         #expect(nested > 3, "\(nested)")
     }

@@ -6,8 +6,8 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// The branch of a map was lost, its leaves came back in another order than the log counted by, and the salvaged map
-/// had a key twice and out of order: the check of the new file called it damaged, and lookups missed keys.
+/// After the loss of a map's branch its leaves were once salvaged in another order than the log assumed. The new map
+/// had a duplicate key out of order: its check reported damage, and lookups missed keys.
 @Suite struct ReplayedOrderTests {
     private static let ages = 7
     private static let members = 5
@@ -20,8 +20,8 @@ import Testing
         var file: CraftedFile
     }
 
-    /// A map and a set of sixty elements that are trees in the checkpoint, and a log that takes every third element out
-    /// and puts it back, the map's with another value.
+    /// A map and a set of sixty elements that are trees in the checkpoint, and a log that removes every third element
+    /// and inserts it again, in the map with another value.
     private static func make() throws -> Image {
         let disk = FileImages.Disk()
         var options = FileImages.options
@@ -59,7 +59,7 @@ import Testing
             data: data, log: try disk.bytes(Store.logPath(FileImages.path)) ?? [], file: CraftedFile(data))
     }
 
-    /// Nodes of a column's tree, as the checkpoint has them.
+    /// Nodes of a column's tree in the checkpoint.
     private static func nodes(_ image: Image, _ kind: NodeKind, _ column: Int) -> [Int] {
         image.file.nodes.indices.filter { index in
             let node = image.file.nodes[index]
@@ -79,7 +79,7 @@ import Testing
         data.replaceSubrange(start..<(start + 4096), with: repeatElement(0, count: 4096))
     }
 
-    @Test("a log on a set or a map with lost branches and leaves leaves it in order, each element once, and says so")
+    @Test("replaying a log on a set or map with lost nodes keeps order and uniqueness, and is reported")
     func ordered() throws {
         let image = try Self.make()
         var tried = 0
@@ -99,7 +99,7 @@ import Testing
                 let pairs = try #require(found.rows[1])[column]
                 #expect(CollectionHistory.inOrder(pairs, column) == pairs)
                 if column == Self.ages {
-                    // What the log put there is newer than what was found by itself.
+                    // The log's values are newer than salvaged ones.
                     for number in stride(from: 0, to: 60, by: 3) {
                         let found = pairs.first { $0.key == Self.key(number) }?.value
                         #expect(found == nil || found == .integer(Int64(1000 + number)), "key \(number)")
@@ -114,7 +114,7 @@ import Testing
         #expect(tried > 6 && leftOut > 0, "\(tried) tried, \(leftOut) left out")
     }
 
-    @Test("what a store would be that is not as it was written never gets its name") func readBack() throws {
+    @Test("a store with a faulty write never gets its final name") func readBack() throws {
         let image = try FileImages.clean(seed: 5, steps: 60)
         let disk = try FileImages.Disk(image)
         var (refused, maps) = (0, 0)
@@ -130,7 +130,8 @@ import Testing
                 #expect(try disk.status("new") == nil && disk.status("new.salvaging") == nil)
                 continue
             }
-            // What was altered was written over afterwards, or nothing was; or it is the free map, which comes last.
+            // The altered bytes were overwritten later, or none were altered, or they are in the free map, which is
+            // written last.
             var plain = FileImages.options
             plain.fileSystem = disk
             do {
@@ -147,15 +148,15 @@ import Testing
     }
 }
 
-/// Files of which one write goes wrong unnoticed: a byte in the middle is another one.
+/// Files in which one write silently changes a byte in its middle.
 private final class AlteringFiles: FileSystemLayer {
     let base: FileImages.Disk
     private let name: String
     private let counter: WriteCounter
 
     /// - Parameters:
-    ///   - name: what the path of the file ends with.
-    ///   - write: which write to it, from 0 on.
+    ///   - name: the suffix of the file's path.
+    ///   - write: the number of the write, from 0.
     init(base: FileImages.Disk, name: String, write: Int) {
         self.base = base
         self.name = name

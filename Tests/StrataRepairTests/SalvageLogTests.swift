@@ -7,7 +7,7 @@ import Testing
 
 /// Logs that a salvage reads more than once, or that an open refuses.
 @Suite struct SalvageLogTests {
-    /// Batches of a log that lead from an LSN on, by where each starts.
+    /// The batches of a log from an LSN on, by offset.
     private static func batches(
         _ log: [UInt8], from lsn: UInt64, half: Int
     ) throws -> [(start: Int, batch: LogReplay.Batch)] {
@@ -31,10 +31,10 @@ import Testing
         return (salvaged.report, salvaged.found)
     }
 
-    /// Without a slot a salvage begins with the older half, and opens its payloads where they stand. Where damage in
-    /// the newer one ended that, it began again there, and found nothing that opens.
+    /// Without a slot a salvage starts with the older half, and decrypts its payloads in place. If damage in the newer
+    /// half ended that, it once started over, and found nothing to decrypt.
     @Test(
-        "without slots, a log that is damaged in its newer half is replayed up to there",
+        "without slots, a log damaged in its newer half is replayed up to the damage",
         arguments: OlderLogTests.Kind.allCases)
     func damagedNewerHalf(kind: OlderLogTests.Kind) throws {
         let life = try OlderLogTests.Life(kind, .full, behind: 5)
@@ -52,13 +52,13 @@ import Testing
     }
 
     @Test(
-        "where nothing shows any more how far the log had reached, everything up to the checkpoint comes back",
+        "without proof of the log's end, everything up to the checkpoint is salvaged",
         arguments: OlderLogTests.Kind.allCases, [DamagePolicy.lastGoodVersion, .salvage])
     func damagedReach(kind: OlderLogTests.Kind, policy: DamagePolicy) throws {
         let life = try OlderLogTests.Life(kind, .full, behind: 0)
         var log = try #require(life.copies.last).log
         let before = try #require(life.copies.dropLast().last).log
-        // What the last commit before the checkpoint wrote.
+        // The writes of the last commit before the checkpoint.
         let last = zip(before, log).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
         for byte in last { log[byte] ^= 0xFF }
         let disk = FileImages.Disk()

@@ -4,9 +4,9 @@ import StrataFiles
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Which pages every row of a sound store stands on, and so what has to come back when some of them are lost.
+/// The pages that each row of a sound store needs, and so the rows that must be salvaged when some are lost.
 ///
-/// Made by asking the sound store row by row; nothing of the salvage's own code is used.
+/// Computed by reading the sound store row by row, without the salvage's code.
 struct SalvageOracle {
     /// The nodes that one row needs.
     struct Row {
@@ -15,15 +15,15 @@ struct SalvageOracle {
     }
 
     var rows: [[Int64: Row]] = []
-    /// What leads to rows without holding any: branches, trees of entries, root, schema, free map.
+    /// Nodes above rows without rows of their own: branches, entry trees, root, schema, free map.
     var pageCount = 0
     var root = NodeReference.null
     var schemaNode = NodeReference.null
     let model: StoreModel
-    /// What a lost value reads, by table and column.
+    /// The value that a lost cell reads, by table and column.
     private let missing: [[Value]]
 
-    /// - Parameter path: a store that nobody has open.
+    /// - Parameter path: a store that no process has open.
     init(path: String, model: StoreModel, missing: [[Value]] = SalvageOracle.missingInHistory) throws {
         self.model = model
         self.missing = missing
@@ -45,7 +45,7 @@ struct SalvageOracle {
         [.null, .null, .double(0), .null, .links([])], [.integer(0), .null],
     ]
 
-    /// - Returns: for a column whose cell leads to a tree, what leads to the cell: the tree is ``CollectionOracle``'s.
+    /// - Returns: for a column with a tree, the path to the cell; ``CollectionOracle`` covers the tree.
     static func row(
         _ view: ReadView, _ table: Int, _ definition: TableDefinition, _ key: Int64
     ) throws -> Row {
@@ -81,8 +81,8 @@ struct SalvageOracle {
         }
     }
 
-    /// What is left when these pages are gone: every row whose key survives, with the values that survive, without
-    /// links to rows that do not.
+    /// The remaining rows when these pages are lost: every row whose key survives, with its surviving values, without
+    /// links to lost rows.
     func expected(without lost: Set<Int>) -> StoreModel {
         func isThere(_ nodes: [NodeReference]) -> Bool { Self.areThere(nodes, without: lost) }
         var result = StoreModel(tables: model.tables.map { _ in [:] })
@@ -97,7 +97,7 @@ struct SalvageOracle {
         return result
     }
 
-    /// As deleting the rows that are not there would have left it; for the tables of ``StoreHistory``.
+    /// The state after deleting the lost rows; for the tables of ``StoreHistory``.
     static func withoutDanglingLinks(_ model: StoreModel) -> StoreModel {
         var result = model
         for (table, definition) in StoreHistory.schema.tables.enumerated() {

@@ -19,7 +19,7 @@ import Testing
         return options
     }
 
-    /// A store with a random past: rows changed, deleted and made anew, so that old nodes stand in free pages.
+    /// A store with a random history: rows changed, deleted and inserted again, so that free pages hold old nodes.
     private static func makeStore(_ path: String, seed: UInt64, steps: Int = 600) throws -> StoreHistory {
         var history = StoreHistory(seed: seed)
         history.keyRange = 400
@@ -34,7 +34,7 @@ import Testing
         return history
     }
 
-    /// The salvaged store's contents; it keeps all invariants.
+    /// The salvaged store's contents, after a check of its invariants.
     @discardableResult
     private static func salvaged(_ path: String, _ report: inout SalvageReport) throws -> StoreModel {
         let target = path + ".new"
@@ -89,7 +89,7 @@ import Testing
         return "none"
     }
 
-    @Test("a sound store comes back whole", arguments: [1, 2, 3] as [UInt64])
+    @Test("a sound store is salvaged completely", arguments: [1, 2, 3] as [UInt64])
     func sound(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "with 5 % of its pages zeroed, every row whose pages survive comes back, and no other",
+        "with 5 % of the pages zeroed, exactly the rows whose pages survive are salvaged",
         arguments: TestSettings.seeds(24, of: 80))
     func zeroedPages(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
@@ -115,7 +115,7 @@ import Testing
         try Self.check(bytes, oracle, lost: lost, path, "seed \(seed), pages \(lost.sorted())")
     }
 
-    @Test("so it is in a store of 200 000 rows", arguments: [71] as [UInt64])
+    @Test("the same for a store of 200 000 rows", arguments: [71] as [UInt64])
     func manyRows(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -152,7 +152,7 @@ import Testing
         try Self.check(bytes, oracle, lost: lost, path, "seed \(seed)")
     }
 
-    @Test("each page of a small file can be lost", arguments: [11, 12] as [UInt64])
+    @Test("any single page of a small file can be lost", arguments: [11, 12] as [UInt64])
     func everyPage(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    /// Classes of which nothing was found were called whole, and links to their rows stayed.
-    @Test("a file that ends early never loses a row without a word", arguments: [51, 52] as [UInt64])
+    /// Classes without any surviving row were once called whole, and links to their rows stayed.
+    @Test("a truncated file never loses a row silently", arguments: [51, 52] as [UInt64])
     func cutShort(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -193,7 +193,7 @@ import Testing
             #expect(contents == SalvageOracle.withoutDanglingLinks(contents), "\(pages) pages: links to nothing")
             for (index, table) in history.model.tables.enumerated() {
                 guard let said = report.tables.first(where: { $0.id.rawValue == UInt32(index + 1) }) else {
-                    // Nothing is left that names it.
+                    // No trace of the row is left.
                     #expect(report.schema != .current && !report.isWhole, "\(pages) pages: \(report)")
                     continue
                 }
@@ -263,7 +263,7 @@ import Testing
         try store.close()
     }
 
-    @Test("the log of a process that died is replayed, with both slots and the root gone too")
+    @Test("a dead process's log is replayed, even with both slots and the root lost")
     func withLog() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -302,7 +302,7 @@ import Testing
         #expect(cut.log == .lost && !cut.isWhole)
     }
 
-    @Test("nothing is written over, and what is no store is refused")
+    @Test("nothing is overwritten, and a file that is no store is refused")
     func refusals() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -334,7 +334,7 @@ import Testing
         #expect(try FileBytes(path).bytes == before)
     }
 
-    @Test("any flipped bytes end in a report or an error", arguments: TestSettings.seeds(16, of: 60))
+    @Test("any flipped bytes give a report or an error", arguments: TestSettings.seeds(16, of: 60))
     func flips(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -355,7 +355,7 @@ import Testing
         }
     }
 
-    @Test("an encrypted store is salvaged with its key, also when no header slot is left") func salvage() throws {
+    @Test("an encrypted store is salvaged with its key, also without header slots") func salvage() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let model = try EncryptionTests.makeStore(path, seed: 17)

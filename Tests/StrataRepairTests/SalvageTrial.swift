@@ -4,14 +4,14 @@ import StrataFiles
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// A small store, seeded damage to it, and everything that its salvage has to keep to.
+/// A small store, seeded damage to it, and the rules for its salvage.
 struct SalvageTrial {
     enum Damage: String, CaseIterable {
         case flips, zeroedPages, swappedPages, copiedPage, cut, foreignPage, crafted
         case flippedLog, cutLog, zeroedLog, noLog, foreignLog, olderLog
     }
 
-    /// Stores of every shape; of each kind two, so that one can get pages of the other.
+    /// Stores of every shape, two of each kind, so that one can get pages of the other.
     struct Stores {
         fileprivate let images: [FileImages.Image]
 
@@ -94,7 +94,7 @@ struct SalvageTrial {
         }
     }
 
-    /// Changes a node and makes all checksums above it right.
+    /// Changes a node and recomputes all checksums above it.
     private mutating func craft() {
         guard sound.cipher == nil, damaged.data == sound.data else { return }
         var file = CraftedFile(damaged.data)
@@ -130,7 +130,7 @@ struct SalvageTrial {
 
     // MARK: Verdict
 
-    /// What the salvage does wrong, one sentence each. Nil when it refuses the file as it may.
+    /// The errors of the salvage, one sentence each. nil if it refuses the file rightly.
     func violations() throws -> [String]? {
         let disk = try FileImages.Disk(damaged)
         var settings = SalvageOptions()
@@ -162,7 +162,7 @@ struct SalvageTrial {
         for (table, rows) in found.tables.enumerated() where report.tables[table].rowsRecovered != rows.count {
             wrong.append("\(rows.count) rows are there: \(report.tables[table])")
         }
-        // Values under right checksums cannot be told from those that were written.
+        // Values under valid checksums cannot be distinguished from written ones.
         if damage.contains(.crafted) { return wrong }
         return try wrong + claims(report, found, options)
     }
@@ -181,8 +181,8 @@ struct SalvageTrial {
         if report.isWhole {
             if found != truth { wrong.append("it is called whole and is not") }
             if found != sound.model {
-                // A torn end of the log is all right when the engine itself takes it for one. An older copy of the log
-                // from after the last checkpoint is like one that nobody went on with.
+                // A torn end of the log is fine if the engine itself takes it for one. An older copy of the log, made
+                // after the last checkpoint, looks like a log without later commits.
                 let store = try? Store.open(path: FileImages.path, options: options)
                 let contents = try store.map { try StoreHistory.contents($0.snapshot().view) }
                 try store?.close()
@@ -197,7 +197,7 @@ struct SalvageTrial {
         return wrong
     }
 
-    /// A table's report against its rows; links that were taken out are looked at elsewhere.
+    /// Compares a table's report with its rows; removed links are checked elsewhere.
     private func claims(
         _ report: SalvageReport.Table, _ table: Int, _ found: [Int64: [Value]], _ truth: [Int64: [Value]]
     ) -> [String] {

@@ -12,10 +12,10 @@ import Testing
 #endif
 
 @Suite struct SalvageTrialTests {
-    /// STRATA_SALVAGE_TRIALS says how many.
+    /// STRATA_SALVAGE_TRIALS sets their number.
     private static let trials = getenv("STRATA_SALVAGE_TRIALS").flatMap { UInt64(String(cString: $0)) } ?? 400
 
-    @Test("whatever happens to a store, what its salvage says is true") func claims() throws {
+    @Test("whatever the damage to a store, its salvage's report is true") func claims() throws {
         let stores = try SalvageTrial.Stores()
         var refused: UInt64 = 0
         for seed in 1...Self.trials {
@@ -32,11 +32,11 @@ import Testing
                 Issue.record("seed \(seed), \(trial.damage.map(\.rawValue)): \(error)")
             }
         }
-        // A refusal is right for what is hardly there any more, and tries nothing.
+        // A refusal is right for a mostly destroyed file, and tests nothing.
         #expect(refused * 20 < Self.trials, "\(refused) of \(Self.trials) were refused")
     }
 
-    /// The root and a class's tree are lost; a value holds a node of the same class.
+    /// The root and a class's tree are lost; a value contains a node of the same class.
     @Test("no row comes out of a user's value, whole or damaged") func valueWithNodes() throws {
         let inner = try FileImages.clean(seed: 21, steps: 120)
         let disk = FileImages.Disk()
@@ -62,7 +62,7 @@ import Testing
         let value = try #require(file.nodes.first { $0.reference.is(.value) })
         let branch = try #require(
             file.nodes.first { $0.reference.is(.branch) && data[$0.start + 4] == 1 && data[$0.start + 5] == 0 })
-        // The value is whole and nothing leads to it; or its first page is lost, and what leads to it is there.
+        // The value is complete without a reference to it; or its first page is lost, and the reference exists.
         for (number, lost) in [[root], [branch], [root, branch], [value]].enumerated() {
             var bytes = data
             for node in lost { for byte in 0..<64 { bytes[node.start + byte] = 0 } }
@@ -72,7 +72,7 @@ import Testing
             #expect(report.rowsRecovered == 6, "\(number): \(report)")
             #expect(!report.isWhole && value.reference.pages > 2)
         }
-        // Neither is there: rows that may be the value's are never called certain.
+        // Neither is there: rows that may come from the value are never called certain.
         for (number, lost) in [[root, value], [branch, value], [root, branch, value]].enumerated() {
             var bytes = data
             for node in lost { for byte in 0..<64 { bytes[node.start + byte] = 0 } }
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    /// Links of a set and of a map, in rows that survive, to rows that do not.
-    @Test("lost rows leave sets smaller, and maps with their keys and nulls") func collections() throws {
+    /// Links of a set and of a map, in surviving rows, to lost rows.
+    @Test("lost rows make sets smaller, and leave maps their keys with nulls") func collections() throws {
         let file = try CheckedStore.make()
         var tried = 0
         for node in file.nodes where node.reference.is(.group) {
@@ -121,7 +121,7 @@ import Testing
         #expect(tried > 0, "no row was lost that is linked to")
     }
 
-    @Test("numbers that no version reaches do not get into a salvaged store") func hugeNumbers() throws {
+    @Test("impossible version numbers do not get into a salvaged store") func hugeNumbers() throws {
         let image = try FileImages.withLog(seed: 5, steps: 80)
         var log = try #require(image.log)
         log.withUnsafeMutableBytes { bytes in
@@ -141,7 +141,7 @@ import Testing
             options.fileSystem = disk
             try Store.open(path: "new", options: options).close()
         }
-        // A group that says that it was born at the end of all versions.
+        // A group with the largest possible creation version.
         let clean = try FileImages.clean(seed: 5, steps: 80)
         var bytes = clean.data
         let file = CraftedFile(bytes)

@@ -5,15 +5,15 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Trees of elements of which nodes are lost, one after the other.
+/// Element trees that lose each node in turn.
 @Suite struct SalvagedCollectionTests {
     private typealias Model = CollectionHistory.Model
 
-    /// A store with trees, and what each page of a tree is.
+    /// A store with trees, and the role of each of their pages.
     private struct Trees {
         var data: [UInt8] = []
         var model = Model()
-        /// Nodes of trees: whose each is, what it is, and which places are in it or below it.
+        /// Nodes of trees: the owner, the kind, and the places of elements in or below each.
         var nodes: [(reference: NodeReference, key: Int64, column: Int, places: Range<Int>)] = []
 
         init(seed: UInt64) throws {
@@ -71,7 +71,7 @@ import Testing
         return (salvaged.report, salvaged.found)
     }
 
-    @Test("a sound store comes back whole", arguments: [1, 2, 3] as [UInt64])
+    @Test("a sound store is salvaged completely", arguments: [1, 2, 3] as [UInt64])
     func sound(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
         #expect(trees.nodes.count > 30)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "without a leaf or a value its elements are lost, by their places, and no others",
+        "a lost leaf or value costs exactly its elements, reported by place",
         arguments: [1, 2] as [UInt64])
     func lostLeaves(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "of many leaves and values that are lost at once each is named, and nothing else goes",
+        "of many leaves and values lost at once each is reported, and nothing else is lost",
         arguments: [5, 6] as [UInt64])
     func manyLost(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
@@ -137,7 +137,7 @@ import Testing
                     expected.rows[key]?[column] = left.map(\.element)
                     let id = CollectionHistory.schema.tables[CollectionHistory.owners].columns[column].id
                     let named = said.lostElements.filter { $0.key == key && $0.id == id }.flatMap(\.places)
-                    // One of which nothing is left is a lost value.
+                    // A collection without a remaining element is a lost value.
                     if left.isEmpty { wholly += 1 } else { partly += places.count }
                     #expect(
                         Set(named.flatMap { Array($0) }) == (left.isEmpty ? [] : places),
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("without a branch the leaves below are found by whose they are", arguments: [1, 2] as [UInt64])
+    @Test("without a branch its leaves are found by owner", arguments: [1, 2] as [UInt64])
     func lostBranches(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
         var tried = 0
@@ -166,7 +166,7 @@ import Testing
                 CollectionHistory.collection(node.column)?.isKeyed == false
                 && CollectionHistory.collection(node.column)?.isSorted == false
             if isList {
-                // The leaves below come in the order of their pages, and all others where they were.
+                // The leaves below are in page order, all others at their places.
                 #expect(found.count == was.count, "\(name)")
                 #expect(found.prefix(node.places.lowerBound) == was.prefix(node.places.lowerBound), "\(name)")
                 #expect(found.suffix(was.count - node.places.upperBound) == was[node.places.upperBound...], "\(name)")
@@ -186,7 +186,7 @@ import Testing
         #expect(tried > 8)
     }
 
-    @Test("without a schema each collection comes back as one value, whether it was a tree or not", arguments: [1, 2])
+    @Test("without a schema each collection is salvaged as one value, tree or not", arguments: [1, 2])
     func lostSchema(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
         var data = trees.data
@@ -203,7 +203,7 @@ import Testing
                     let place = try #require(view.schema.tables[CollectionHistory.owners].position(of: id))
                     guard var holds = CollectionHistory.collection(column) else { continue }
                     let bytes = try view.bytes(location, place)
-                    // Bytes that are text in all of a collection come back as text.
+                    // Bytes that are text in the whole collection are salvaged as text.
                     if holds.element == .data, bytes?.first == ValueList.Kind.text.rawValue { holds.element = .text }
                     let payload = try #require(
                         CollectionPayload(bytes ?? UnsafeRawBufferPointer(start: nil, count: 0), holds, isLinks: false))
@@ -219,7 +219,7 @@ import Testing
         #expect(report.schema == .lost && compared > 3)
     }
 
-    @Test("no leaf of an older version comes back", arguments: [3, 4] as [UInt64])
+    @Test("no leaf of an older version is salvaged", arguments: [3, 4] as [UInt64])
     func olderLeaves(seed: UInt64) throws {
         let trees = try Trees(seed: seed)
         for node in trees.nodes where node.reference.is(.collectionBranch) {
@@ -246,14 +246,14 @@ import Testing
         }
     }
 
-    /// A list that a checkpoint has, with changes of elements in the log behind it.
+    /// A list in a checkpoint, with changes of elements in the log after it.
     private struct LoggedList {
         let disk = FileImages.Disk()
         private(set) var data: [UInt8] = []
         private(set) var log: [UInt8] = []
         /// The leaves that the checkpoint reaches.
         private var leaves: [(page: Int, places: Range<Int>)] = []
-        /// The leaf that is to be lost, and what the list holds without it.
+        /// The leaf to lose, and the list without it.
         private(set) var lost: (page: Int, places: Range<Int>) = (0, 0..<0)
         private(set) var model: [Int64?] = []
         private let owners = CollectionHistory.owners
@@ -341,8 +341,8 @@ import Testing
         }
     }
 
-    /// Operations on elements name places: something has to stand where elements are lost meanwhile.
-    @Test("what the log says of places is right although elements are lost", arguments: 0...7)
+    /// Operations on elements use places, so placeholders replace lost elements during the replay.
+    @Test("the log's places stay correct although elements are lost", arguments: 0...7)
     func log(leaf number: Int) throws {
         let list = try LoggedList(leaf: number)
         #expect(list.lost.places.count > 2)

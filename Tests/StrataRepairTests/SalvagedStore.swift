@@ -4,7 +4,7 @@ import StrataRepair
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// A store in memory that was salvaged from bytes, opened and walked once.
+/// A store in memory, salvaged from bytes, opened and checked once.
 enum SalvagedStore {
     static var tiny: SalvageOptions {
         var settings = SalvageOptions()
@@ -12,7 +12,7 @@ enum SalvagedStore {
         return settings
     }
 
-    /// - Parameter look: at the salvaged store, which is closed afterwards.
+    /// - Parameter look: inspects the salvaged store, which is closed afterwards.
     static func from<Found>(
         _ data: [UInt8], log: [UInt8]? = nil, settings: SalvageOptions = Self.tiny,
         _ look: (ReadView, SalvageReport) throws -> Found

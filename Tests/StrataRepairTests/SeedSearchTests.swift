@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Files of format 1, and files of which little says whose they are.
+/// Files of format 1, and files with little identification left.
 @Suite struct SeedSearchTests {
     private static func salvage(_ bytes: [UInt8]) throws -> (SalvageReport, StoreModel) {
         let disk = FileImages.Disk()
@@ -19,7 +19,7 @@ import Testing
         return (report, try StoreHistory.contents(store.snapshot().view))
     }
 
-    @Test("a file of format 1 is refused by name under every policy, and nothing is changed or put beside it")
+    @Test("a file of format 1 is refused by name under every policy, and no file is changed or created")
     func olderFormat() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"
@@ -37,13 +37,13 @@ import Testing
         #expect(directory.names() == ["file"])
     }
 
-    @Test("a file of format 1 without slots is known by its nodes") func olderWithoutSlots() throws {
+    @Test("a file of format 1 without slots is identified by its nodes") func olderWithoutSlots() throws {
         var bytes = try FormatFixture.bytes(1)
         bytes.replaceSubrange(0..<8192, with: [UInt8](repeating: 0, count: 8192))
         #expect(throws: StorageError.unsupportedFormat(path: FileImages.path, version: 1)) { try Self.salvage(bytes) }
     }
 
-    @Test("one node alone vouches for nobody") func single() throws {
+    @Test("one node alone does not prove a file's seed") func single() throws {
         let file = CraftedFile(try FileImages.clean(seed: 9, steps: 20).data)
         let group = try #require(file.nodes.first { $0.reference.is(.group) && $0.reference.pages == 1 })
         var bytes = [UInt8](repeating: 0, count: 4 * 4096)
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: StorageError.notAStore(path: FileImages.path)) { try Self.salvage(bytes) }
     }
 
-    @Test("the log says whose the nodes are, however many nodes another store has behind them") func logDecides() throws
+    @Test("the log identifies the store's nodes, however many foreign nodes follow them") func logDecides() throws
     {
         let life = try OlderLogTests.Life(.plain, .full, behind: 2)
         let log = try #require(life.copies.last).log
@@ -76,7 +76,7 @@ import Testing
         #expect(try contents(both) == alone)
     }
 
-    @Test("what an older copy of the log would hide is not called whole", arguments: OlderLogTests.Kind.allCases)
+    @Test("a loss hidden by an older copy of the log is not called whole", arguments: OlderLogTests.Kind.allCases)
     func olderLog(kind: OlderLogTests.Kind) throws {
         let life = try OlderLogTests.Life(kind, .full, behind: 2)
         var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)

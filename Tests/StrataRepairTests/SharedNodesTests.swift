@@ -11,15 +11,15 @@ import Testing
     import Glibc
 #endif
 
-/// A file of 600 KB whose trees share their children, with all checksums and counts right, claimed 10^12 elements:
-/// a check, a copy, a compaction and a salvage of it never ended, and wrote until the disk was full.
+/// A file of 600 KB whose trees share their children, with valid checksums and counts, claimed 10^12 elements: a check,
+/// a copy, a compaction and a salvage of it once never ended, and wrote until the disk was full.
 @Suite struct SharedNodesTests {
-    /// What leads to one node again and again.
+    /// Structures with many references to one node.
     enum Sharing: String, CaseIterable {
         case leavesOfList, branchesOfList, elementsOfSet, elementsOfMap, longElements, nested, values, groups, entries
     }
 
-    @Test("a check ends, and says that a node is shared", arguments: Sharing.allCases)
+    @Test("a check ends, and reports a shared node", arguments: Sharing.allCases)
     func check(sharing: Sharing) async {
         await #expect(processExitsWith: .success) { [name = sharing.rawValue as String] in
             alarm(60)
@@ -35,7 +35,7 @@ import Testing
             alarm(60)
             let (store, disk) = try SharedNodes.open(SharedNodes.make(name))
             let size = try disk.status(FileImages.path)?.size ?? 0
-            // Indexes are built anew, and a value that few share may be there for each.
+            // Indexes are rebuilt, and a value shared by few rows may be copied for each.
             let mayPass = ["entries", "longElements"].contains(name)
             do {
                 try store.writeCopy(to: "copy")

@@ -9,8 +9,8 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// A file of 370 KB was made 100 GB long, and both its slots were lost: on a file system in memory a look at each
-    /// hole filled it, until the kernel ended the process at 22 GB.
+    /// A file of 370 KB was extended to 100 GB, and both its slots were lost: on a file system in memory reading each
+    /// hole once allocated it, until the kernel killed the process at 22 GB.
     @Suite(.serialized) struct SparseFileTests {
         private static let folder = "/dev/shm"
         private static let isInMemory: Bool = {
@@ -26,7 +26,7 @@ import Testing
         }()
         private static let length: Int64 = 100 << 30
 
-        /// Bytes of a file that are on the disk, or in memory.
+        /// The allocated bytes of a file.
         private static func taken(_ path: String) -> Int {
             var found = stat()
             return stat(path, &found) == 0 ? Int(found.st_blocks) * 512 : 0
@@ -38,7 +38,7 @@ import Testing
             return options
         }
 
-        /// A store with 400 rows and long values, made long, without slots.
+        /// A store with 400 rows and long values, extended, without slots.
         private static func make(_ path: String, _ cipher: (any Cipher)?, keepsSlots: Bool = false) throws {
             let store = try Store.open(path: path, options: options(cipher))
             let transaction = try store.beginWrite()
@@ -67,10 +67,10 @@ import Testing
             try file.truncate(to: length)
         }
 
-        // Each in a process of its own: the peak of the test process counts what other suites take at the same time.
+        // Each in its own process, since the test process's peak includes concurrent suites.
 
         @Test(
-            "a file of 100 GB that is all but a hole takes no memory to be checked, salvaged and mended",
+            "checking, salvaging and mending a sparse file of 100 GB takes little memory",
             .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"), arguments: [false, true])
         func holes(isSealed: Bool) async {
             await #expect(processExitsWith: .success) { [isSealed = isSealed as Bool] in
@@ -100,7 +100,7 @@ import Testing
         }
 
         @Test(
-            "so is one whose slots are whole",
+            "the same with valid slots",
             .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"))
         func sound() async {
             await #expect(processExitsWith: .success) {

@@ -2,7 +2,7 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A small store that has every kind of node, and every kind of change beside a group's main rows.
+/// A small store with every kind of node, and every kind of change beside a group's main rows.
 enum CheckedStore {
     static let schema = StoreSchema(
         userVersion: 1,
@@ -55,7 +55,7 @@ enum CheckedStore {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
-        // Changes that follow one another must leave patches here, not columns that are written anew.
+        // Consecutive changes must leave patches here, not rewritten columns.
         options.limits.changesBeforeHeld = .max
         let store = try Store.open(path: FileImages.path, options: options)
         var transaction = try store.beginWrite()
@@ -99,7 +99,7 @@ enum CheckedStore {
 }
 
 extension CraftedFile {
-    /// What a store of these bytes ends with: nil when it opens and its check finds nothing.
+    /// The error of opening and checking a store of these bytes; nil if there is none.
     func finding() -> String? {
         do {
             let disk = FileImages.Disk()
@@ -115,10 +115,10 @@ extension CraftedFile {
         }
     }
 
-    /// The check has told what there is to tell.
+    /// The close may fail after damage; the check has reported it.
     private static func ignore(_ error: any Error) {}
 
-    /// The first node of a kind, of a table where one is named, that has what is looked for.
+    /// The first node of a kind, and of a table if one is named, that satisfies the condition.
     func node(
         _ kind: NodeKind, of table: UInt32? = nil, where fits: (UnsafeRawPointer) -> Bool = { _ in true }
     ) -> Int? {
@@ -140,7 +140,7 @@ extension CraftedFile {
         return true
     }
 
-    /// Replaces bytes where they stand first behind a node's header, in the first node of the kind that has them.
+    /// Replaces the first occurrence of bytes after a node's header, in the first node of the kind that contains them.
     mutating func replace(_ old: [UInt8], by new: [UInt8], in kind: NodeKind = .group) -> Bool {
         for (index, node) in nodes.enumerated() where node.reference.is(kind) {
             let area = bytes[(node.start + Format.nodeHeaderSize)..<(node.start + node.reference.byteCount)]

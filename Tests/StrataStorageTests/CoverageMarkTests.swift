@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// The rare branches that only damage, a full disk or a reader leads to: crashes, which the simulation makes, never do.
+/// Rare branches that only damage, a full disk or a reader reaches, and simulated crashes never do.
 @Suite(.enabled(if: CoverageMarks.areCounted)) struct CoverageMarkTests {
     private func options(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreOptions {
         var options = FileImages.options
@@ -15,7 +15,7 @@ import Testing
         return options
     }
 
-    /// Others may meet the mark at the same time, so only that it was met counts.
+    /// Other tests may hit the mark at the same time, so only whether it was hit is checked.
     private func expectMet(_ marks: CoverageMark...) {
         for mark in marks { #expect(CoverageMarks.hits[mark] != nil, "\(mark)") }
     }
@@ -26,14 +26,14 @@ import Testing
         return try StoreHistory.contents(store.snapshot().view)
     }
 
-    @Test("a flipped bit of the last group is mended") func mendedBit() throws {
+    @Test("a flipped bit of the last batch is repaired") func mendedBit() throws {
         var image = try FileImages.withLog(seed: 4, steps: 30)
         image.log?[image.lastGroup + LogFormat.batchHeaderSize + 5] ^= 4
         #expect(try open(image) == image.model)
         expectMet(.mendedBit, .replayed)
     }
 
-    @Test("a group in front of others that is gone is a lost record, and the last one a torn end") func lostGroups()
+    @Test("a missing batch before others is a lost record, and a missing last one a torn end") func lostGroups()
         throws
     {
         let whole = try FileImages.withLog(seed: 4, steps: 30)
@@ -47,19 +47,19 @@ import Testing
         expectMet(.tornBatch)
     }
 
-    @Test("a log that is read only is replayed in memory") func inMemory() throws {
+    @Test("a read-only open replays the log in memory") func inMemory() throws {
         let image = try FileImages.withLog(seed: 4, steps: 30)
         #expect(try open(image, readOnly: true) == image.model)
         expectMet(.replayedInMemory)
     }
 
-    @Test("a checkpoint that began and did not end leaves groups in both segments") func bothSegments() throws {
+    @Test("an unfinished checkpoint leaves batches in both halves") func bothSegments() throws {
         let image = try FileImages.midCheckpoint(seed: 4, steps: 30)
         #expect(try open(image) == image.model)
         expectMet(.secondHalf)
     }
 
-    @Test("a step of growth that the disk has no room for is made smaller") func smallerGrowth() throws {
+    @Test("a step of growth is reduced if the disk lacks room") func smallerGrowth() throws {
         var options = FileImages.options
         options.fileSystem = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(1), capacity: 100 * 4096))
         options.growth = .fixed(1 << 20)

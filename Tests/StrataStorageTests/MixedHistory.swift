@@ -1,9 +1,9 @@
 @testable import StrataStorage
 
-/// A seeded history of three tables that link to one another, with everything that a transaction can do to rows: whole
-/// columns set in runs, rows and tables deleted in one piece, elements of collections, and reads in between.
+/// A seeded history of three linked tables with all operations on rows: columns set in runs, bulk deletions of rows and
+/// tables, changes of collection elements, and reads in between.
 struct MixedHistory {
-    /// What a column holds.
+    /// The contents of a column.
     enum Held: Hashable {
         case value(Value)
         case pairs([CollectionPair])
@@ -62,11 +62,11 @@ struct MixedHistory {
     var model: [Table] = [[:], [:], [:]] {
         didSet { order = [:] }
     }
-    /// The keys of tables in their order, since the model changed: each link asks for one.
+    /// Cached sorted keys of tables, since each link draws one; invalid after a change of the model.
     private var order: [Int: [Int64]] = [:]
-    /// Keys lie below, so that they meet.
+    /// The bound of keys, low so that keys collide.
     var keyRange: UInt64 = 150
-    /// Elements of a long collection, and bytes of a long text.
+    /// The length of a long collection in elements, and of a long text in bytes.
     var longest: UInt64 = 60
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -144,7 +144,7 @@ struct MixedHistory {
 
     // MARK: Steps
 
-    /// One random change of both.
+    /// Makes one random change to the store and the model.
     mutating func step(_ transaction: WriteTransaction) throws {
         let table = below(3)
         switch below(30) {
@@ -190,7 +190,7 @@ struct MixedHistory {
         try set(transaction, table, key, below(Self.columns(table).count))
     }
 
-    /// One or two columns of rows that follow one another, now and then one value twice, or something in between.
+    /// Sets one or two columns of consecutive rows, sometimes a value twice, or with other operations in between.
     private mutating func setRun(_ transaction: WriteTransaction, _ table: Int) throws {
         guard let first = existing(table) else { return }
         let columns = (0..<(1 + below(2))).map { _ in below(Self.columns(table).count) }
@@ -212,7 +212,7 @@ struct MixedHistory {
         }
     }
 
-    /// Elements of one collection.
+    /// Changes elements of one collection.
     private mutating func edit(_ transaction: WriteTransaction, _ table: Int) throws {
         let columns = Self.columns(table)
         let places = columns.indices.filter { columns[$0].collection.map { !$0.isKeyed } ?? false }
@@ -239,7 +239,7 @@ struct MixedHistory {
         forget(table, [key])
     }
 
-    /// Many rows at once, in any order, some named twice and some not there.
+    /// Deletes many rows at once, in any order, some named twice and some missing.
     private mutating func deleteMany(_ transaction: WriteTransaction, _ table: Int) throws {
         let share = 1 + below(below(3) == 0 ? 10 : 3)
         let chosen = model[table].keys.sorted().filter { _ in below(10) < share }
@@ -249,7 +249,7 @@ struct MixedHistory {
         forget(table, Set(keys))
     }
 
-    /// Rows that are not there, alone: nothing changes.
+    /// Only missing rows: nothing changes.
     private mutating func deleteMissing(_ transaction: WriteTransaction, _ table: Int) throws {
         let keys = (0..<3).map { _ in Int64(random.below(keyRange)) }.filter { model[table][$0] == nil }
         try transaction.bulk.delete(table, keys)
@@ -321,7 +321,7 @@ struct MixedHistory {
         }
     }
 
-    /// All of a version, value by value.
+    /// Reads a whole version, value by value.
     static func contents(_ view: ReadView) throws -> [Table] {
         try schema.tables.indices.map { table in
             let rows = try view.keys(table).map { key in
@@ -331,7 +331,7 @@ struct MixedHistory {
         }
     }
 
-    /// What indexes and backlinks find, held against the model.
+    /// Compares results of indexes and backlinks with the model.
     func checkEntries(_ view: ReadView) throws {
         for table in model.indices {
             for (column, definition) in Self.columns(table).enumerated() {

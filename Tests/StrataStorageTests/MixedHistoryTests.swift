@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// All operations of a transaction in any order, held against arrays.
+/// All operations of a transaction in any order, compared with arrays.
 @Suite struct MixedHistoryTests {
     private static func options(_ limits: StoreLimits) -> StoreOptions {
         var options = StoreOptions()
@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    /// Tiny ones in which most is held back, and ones with groups of some dozen rows.
+    /// Tiny limits, under which most changes are deferred, and limits with groups of some dozen rows.
     private static let limits: [StoreLimits] = {
         var eager = StoreLimits.tiny
         eager.changesBeforeHeld = 0
@@ -34,7 +34,7 @@ import Testing
     }()
 
     @Test(
-        "a history of everything is what arrays make of it, also rolled back, replayed and opened again",
+        "a history of all operations equals its model, also rolled back, replayed and reopened",
         arguments: 0..<3, TestSettings.seeds(2, of: 6))
     func history(limits: Int, seed: UInt64) throws {
         let disk = FileImages.Disk(capacity: 1 << 27)
@@ -77,7 +77,7 @@ import Testing
         try history.checkEntries(snapshot.view)
     }
 
-    /// What a process that dies now leaves is replayed.
+    /// Replays the files of a process that dies now.
     private static func crash(
         _ disk: FileImages.Disk, _ options: StoreOptions, _ history: MixedHistory, _ comment: Comment
     ) throws {
@@ -88,7 +88,7 @@ import Testing
         try recovered.close()
     }
 
-    @Test("what a guest does in any order is what its owner commits", arguments: TestSettings.seeds(2, of: 8))
+    @Test("the owner commits exactly what a guest does in any order", arguments: TestSettings.seeds(2, of: 8))
     func guest(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var options = Self.options(.tiny)

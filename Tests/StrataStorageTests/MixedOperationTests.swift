@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Operations that come in an unusual order, and ones that end half-way.
+/// Operations in an unusual order, and operations that fail half-way.
 @Suite struct MixedOperationTests {
     private static func open(_ fileSystem: some FileSystem, _ limits: StoreLimits = StoreLimits()) throws -> Store {
         var options = StoreOptions(fileSystem: fileSystem)
@@ -19,7 +19,7 @@ import Testing
         try transaction.commit()
     }
 
-    @Test("a row that is looked for in vain and then others of its group: what they became is what goes")
+    @Test("deletions after a failed lookup in the group delete the rows as changed")
     func missingThenChanged() throws {
         let store = try Self.open(FileImages.Disk())
         try PlainTable.setUp(store)
@@ -31,7 +31,7 @@ import Testing
             try transaction.delete(0, RowKey(100))
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-5)).isEmpty)
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-6)) == [RowKey(102)])
-            // Others come before the slot that was known.
+            // Other rows are inserted before the remembered slot.
             try transaction.bulk.delete(0, [Int64(103)])
             for key in stride(from: Int64(1), to: 60, by: 2) { try PlainTable.insert(transaction, key) }
             for key in Int64(0)..<60 { try transaction.set(0, RowKey(key), 0, .integer(key)) }
@@ -44,7 +44,7 @@ import Testing
         try store.close()
     }
 
-    @Test("an index of a link column follows when the targets of many rows go at once", arguments: [40, 900])
+    @Test("an index of a link column follows when the targets of many rows are deleted at once", arguments: [40, 900])
     func indexedLinks(targets: Int) throws {
         let store = try Self.open(FileImages.Disk())
         let schema = StoreSchema(tables: [
@@ -71,7 +71,7 @@ import Testing
         try store.close()
     }
 
-    @Test("columns of a wide table that grow one after the other need no more nodes than a group may have")
+    @Test("columns of a wide table that grow in turn stay within a group's limit of nodes")
     func manyColumns() throws {
         let store = try Self.open(FileImages.Disk(capacity: 1 << 26))
         let (columns, rows) = (300, 537)
@@ -105,7 +105,7 @@ import Testing
         try store.close()
     }
 
-    @Test("one value that changes without end is the last one, and what waits for it does not grow") func sameValue()
+    @Test("a value that changes endlessly keeps its last change, and deferred changes do not grow") func sameValue()
         throws
     {
         let store = try Self.open(FileImages.Disk())
@@ -123,11 +123,11 @@ import Testing
         try store.close()
     }
 
-    @Test("a transaction in which anything failed but the call itself commits nothing", arguments: 1...12)
+    @Test("a transaction with a failure other than misuse commits nothing", arguments: 1...12)
     func failure(seed: Int) throws {
         let files = RefusingFileSystem()
         var limits = StoreLimits.tiny
-        // Most of it has to go to the file before the end.
+        // Most changes have to be spilled before the end.
         limits.memoryBudget = 4 << 12
         let store = try Self.open(files, limits)
         var history = MixedHistory(seed: UInt64(seed))

@@ -8,6 +8,6 @@ struct SplitMix64: RandomNumberGenerator {
 
     mutating func next() -> UInt64 { stream.next() }
 
-    /// A number below `bound`, by the remainder: the fixtures of the format hold what this gave.
+    /// A number below `bound`, by the remainder. The format's fixtures depend on this sequence.
     mutating func below(_ bound: UInt64) -> UInt64 { next() % bound }
 }

@@ -2,12 +2,12 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// Uses all of a store that may be damaged: every read, the check, and changes. Errors are expected; whatever else
-/// happens is a bug, and so are reads that differ where the check found nothing.
+/// Uses all of a store that may be damaged: every read, the check, and changes. Errors are expected. Anything else is a
+/// bug, and so are differing reads of a store that the check calls sound.
 final class StoreExercise {
     private var random: SplitMix64
     private(set) var errors = 0
-    /// Stores that the check found nothing in.
+    /// The number of stores that the check calls sound.
     private(set) var soundStores = 0
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -35,7 +35,7 @@ final class StoreExercise {
         }
     }
 
-    /// What the check calls sound, all reads agree about.
+    /// If the check calls a store sound, all ways to read it agree.
     private func compare(_ view: ReadView) {
         soundStores += 1
         do { try ReadAgreement.check(view) } catch { fatalError("the check found nothing, and \(error)") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A path that comes to lead to another file while a store is open.
+/// A path whose file is replaced while a store is open.
 @Suite struct StoreFileTests {
     private static func insert(_ store: Store, _ key: Int64) throws {
         let transaction = try store.beginWrite()
@@ -22,8 +22,8 @@ import Testing
         return keys
     }
 
-    /// A new store was once renamed over the path, and took the place of the one that another opener worked on.
-    @Test("whoever makes a store never replaces one that is there", arguments: [false, true])
+    /// A new store was once renamed over the path, and replaced the store that another process had just opened.
+    @Test("creating a store never replaces an existing one", arguments: [false, true])
     func lateCreation(inMemory: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -60,9 +60,9 @@ import Testing
         }
     }
 
-    /// Who leaves gives the table's lock back last of all, when the store may be another one's alone already. That one
-    /// once asked for the lock and did not wait.
-    @Test("the last one to close waits for the table's lock while another one is on its way out")
+    /// A closing store releases the table's lock last, when another store may already be the only user. That one once
+    /// tried the lock without waiting.
+    @Test("the last store to close waits for the table's lock while another one is closing")
     func lateLeaver() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -105,7 +105,7 @@ import Testing
         #expect(try Self.keys(path) == [7, 10, 11, 12, 13, 14])
     }
 
-    @Test("a store whose file was removed says so") func removed() throws {
+    @Test("a store whose file was removed reports it") func removed() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let store = try Store.open(path: path)
@@ -115,7 +115,7 @@ import Testing
         #expect(throws: StorageError.stale(path: path)) { try store.close() }
     }
 
-    @Test("files are removed with what a dead process left, and not while they are open") func removal() throws {
+    @Test("files are deleted with a dead process's leftovers, and not while they are open") func removal() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let files = POSIXFileSystem()
@@ -123,7 +123,7 @@ import Testing
         var store: Store? = try Store.open(path: path)
         for key in 0..<5 { try Self.insert(#require(store), Int64(key)) }
         #expect(throws: StorageError.inUse(path: path)) { try Store.removeFiles(path: path) }
-        // As a process that dies: the lock goes, the log stays.
+        // As if a process died: the lock is released, the log stays.
         store = nil
         #expect(try files.status(Store.logPath(path)) != nil)
         #expect(try Store.removeFiles(path: path))
@@ -131,7 +131,7 @@ import Testing
         #expect(try files.status(Store.logPath(path)) == nil)
     }
 
-    @Test("a writer that set a timeout is told that others are busy, and the queue goes on") func timeout() throws {
+    @Test("a writer with a timeout gets `busy`, and the queue goes on") func timeout() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         var options = StoreOptions()

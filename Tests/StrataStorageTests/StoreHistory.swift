@@ -21,7 +21,7 @@ enum Value: Hashable, CustomStringConvertible {
     }
 }
 
-/// What the store should hold: rows by table and key.
+/// The expected contents: rows by table and key.
 struct StoreModel: Equatable {
     var tables: [[Int64: [Value]]]
 }
@@ -54,9 +54,9 @@ struct StoreHistory {
     var model = StoreModel(tables: [[:], [:]]) {
         didSet { order = [:] }
     }
-    /// The keys of tables in their order, since the model changed: each link asks for one.
+    /// Cached sorted keys of tables, since each link draws one; invalid after a change of the model.
     private var order: [Int: [Int64]] = [:]
-    /// Keys lie below, so that they meet.
+    /// The bound of keys, low so that keys collide.
     var keyRange: UInt64 = 200
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -104,7 +104,7 @@ struct StoreHistory {
         return columns.map { value($0.type, $0.isOptional, $0.target.map { Int($0.rawValue) - 1 }) }
     }
 
-    /// One random change of both.
+    /// Makes one random change to the store and the model.
     mutating func step(_ transaction: WriteTransaction) throws {
         let table = Int(random.below(2))
         switch random.below(10) {
@@ -132,7 +132,7 @@ struct StoreHistory {
         }
     }
 
-    /// Many rows of one table deleted at once, in any order, some named twice and some not there.
+    /// Deletes many rows of one table at once, in any order, some named twice and some missing.
     mutating func deleteMany(_ transaction: WriteTransaction) throws {
         let table = Int(random.below(2))
         let share = 1 + random.below(8)
@@ -144,7 +144,7 @@ struct StoreHistory {
         unlink(table, Set(chosen))
     }
 
-    /// All rows of some tables deleted at once.
+    /// Deletes all rows of some tables at once.
     mutating func clear(_ transaction: WriteTransaction, _ tables: [Int]) throws {
         try transaction.deleteAll(tables)
         for table in tables {
@@ -185,7 +185,7 @@ struct StoreHistory {
         }
     }
 
-    /// All rows of a version, read one by one and by scan.
+    /// Reads all rows of a version, one by one and by scan.
     static func contents(_ view: ReadView) throws -> StoreModel {
         var result = StoreModel(tables: [[:], [:]])
         if view.schema.tables.isEmpty { return result }

@@ -52,7 +52,7 @@ import Testing
         try store.close()
     }
 
-    @Test("pinned versions stay what they were while others come and go", arguments: [11, 12, 13] as [UInt64])
+    @Test("pinned versions do not change while others come and go", arguments: [11, 12, 13] as [UInt64])
     func pinnedVersions(seed: UInt64) throws {
         let disk = MemoryFileSystem(capacity: 1 << 30)
         let store = try Self.open(disk)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "what was committed is there after the process died, with and without checkpoints",
+        "commits survive the death of the process, with and without checkpoints",
         arguments: [21, 22, 23] as [UInt64])
     func recovery(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
@@ -153,7 +153,7 @@ import Testing
     private static func makeStore(_ path: String) throws -> StoreModel {
         var options = StoreOptions()
         options.limits = .tiny
-        // Early copies would leave free pages, where a flip does nothing.
+        // Rows written before the copy would leave free pages, where a flip has no effect.
         options.limits.memoryBudget = StoreLimits().memoryBudget
         options.mapReserve = 1 << 30
         let store = try Store.open(path: path, options: options)
@@ -166,7 +166,7 @@ import Testing
         return history.model
     }
 
-    @Test("foreign and short files are refused and stay as they are") func foreign() throws {
+    @Test("foreign and short files are refused and left unchanged") func foreign() throws {
         let directory = try TemporaryDirectory()
         let fileSystem = POSIXFileSystem()
         for (name, bytes) in [

@@ -79,7 +79,7 @@ import Testing
         try again.close()
     }
 
-    @Test("readers see whole transactions while others commit and pages are used again") func snapshots() throws {
+    @Test("readers see whole transactions while others commit and pages are reused") func snapshots() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.open(directory.path + "/store")
         let first = try store.beginWrite()
@@ -126,7 +126,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a store can be opened a second time, and a closed one refuses use") func reopening() throws {
+    @Test("a store can be opened twice, and a closed one refuses use") func reopening() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let store = try Self.open(path)
@@ -149,7 +149,7 @@ import Testing
         #expect(try POSIXFileSystem().status(path + ".log") == nil)
     }
 
-    @Test("in memory a store that is open is refused to others") func exclusion() throws {
+    @Test("a file system in memory refuses a second open of a store") func exclusion() throws {
         var options = StoreOptions()
         options.fileSystem = MemoryFileSystem()
         let store = try Store.open(path: "store", options: options)

@@ -6,11 +6,11 @@ import StrataFiles
     import Glibc
 #endif
 
-/// A directory that goes with the object, with the files in it.
+/// A directory that is deleted with the object, together with its files.
 final class TemporaryDirectory {
     let path: String
 
-    /// - Parameter base: where it is made; nil for where temporary files are.
+    /// - Parameter base: the parent directory; nil for the one of temporary files.
     init(in base: String? = nil) throws {
         let base = base ?? getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
         var template = Array((base + "/strata-test-" + String(repeating: "X", count: 6)).utf8CString)

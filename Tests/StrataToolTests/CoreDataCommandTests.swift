@@ -26,7 +26,7 @@
             try StrataProcess.run(["coredata"] + arguments, in: directory.path)
         }
 
-        @Test("info, import, verify and a second import say what they found and did")
+        @Test("info, import, verify and a second import report their findings and work")
         func wholeWay() throws {
             let info = try run("info", store)
             #expect(info.status == 0 && info.output.contains("Note: 3 rows in ZNOTE"), "\(info.output)\(info.error)")
@@ -48,7 +48,7 @@
             #expect(differs.output.contains("NOT equal: 3 rows"))
         }
 
-        @Test("what cannot be done is said with its remedy")
+        @Test("impossible requests are errors with a remedy")
         func refused() throws {
             let word = try run("inof", store)
             #expect(word.status == 64 && word.error.contains("info"), "\(word.error)")
@@ -60,7 +60,7 @@
             #expect(early.status == 64 && early.error.contains("no such file"), "\(early.error)")
         }
 
-        @Test("the page's commands are commands that run")
+        @Test("the page's commands run")
         func page() throws {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
@@ -68,7 +68,7 @@
             let lines = text.split(separator: "\n").filter { $0.hasPrefix("strata coredata ") }
             #expect(lines.count >= 4)
             for line in lines {
-                // The shell's part, behind `>`, is left out.
+                // The shell's part, after `>`, is left out.
                 let command = line.prefix { $0 != ">" }.split(separator: " ").dropFirst(2).map(String.init)
                 let words = command.map { $0.contains(".") ? directory.path + "/" + $0 : $0 }
                 let done = try StrataProcess.run(["coredata"] + words, in: directory.path)

@@ -24,7 +24,7 @@ import Testing
         try StrataProcess.write(bytes, to: path)
     }
 
-    @Test("each zeroed page that is in use is found by check, and salvage says what it cost")
+    @Test("check finds each zeroed page in use, and salvage reports the loss")
     func everyPage() throws {
         let sound = try StrataProcess.bytes(path)
         let rows = try run("dump", path).output.split(separator: "\n")
@@ -50,7 +50,7 @@ import Testing
         #expect(damaged > 5)
     }
 
-    @Test("commands that need a sound file say what is wrong and what helps, and end with 2")
+    @Test("commands that need a sound file report the damage and the remedy, and end with 2")
     func refusedDamage() throws {
         try zero([0, 1])
         for command in ["info", "dump", "check"] {
@@ -65,8 +65,9 @@ import Testing
         #expect(again.status == 1 && again.error.contains("is there already"))
     }
 
-    /// A file cut to 5 000 bytes was said to have lost "0 rows and 0 values": a salvage that found nothing cannot know.
-    @Test("a salvage without a root says that it does not know how much is lost")
+    /// A file cut to 5 000 bytes was once reported to have lost "0 rows and 0 values", though a salvage that found
+    /// nothing cannot know.
+    @Test("a salvage without a root reports that the loss is unknown")
     func withoutRoot() throws {
         try StrataProcess.write(Array(try StrataProcess.bytes(path).prefix(5_000)), to: path)
         let end = try run("salvage", path, "--to", path + ".new")
@@ -74,7 +75,7 @@ import Testing
         #expect(!end.output.contains("0 values lost"))
     }
 
-    @Test("a class that cannot be read leaves no empty file behind")
+    @Test("an unreadable class leaves no empty file")
     func noEmptyFile() throws {
         let sound = try StrataProcess.bytes(path)
         var refused = 0

@@ -10,10 +10,10 @@ import Testing
     import Darwin
 #endif
 
-/// `dump --out` wrote files that everybody may read beside a database that its owner alone may.
+/// `dump --out` once wrote world-readable files of a private database.
 @Suite struct DumpedFilesTests {
     @Test(
-        "the files of a dump have the rights of the file that they are of",
+        "the files of a dump have the permissions of their database",
         arguments: [0o600, 0o640, 0o644] as [mode_t])
     func rights(mode: mode_t) throws {
         let directory = try TestDirectory()

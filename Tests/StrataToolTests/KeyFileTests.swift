@@ -21,7 +21,7 @@ import Testing
     }
 
     #if Crypto
-        @Test("a copy is encrypted, read with its key alone, and decrypted again") func copies() throws {
+        @Test("a copy can be encrypted, read only with its key, and decrypted again") func copies() throws {
             let rows = try run("dump", path).output
             let sealed = directory.path + "/sealed"
             #expect(try run("copy", path, sealed, "--new-key-file", key).status == 0)
@@ -42,7 +42,7 @@ import Testing
             #expect(try run("dump", open).output == rows)
         }
 
-        @Test("a compaction changes the key of a file, takes it away, and gives one") func keyChange() throws {
+        @Test("a compaction can change, remove and set the key of a file") func keyChange() throws {
             let rows = try run("dump", path).output
             let other = directory.path + "/other"
             #expect(try run("compact", path, "--new-key-file", key).status == 0)
@@ -72,13 +72,13 @@ import Testing
             #expect(try run("check", new, "--key-file", key).status == 0)
         }
     #else
-        @Test("a tool without encryption says so") func notBuilt() throws {
+        @Test("a tool without encryption reports that") func notBuilt() throws {
             let refused = try run("info", path, "--key-file", key)
             #expect(refused.status == 1 && refused.error.contains("without encryption"), "\(refused)")
         }
     #endif
 
-    @Test("a file that holds no key is refused") func noKey() throws {
+    @Test("a file without a key is refused") func noKey() throws {
         let refused = try run("info", path, "--key-file", path)
         #expect(refused.status == 1 && refused.error.contains("holds no key"), "\(refused)")
     }

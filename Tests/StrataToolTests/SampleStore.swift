@@ -1,7 +1,7 @@
 import StrataFiles
 import StrataStorage
 
-/// A small store as the object layer makes them: two classes, every kind of column.
+/// A small store in the object layer's form: two classes, every kind of column.
 enum SampleStore {
     static let schema = StoreSchema(
         userVersion: 3,

@@ -13,7 +13,7 @@ struct StrataProcess {
     var output: String
     var error: String
 
-    /// Beside the bundle that the tests are in: both are built by one command.
+    /// The executable beside the test bundle; one command builds both.
     static let executable: String? = {
         var words = CommandLine.arguments
         var buffer = [CChar](repeating: 0, count: 4096)
@@ -60,7 +60,7 @@ struct StrataProcess {
         try #require(posix_spawn(&processID, words[0], &actions, nil, pointers, environ) == 0)
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
-        // Killed by a signal: a number that no exit status has.
+        // Killed by a signal: a number outside of exit statuses.
         let end = status & 0x7F == 0 ? status >> 8 & 0xFF : 1000 + (status & 0x7F)
         return StrataProcess(
             status: end, output: outputFile == nil ? try read(output) : "", error: try read(error))
@@ -84,7 +84,7 @@ struct StrataProcess {
     }
 }
 
-/// A directory that goes with the object, with all that is in it.
+/// A directory that is deleted with the object, together with its files.
 final class TestDirectory {
     let path: String
 

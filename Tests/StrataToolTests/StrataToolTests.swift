@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "a wrong command line ends with 64 and names what would be right",
+        "a wrong command line ends with 64 and names the correct form",
         arguments: [
             ([], "Usage"), (["chek"], "did you mean check?"), (["info"], "FILE is missing"),
             (["info", "a", "b"], "too many arguments: b"), (["info", "a", "--jsom"], "did you mean --json?"),
@@ -67,7 +67,7 @@ import Testing
 
     // MARK: Looking
 
-    @Test("info tells sizes and schema, and writes nothing")
+    @Test("info shows sizes and schema, and writes nothing")
     func info() throws {
         let before = try StrataProcess.bytes(path)
         let text = try run("info", path)
@@ -81,7 +81,7 @@ import Testing
         #expect(try StrataProcess.bytes(path) == before)
     }
 
-    @Test("a sound file is sound, and the speed is said")
+    @Test("a sound file is reported as sound, with the speed")
     func sound() throws {
         let end = try run("check", path)
         #expect(end.status == 0 && end.output.contains("sound") && end.output.contains("GB/s"))
@@ -89,7 +89,7 @@ import Testing
         #expect(json.status == 0 && json.output.hasPrefix("{\"sound\":true,"))
     }
 
-    @Test("a file that is open elsewhere is named, and what helps")
+    @Test("a file open elsewhere is named, with a remedy")
     func open() throws {
         let store = try Store.open(path: path)
         for words in [["info", path], ["check", path], ["compact", path], ["salvage", path, "--to", path + ".new"]] {
@@ -128,7 +128,7 @@ import Testing
         #expect(lines.count == 300)
     }
 
-    @Test("CSV quotes as RFC 4180 says, and tells null from an empty string")
+    @Test("CSV quotes by RFC 4180, and distinguishes null from an empty string")
     func csv() throws {
         let text = try run("dump", path, "--class", "Person", "--format", "csv").output
         let start =
@@ -139,7 +139,7 @@ import Testing
         #expect(text.contains("\r\n3,\"\",3,1.0,"))
     }
 
-    @Test("a file per class, and none is written over")
+    @Test("one file per class, and none is overwritten")
     func directoryOfFiles() throws {
         let first = try run("dump", path, "--format", "csv", "--out", directory.path)
         #expect(first.status == 0 && first.output.isEmpty)
@@ -148,8 +148,8 @@ import Testing
         #expect(again.status == 1 && again.error.contains("Person.csv is there already"))
     }
 
-    /// `dump --out` failed where its directory was not there, while every other command makes what it is told.
-    @Test("a directory that is not there is made, and a path that cannot be one is named")
+    /// `dump --out` once failed for a missing directory, while every other command creates it.
+    @Test("a missing directory is created, and an impossible path is named")
     func newDirectory() throws {
         #expect(try run("dump", path, "--out", directory.path + "/new").status == 0)
         #expect(try StrataProcess.read(directory.path + "/new/Dog.jsonl").hasPrefix("{\"_key\":0,\"name\":\"dog 0\"}"))
@@ -157,7 +157,7 @@ import Testing
         #expect(under.status == 1 && under.error.contains("\(path)/below cannot be made"), "\(under)")
     }
 
-    @Test("what there is one of is not said to be several")
+    @Test("singular and plural are correct")
     func plural() throws {
         #expect(counted(1, "finding") == "1 finding" && counted(0, "finding") == "0 findings")
         #expect(counted(2, "class", "classes") == "2 classes")

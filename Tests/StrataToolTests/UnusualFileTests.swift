@@ -8,7 +8,7 @@ import Testing
     import Darwin
 #endif
 
-/// Files that nothing is wrong with, or that are none of ours.
+/// Unusual but sound files, and foreign ones.
 @Suite struct UnusualFileTests {
     let directory: TestDirectory
     var path: String { directory.path + "/store" }
@@ -45,7 +45,7 @@ import Testing
     @Test("100 GB of zeros are refused at once", arguments: ["info", "check", "dump", "salvage", "copy"])
     func sparse(command: String) throws {
         try StrataProcess.write([], to: path)
-        if truncate(path, 100 << 30) != 0 { return }  // A file system without files of that size.
+        if truncate(path, 100 << 30) != 0 { return }  // The file system does not support files of that size.
         var words = [command, path]
         if command == "salvage" { words.append("--to") }
         if command == "salvage" || command == "copy" { words.append(directory.path + "/new") }

@@ -6,8 +6,8 @@ import Measuring
     import Darwin
 #endif
 
-// Times ten commits to a log in the directory that is its first argument, as scenarios do, and prints what the witness
-// answered. With `lie` as the second argument nothing is synced.
+// Times ten commits to a log in the directory of the first argument, as scenarios do, and prints the witness's answers.
+// With `lie` as the second argument nothing is synced.
 let words = CommandLine.arguments
 let witness = IOWitness.shared
 print("witness", witness == nil ? "absent" : "present")

@@ -52,7 +52,7 @@ struct ObjectsEmbedded: Scenario {
                 let realm = try Realm(configuration: checks.configuration(url, 0, [Apart.Person.self]))
                 try realm.write {
                     let shared = realm.create(Apart.Address.self, value: ["street": "shared", "town": ["name": "t"]])
-                    realm.create(Apart.Address.self, value: ["street": "nobody's", "town": ["name": "nowhere"]])
+                    realm.create(Apart.Address.self, value: ["street": "unowned", "town": ["name": "nowhere"]])
                     for id in 0..<20 {
                         let person = realm.create(Apart.Person.self, value: ["id": id, "home": shared])
                         person.others.append(objectsIn: [shared, shared])

@@ -94,7 +94,7 @@ static DBT growing(void) {
 
 static int berkeley_close(assay_store *store) {
     int code = 0, next;
-    /* What is in memory goes to its file, and logs that nobody needs any more go. */
+    /* Writes dirty pages to the file, then removes log files that recovery no longer needs. */
     if (store->db != NULL) {
         code = store->environment->txn_checkpoint(store->environment, 0, 0, 0);
         next = store->db->close(store->db, 0);
@@ -312,7 +312,7 @@ static int berkeley_compact(assay_store *store) {
     return answer(code, "compact");
 }
 
-/* Recovery first: DB->verify wants a file that nobody would recover. */
+/* Recovery runs first: DB->verify requires a file that needs none. */
 static int berkeley_check(const char *directory) {
     assay_store *store = NULL;
     int status = berkeley_open(directory, ASSAY_FULL_DURABILITY, &store);

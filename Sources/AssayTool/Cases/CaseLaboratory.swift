@@ -4,12 +4,12 @@ import Harness
 import Measuring
 import RunRecords
 
-/// What came of a case file's case.
+/// The result of running a case file's case.
 struct CaseAttempt {
     var result: CaseResult
-    /// Every way in which it failed; of a replay of one trial that alone.
+    /// Every failure of the case; in a replay of one trial, only that trial's.
     var findings: [(finding: CaseFile.Finding, address: FaultAddress)] = []
-    /// Why it says nothing: the case has no such trial, the harness failed, the time was too short.
+    /// Why the result is inconclusive: the case has no such trial, the harness failed, the time was too short.
     var undecided: String?
 
     func hasFinding(_ wanted: CaseFile.Finding) -> FaultAddress? {
@@ -17,15 +17,15 @@ struct CaseAttempt {
     }
 }
 
-/// Runs the cases of case files, by workers of this build, in a directory of its own.
+/// Runs the cases of case files in workers of this build, in its own directory.
 struct CaseLaboratory {
     let registries: Registries
     private let scratch: String
     private let known: [KnownViolation]
 
     /// - Parameters:
-    ///   - scratch: exists; all of it may be removed.
-    ///   - known: what is excused. A case file is asked whether it happens, excused or not.
+    ///   - scratch: an existing directory, whose whole contents may be removed.
+    ///   - known: known violations. A replay reports a failure whether it is known or not.
     init(_ registries: Registries, scratch: String, known: [KnownViolation] = []) {
         self.registries = registries
         self.scratch = scratch
@@ -37,7 +37,7 @@ struct CaseLaboratory {
         let reason: String
     }
 
-    /// The case as this build knows it.
+    /// The case with this build's scenario, engine and data set.
     func runnable(_ test: Case) throws(Undecided) -> Case {
         guard let scenario = registries.scenarios.scenario(named: test.scenario) else {
             let known = registries.scenarios.listed.map(\.slug)
@@ -75,7 +75,7 @@ struct CaseLaboratory {
                 throw Undecided(reason: "\(error)")
             }
         }
-        // What a newer build asks for beside that is at its default.
+        // Parameters that a newer build added keep their defaults.
         for parameter in scenario.parameters where test.parameter(parameter.name) == nil {
             runnable = runnable.setting(parameter.name, to: parameter.defaultValue)
         }
@@ -83,7 +83,7 @@ struct CaseLaboratory {
         return runnable
     }
 
-    /// - Parameter seconds: the case's share: it stops then, and may have found nothing.
+    /// - Parameter seconds: the case's time budget, after which it stops, even without a finding.
     func run(_ test: Case, fault: FaultAddress?, seconds: Double? = nil) throws -> CaseAttempt {
         let planned = PlannedCase(test)
         var plan = Plan(name: "case-file", file: "")
@@ -106,7 +106,7 @@ struct CaseLaboratory {
             attempt.findings = result.failureCauses.filter { !accepts(test, $0.outcome) }
                 .map { (CaseFile.Finding($0), $0.example) }
         }
-        // A worker that died says no more of the trial, and its death is a finding.
+        // A worker that died cannot report its trial; its death is a finding by itself.
         if trial != nil, runner.replayed == nil, attempt.findings.isEmpty {
             attempt.undecided = "the case ended before it came to the trial"
         }
@@ -119,7 +119,7 @@ struct CaseLaboratory {
         return attempt
     }
 
-    /// The same case, as it is looked through for its failures.
+    /// The same case, prepared to report all of its failures.
     func brief(_ test: Case) -> Case {
         (registries.scenarios.scenario(named: test.scenario) as? any HistoryScenario)?.briefly(test) ?? test
     }
@@ -128,7 +128,7 @@ struct CaseLaboratory {
         registries.scenarios.scenario(named: test.scenario)?.accepts.contains(outcome) ?? (outcome == .correct)
     }
 
-    /// Where another build than the file's may come to another end; nil where it is the same.
+    /// A warning that this build is not the file's and may give another result; nil for the same build.
     func otherBuild(_ file: CaseFile) -> String? {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let this = BuildIdentity.text(registries, executable: executable, isRelease: ProgramBuild.isRelease)

@@ -4,16 +4,17 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Looks for the least of a case that still fails in the same way.
+/// Reduces a case to the smallest one that still fails in the same way.
 ///
-/// Operations first, then what each of them is given, then the case's rows and numbers. Of each candidate the whole
-/// case is run, since a shorter history fails at another place; where it failed at last is the new one's fault.
+/// It removes operations first, then shrinks their arguments, then the case's rows and parameters. Each candidate is
+/// run as a whole case, since a shorter script fails at another place. The reduced case names the last place that
+/// failed.
 struct CaseReduction {
     private let file: CaseFile
     private let laboratory: CaseLaboratory
     private let deadline: UInt64
     private var trialsLeft: Int
-    /// What fails, as small as it is by now.
+    /// The smallest failing case so far.
     private var test: Case
     private var fault: FaultAddress?
     private var finding: CaseFile.Finding
@@ -36,7 +37,7 @@ struct CaseReduction {
 
     private static let confirmations = 3
 
-    /// nil where it does not fail, or what is left does not fail again: said by then.
+    /// nil if the case does not fail, or the reduced one does not fail again; either has been printed.
     mutating func run() throws -> CaseFile? {
         try Output.line(CaseText(file).subjectLine)
         let start = size(test)
@@ -92,7 +93,7 @@ struct CaseReduction {
         trialsLeft <= 0 || MonotonicClock.now() >= deadline || Interruption.isRequested
     }
 
-    /// Whether the same came of it. What did is the case from then on.
+    /// Whether the candidate failed in the same way. If so, it becomes the current case.
     private mutating func keeps(_ candidate: Case, counts: Bool = true) throws -> Bool {
         if counts {
             if isOver { return false }
@@ -115,7 +116,7 @@ struct CaseReduction {
             return
         }
         _ = try Reduction.subset(of: list) { candidate throws in
-            // None at all would be those that the seed draws.
+            // An empty list would mean the operations that the seed draws.
             if candidate.isEmpty { return false }
             let text = HistoryOperation.text(of: candidate)
             return try keeps(test.setting(CaseFile.historyParameter, to: text))
@@ -139,8 +140,8 @@ struct CaseReduction {
         }
     }
 
-    /// The rows of its data set, then its parameters that are sizes. Of a history they draw operations, which are
-    /// listed by now.
+    /// Shrinks the rows of the data set, then the parameters that are sizes. For a script those no longer matter: its
+    /// operations are listed.
     private mutating func reduceNumbers() throws {
         guard case .scenario = file.subject else { return }
         if test.size > 0 {

@@ -3,7 +3,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// `assay replay FILE`: does the failure of a case file come again?
+/// `assay replay FILE`: runs the case of a case file again and reports whether it still fails.
 struct CaseReplay {
     static let name = "replay"
 
@@ -17,14 +17,13 @@ struct CaseReplay {
         read = try CaseFileReader.read(path: path)
     }
 
-    /// A path that holds a run is one; everything else that is a file, or that ends like one, is a case file.
+    /// A path is a case file if it holds no run, and is a file or ends like a case file.
     static func isCaseFile(_ path: String) -> Bool {
         if RunDirectory(path: path).exists { return false }
         return FileTree.exists(path) && !FileTree.isDirectory(path) || path.hasSuffix(CaseFile.ending)
     }
 
-    /// Exit status: 2 where it failed again, 0 where it does not any more, 3 where nobody can say, 1 where the harness
-    /// failed.
+    /// Exit status: 2 if the case failed again, 0 if it passed, 3 if it was inconclusive, 1 if the harness failed.
     func run(times: Int?) throws -> Int32 {
         let file = read.file
         if read.isEdited {
@@ -50,7 +49,7 @@ struct CaseReplay {
         }
         try Output.line(CaseText(file).subjectLine)
         try Output.line("recorded: \(file.got.outcome)\(file.got.detail.isEmpty ? "" : "  \(file.got.detail)")")
-        // Without a word from the user it is tried until it comes again: threads may take another way each time.
+        // Without --times the case is repeated until it fails: thread schedules differ from run to run.
         let times = given ?? (file.isFree ? 20 : 1)
         var (same, other, tried) = (0, 0, 0)
         var undecided: String?
@@ -73,8 +72,8 @@ struct CaseReplay {
         return 0
     }
 
-    /// A loss of power in another build, or after an edit, leaves other disks: that one alone says little. The case is
-    /// looked at as a whole.
+    /// After an edit or in another build, a power loss leaves other disk states, so one trial alone decides little. All
+    /// trials of the case are run.
     private func searched(_ laboratory: CaseLaboratory, _ test: Case, _ tried: Int) throws -> Int32 {
         try Output.line("not at that place: all places of the case are looked at")
         let whole = try laboratory.run(laboratory.brief(test), fault: nil)
@@ -117,13 +116,13 @@ struct CaseReplay {
     }
 }
 
-/// Runs the command of a program's case again, for its one trial.
+/// Runs the recorded command of a program's case again, for the recorded trial only.
 struct CaseProgram {
     private let program: ProgramCase
 
     init(_ program: ProgramCase) { self.program = program }
 
-    /// The status of the command is the answer: 2 where it failed again.
+    /// The exit status of the command is the answer: 2 if it failed again.
     func run(expecting finding: CaseFile.Finding) throws -> Int32 {
         let words = program.replayArguments
         try Output.line((["assay"] + words).map(ShellWord.quoted).joined(separator: " "))

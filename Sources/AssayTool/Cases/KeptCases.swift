@@ -3,9 +3,9 @@ import Commands
 import Harness
 import RunRecords
 
-/// Keeps what a run found: a case file for the first failures of each cause, in its directory below `cases`.
+/// Writes case files for the first failures of each cause, below `cases` in the run's directory.
 struct KeptCases {
-    /// Of one cause of a scenario and engine, over all cases of the run.
+    /// The number of case files per scenario, engine and cause, over all cases of the run.
     static let mostOfCause = 3
 
     private struct Key: Hashable {
@@ -23,7 +23,7 @@ struct KeptCases {
         self.registries = registries
     }
 
-    /// Files that are there stay as they are: a run that goes on adds its own.
+    /// Existing files stay as they are; a resumed run adds to them.
     static func write(_ run: inout Run, _ registries: Registries) throws {
         var kept = KeptCases(run, registries)
         for result in run.results where [.violation, .suspectedHarness].contains(result.verdict) {
@@ -65,7 +65,7 @@ struct KeptCases {
                 engineVersion: result.engineVersion))
     }
 
-    /// A file of one failure of a case.
+    /// The case file of one failure.
     static func file(
         _ cause: FailureCause, of result: CaseResult, _ registries: Registries, build: CaseFile.Build
     ) -> CaseFile {

@@ -50,7 +50,7 @@ struct MinimizeCommand: Command {
             if let other = laboratory.otherBuild(read.file) { try Output.line(other) }
             var search = try CaseReduction(read.file, laboratory, seconds: seconds, trials: trials)
             guard let file = try search.run() else { return 3 }
-            // Made now, and only now: who came first keeps it.
+            // Creates the file exclusively: a file that another process made meanwhile stays.
             guard !FileTree.exists(out) else { throw HarnessError("\(out) is there by now: nothing is written over") }
             try FileTree.writeText(out, file.text)
             try Output.line("kept: \(out)")
@@ -60,7 +60,7 @@ struct MinimizeCommand: Command {
         }
     }
 
-    /// `a.case.json` becomes `a.min.case.json`, so that what reads case files by their ending finds it.
+    /// `a.case.json` becomes `a.min.case.json`, so that the ending still marks a case file.
     private func target(_ arguments: Arguments, _ path: String) throws -> String {
         let base = path.hasSuffix(CaseFile.ending) ? String(path.dropLast(CaseFile.ending.count)) : path
         let out = arguments.value("--out") ?? "\(base).min\(CaseFile.ending)"

@@ -58,7 +58,7 @@ struct ReplayCommand: Command {
         }
     }
 
-    /// None of a directory whose header cannot be read: what is wrong with it is said where it is claimed.
+    /// Empty for a directory whose header cannot be read; claiming the directory reports the error.
     private func recordedEngines(_ directory: RunDirectory) -> [EngineVersion] {
         do { return try directory.readHeader().engines } catch { return [] }
     }
@@ -75,7 +75,7 @@ struct ReplayCommand: Command {
         return try replay.run(times: try times(arguments))
     }
 
-    /// nil where the user did not say.
+    /// nil without `--times`.
     private func times(_ arguments: Arguments) throws -> Int? {
         let times = try arguments.unsigned("--times").map { Int(clamping: $0) }
         if times == 0 { throw UsageError("--times needs a whole number from 1, not 0", command: name) }
@@ -124,14 +124,14 @@ struct ReplayCommand: Command {
         return status == 0 && reproduced == 0 ? 3 : status
     }
 
-    /// That the harness is suspected only all engines together tell, and that syncs are not honest only the header of
-    /// the run: one case alone has a verdict of its own again.
+    /// Two recorded verdicts cannot come again in a replay. "Suspected harness" follows from the results of all
+    /// engines, and dishonest syncs from the run's header. A replay of one case reports that case's own verdict.
     private func isSame(_ now: Verdict, _ recorded: CaseResult) -> Bool {
         if now == recorded.verdict || recorded.restsOnSyncs && recorded.verdict == .inconclusive { return true }
         return recorded.verdict == .suspectedHarness && now == .violation
     }
 
-    /// Where the database is to be left; nil where nobody asked.
+    /// Where the trial leaves its database; nil without `--keep`.
     private func kept(_ arguments: Arguments, _ trial: FaultAddress?) throws -> KeptDatabase? {
         guard let path = arguments.value("--keep") else { return nil }
         guard trial != nil else {
@@ -159,7 +159,7 @@ struct ReplayCommand: Command {
         for command in commands { try Output.line("  \(command)") }
     }
 
-    /// The first line, where another build than the run's may come to another end.
+    /// The first line of output if this build is not the run's and may give another result.
     private func sayBuild(_ header: RunHeader, _ configuration: RunConfiguration) throws {
         let this = BuildIdentity.text(
             configuration.registries, executable: configuration.executable, isRelease: ProgramBuild.isRelease)
@@ -172,7 +172,8 @@ struct ReplayCommand: Command {
     ) throws -> RunConfiguration {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         var registries = try EngineLibraries.registries(arguments)
-        // Those of the run that no other stands for; a file that is gone matters to the cases of its engine alone.
+        // Libraries of the run, unless the command line replaces them. A missing file fails only the cases of its
+        // engine.
         for recorded in run.header.engines where registries.engines.engine(named: recorded.name) == nil {
             guard let file = recorded.file, recorded.name == engine || FileTree.exists(file) else { continue }
             let option = "\(recorded.name) of the run (\(EngineLibraries.option) names another build of it)"
@@ -187,7 +188,7 @@ struct ReplayCommand: Command {
             known: known)
     }
 
-    /// A case by its id, or by the beginning of it where that is enough.
+    /// A case by its id or by an unambiguous prefix of it.
     private func find(_ text: String, in run: Run) throws -> CaseResult {
         let matches = run.results.filter { $0.test.id.hasPrefix(text) }
         if matches.count == 1 { return matches[0] }
@@ -202,7 +203,7 @@ struct ReplayCommand: Command {
             command: name)
     }
 
-    /// nil for what stands for the case as a whole: its process, or its fixture.
+    /// nil for a finding about the case as a whole: its process, or its fixture.
     private func address(_ text: String, of recorded: CaseResult) throws -> FaultAddress? {
         let address = FaultAddress(text: text)
         if address.isWholeCase { return nil }
@@ -213,14 +214,15 @@ struct ReplayCommand: Command {
         return address
     }
 
-    /// What the run recorded. Of a trial that was not kept in full it is its place in the trial file that tells.
+    /// The outcome that the run recorded. For a trial that was not kept in full, its place in the trial file tells the
+    /// outcome.
     private func expected(_ run: Run, _ recorded: CaseResult, _ trial: FaultAddress?, index: Int?) -> Outcome? {
         guard let trial else { return recorded.outcome }
         let kept = recorded.trials.filter { $0.address == trial }.map(\.outcome)
         if let gravest = kept.max(by: { $0.gravity < $1.gravity }) { return gravest }
         guard let index else { return nil }
         let codes = run.details[recorded.test.id]?.trialCodes ?? []
-        // One trial alone has no trial file.
+        // A run of a single trial writes no trial file.
         if codes.isEmpty { return recorded.outcome }
         return codes.element(at: index).flatMap { Outcome(code: $0) }
     }

@@ -14,7 +14,7 @@ import Seeds
 struct SoakCommand: Command {
     let name = "soak"
     let summary = "runs faults with fresh seeds for as long as you say, and keeps each failure as a case file"
-    let question = "what have the seeds that everybody runs not found?"
+    let question = "which failures do other seeds find?"
     let positional = ["[PLAN]"]
     let examples = [
         CommandExample("soak --minutes 30", "every scenario of the plan soak"),
@@ -93,13 +93,13 @@ struct SoakCommand: Command {
     }
 }
 
-/// Rounds of a plan with fresh seeds.
+/// Runs rounds of a plan, each with fresh seeds.
 private struct Soak {
     let plan: Plan
     let registries: Registries
     let out: String
     let deadline: UInt64
-    /// How many times every case is run at most.
+    /// The limit of rounds.
     let rounds: UInt64
     let seed: Seed
     let build: CaseFile.Build
@@ -125,7 +125,7 @@ private struct Soak {
     private var failed = 0
     private var undecided: [String: Int] = [:]
     private var trials = 0
-    /// A case was begun: however short the time is, one is.
+    /// Whether a case has started: at least one runs, however short the time is.
     private var isBegun = false
 
     init(
@@ -149,7 +149,7 @@ private struct Soak {
         var round: UInt64 = 0
         while !isOver && round < rounds {
             var filter = filter
-            // Below 2^53: a seed that people can copy from any file.
+            // Below 2^53, so that programs that read numbers as doubles keep the seed exact.
             filter.seed = Seed(seed.derived(round).rawValue >> 16)
             let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
             try expansion.checkParameters()
@@ -180,7 +180,7 @@ private struct Soak {
         case .violation, .suspectedHarness:
             failed += 1
             for cause in result.failureCauses { try keep(cause, result) }
-        // What the time cut says nothing of the case.
+        // A case that the time limit cut is not counted as decided.
         case .inconclusive where result.isCut: break
         default: undecided["\(test.scenario) \(test.engine): \(result.message.prefix(120))", default: 0] += 1
         }

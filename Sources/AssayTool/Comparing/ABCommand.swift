@@ -12,7 +12,7 @@ import Seeds
     import Darwin
 #endif
 
-/// Two builds of this tool against each other.
+/// `assay ab`: measures two builds of this tool in pairs.
 struct ABCommand: Command {
     let name = "ab"
     let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
@@ -47,11 +47,11 @@ struct ABCommand: Command {
             OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
         ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
-    /// What was asked for, looked at before anything is written.
+    /// The validated request. Nothing is written before it is complete.
     private struct Prepared {
         var plan: Plan
         var planned: [PlannedCase]
-        /// What both sides have, and what one lacks.
+        /// The engines and scenarios of both sides, and what one side lacks.
         var kept: [Case]
         var refused: [BuildComparison.Refused]
         var pairs: Int
@@ -59,7 +59,7 @@ struct ABCommand: Command {
         var seed: Seed
         var a: DescribedProgram
         var b: DescribedProgram
-        /// What side B has: beside the cases of side A, other builds of the libraries.
+        /// The registries of side B, which may load other builds of the libraries.
         var registriesOfB: Registries
     }
 
@@ -157,7 +157,7 @@ struct ABCommand: Command {
         return comparison
     }
 
-    // MARK: What is asked for
+    // MARK: The request
 
     private func cases(_ arguments: Arguments, _ registries: Registries) throws -> (Plan, [PlannedCase]) {
         let filter = try PlanFilter(arguments)
@@ -192,7 +192,7 @@ struct ABCommand: Command {
         header.isReleaseBuild = sides.allSatisfy { $0.1.build.isRelease }
         header.buildDigest = a.description.build.digest
         header.engines = a.description.engines.map { EngineVersion(name: $0.name, version: $0.version) }
-        // A debug build is stamped by its side below.
+        // The check of each side below notes a debug build.
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: true)
         if a.description.build.digest == b.description.build.digest {
             header.warnings.insert("A and B are the same program: whatever is found is noise", at: 0)
@@ -212,7 +212,7 @@ struct ABCommand: Command {
 }
 
 extension DescribedProgram {
-    /// - Parameter registries: what the side has, libraries of engines too.
+    /// - Parameter registries: the side's engines, those of libraries included.
     fileprivate func side(_ registries: Registries) -> BuildComparison.Side {
         let files = registries.engines.engines.compactMap { engine in
             engine.file.map { "\(engine.name) \(engine.version) from \($0.path) (\($0.digest))" }

@@ -10,7 +10,7 @@ import Statistics
     import Darwin
 #endif
 
-/// Looks for the revision that made a case slower.
+/// `assay bisect`: finds the revision that made a case slower.
 struct BisectCommand: Command {
     let name = "bisect"
     let summary = "finds the revision that made a case slower, by comparisons as ab makes them"
@@ -44,7 +44,7 @@ struct BisectCommand: Command {
         ]
     }
 
-    /// Options that a search that goes on may be given anew.
+    /// Options that may differ when a search is resumed.
     private static let free: Set<String> = ["--resume", "--plans", "--allow-zoo", "--allow-debug"]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -54,7 +54,7 @@ struct BisectCommand: Command {
         }
     }
 
-    // MARK: A new one
+    // MARK: A new search
 
     private func begin(_ arguments: Arguments) throws -> Int32 {
         guard let goodName = arguments.value("--good"), let badName = arguments.value("--bad") else {
@@ -105,7 +105,7 @@ struct BisectCommand: Command {
         }
     }
 
-    // MARK: One that goes on
+    // MARK: A resumed search
 
     private func resume(_ path: String, _ arguments: Arguments) throws -> Int32 {
         let given = options.map(\.name).filter { arguments.has($0) && !Self.free.contains($0) }

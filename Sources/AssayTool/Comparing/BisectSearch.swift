@@ -4,18 +4,19 @@ import Reporting
 import RunRecords
 import Statistics
 
-/// Goes through a line of revisions: builds, compares, marks, and writes down each step before the next begins.
+/// Searches a line of revisions. Each step builds, compares and marks a revision, and is written before the next
+/// begins.
 struct BisectSearch {
     private let record: BisectRecord
     private var programs: ProgramOptions
     private let measuring: SessionMeasuring
     private var steps: [BisectStep]
-    /// By the digest of a program: an equal one is not measured again.
+    /// Marks by digest of the program: an equal program is not measured again.
     private var marks: [String: RevisionMark] = [:]
     private let directory: String
     private let words: BisectText
 
-    /// - Parameter steps: of the same search, before it was stopped.
+    /// - Parameter steps: steps of the same search before it was interrupted.
     init(record: BisectRecord, programs: ProgramOptions, measuring: SessionMeasuring, steps: [BisectStep]) {
         (self.record, self.programs, self.measuring, self.steps) = (record, programs, measuring, steps)
         directory = measuring.claim.directory.path
@@ -62,7 +63,7 @@ struct BisectSearch {
         return first == nil ? 3 : 0
     }
 
-    /// The first step: what is looked for has to be there.
+    /// The first step: the ends must differ, or there is nothing to search for.
     private mutating func compareEnds(_ good: DescribedProgram, _ bad: DescribedProgram) throws -> BisectStep {
         if let first = steps.first, first.commit == record.bad.commit {
             try Output.write(words.ends(first))

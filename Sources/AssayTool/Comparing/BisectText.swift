@@ -3,7 +3,7 @@ import Reporting
 import RunRecords
 import Statistics
 
-/// What a search for a slower revision says on its way.
+/// The progress messages of a search for a slower revision.
 struct BisectText {
     let width: Int
 

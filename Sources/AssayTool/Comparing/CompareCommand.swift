@@ -2,7 +2,7 @@ import Commands
 import Reporting
 import RunRecords
 
-/// Two finished runs beside each other.
+/// `assay compare`: shows two finished runs side by side.
 struct CompareCommand: Command {
     let name = "compare"
     let summary = "says what differs between two finished runs, in what repeats exactly"

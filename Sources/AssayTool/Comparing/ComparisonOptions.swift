@@ -8,11 +8,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// What the commands that compare programs have in common.
+/// Options and checks shared by the commands that compare programs.
 enum ComparisonOptions {
     static let defaultPairs = 40
     static let defaultThreshold = 0.03
-    /// What a case may take that hardly ever takes a second: one that is cut compares with nothing.
+    /// The time limit of a case, far above the usual second: a case that is cut off cannot be compared.
     static let secondsPerCase = 600.0
 
     static let specifications = [
@@ -22,11 +22,11 @@ enum ComparisonOptions {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
-    /// Runs such a command: what came of a revision that cannot be used, or of a directory that is somebody else's, is
-    /// said as a wrong argument.
+    /// Runs the body of a comparing command. A revision that cannot be used and a directory that holds other files
+    /// become usage errors.
     static func explained(_ command: String, _ body: () throws -> Int32) throws -> Int32 {
         Interruption.install()
-        // What a killed run or comparison left in memory, wherever it ran.
+        // Removes what killed runs and comparisons left in memory, in any directory.
         try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
         do {
             return try body()
@@ -43,7 +43,7 @@ enum ComparisonOptions {
         }
     }
 
-    /// Gives a directory for files that nobody needs afterwards, in memory where there is room for that.
+    /// Runs `body` with a temporary directory, in memory where there is enough room.
     static func withScratch<Value>(_ body: (String) throws -> Value) throws -> Value {
         let scratch = try ScratchDirectory.make(
             in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)
@@ -60,7 +60,7 @@ enum ComparisonOptions {
         return Int(pairs)
     }
 
-    /// `3%` or `3`: percent in any case.
+    /// Parses `3%` or `3`; both are percent.
     static func threshold(_ arguments: Arguments) throws -> Double {
         guard let text = arguments.value("--threshold") else { return defaultThreshold }
         let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
@@ -76,14 +76,14 @@ enum ComparisonOptions {
         return try Checkout.knownViolations(given: arguments.value("--plans"), executable: executable)
     }
 
-    /// Why two programs cannot be measured beside each other at all; nil where they can.
+    /// Why two programs cannot be compared; nil if they can.
     static func objection(_ a: DescribedProgram, _ b: DescribedProgram) -> String? {
         if (a.library == nil) == (b.library == nil) { return nil }
         return "libAssayPreload.so counts the file calls of side \(a.library == nil ? "B" : "A") alone, which "
             + "costs it time: build it beside the other program as well, or remove it"
     }
 
-    /// Bounds that workers would run into, and room on the disk: both sides have fixtures of their own.
+    /// Checks process limits and free disk space; each side needs room for fixtures of its own.
     static func requireRoom(
         _ cases: [PlannedCase], _ plan: Plan, _ registries: Registries, budget: Double?, out: String?
     ) throws {

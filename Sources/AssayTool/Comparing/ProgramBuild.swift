@@ -11,7 +11,7 @@ enum ProgramBuild {
         #endif
     }
 
-    /// Every trait of the package that is on.
+    /// The enabled traits of the package.
     static var traits: [String] {
         var traits: [String] = []
         #if Crypto

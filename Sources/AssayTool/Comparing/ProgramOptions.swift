@@ -2,7 +2,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// A revision that builds, and whose program cannot be compared with others.
+/// Thrown for a revision that builds, but whose program cannot be compared with others.
 struct UnusableRevision: Error {
     var message: String
 }
@@ -11,7 +11,7 @@ struct UnusableRevision: Error {
 struct ProgramOptions {
     private let arguments: Arguments
     private let scratch: String
-    /// Looked at once it is needed: a comparison of two binaries does without git and compiler.
+    /// Lazy, since a comparison of two binaries needs neither git nor a compiler.
     private var source: (repository: Repository, builds: RevisionBuilds)?
 
     static let specifications = [
@@ -26,7 +26,7 @@ struct ProgramOptions {
 
     /// - Parameters:
     ///   - scratch: a directory for what programs print.
-    ///   - repository: in place of `--repository`, as `builds` of `--builds`.
+    ///   - repository: replaces `--repository`, as `builds` replaces `--builds`.
     init(_ arguments: Arguments, scratch: String, repository: String? = nil, builds: String? = nil) {
         self.arguments = arguments
         self.scratch = scratch
@@ -42,12 +42,13 @@ struct ProgramOptions {
 
     private func usage(_ message: String) -> UsageError { UsageError(message, command: arguments.command) }
 
-    /// Both sides: what `--a` or `--a-ref` names, and `--b` or `--b-ref`. Looked at before anything is built.
+    /// Both sides: the programs of `--a` or `--a-ref`, and of `--b` or `--b-ref`. Both are checked before anything is
+    /// built.
     mutating func sides() throws -> (a: DescribedProgram, b: DescribedProgram) {
         var revisions: [String: Revision] = [:]
         for option in ["--a", "--b"] {
             switch (arguments.value(option), arguments.value(option + "-ref")) {
-            // Two libraries of one engine are measured by this program, where none is named.
+            // Without named programs, this program measures two libraries of one engine.
             case (nil, nil) where arguments.has(option + SideLibraries.suffix): break
             case (nil, nil):
                 throw usage("\(option) needs a program: assay ab --a BINARY --b BINARY, or --a-ref REV --b-ref REV")
@@ -64,7 +65,7 @@ struct ProgramOptions {
             }
             return try built(revision, option: option + "-ref", libraries)
         }
-        // A binary is looked at in a moment, a build takes minutes.
+        // Checks binaries first: that takes a moment, a build takes minutes.
         if revisions["--a"] != nil, revisions["--b"] == nil {
             let b = try side("--b")
             return (try side("--a"), b)
@@ -98,7 +99,7 @@ struct ProgramOptions {
 
     // MARK: Revisions
 
-    /// Throws: `UsageError` for what names no commit.
+    /// Throws: `UsageError` for a name that is no commit.
     mutating func revision(_ name: String, option: String) throws -> Revision {
         do {
             return try sources().repository.revision(name)
@@ -116,8 +117,8 @@ struct ProgramOptions {
         }
     }
 
-    /// Throws: `RevisionBuildError` for one that does not build, `UnusableRevision` for one that cannot be compared;
-    /// `UsageError` for what is not the revision's fault.
+    /// Throws: `RevisionBuildError` if the revision does not build, `UnusableRevision` if its program cannot be
+    /// compared, `UsageError` for causes outside the revision.
     mutating func built(
         _ revision: Revision, option: String, _ libraries: [String] = []
     ) throws -> DescribedProgram {

@@ -1,7 +1,7 @@
 import Commands
 import Harness
 
-/// Libraries of engines as `assay ab` takes them: of both sides, or another build of one engine on each.
+/// The engine libraries of `assay ab`: one for both sides, or a build of the same engine for each side.
 enum SideLibraries {
     static let suffix = "-engine-library"
 

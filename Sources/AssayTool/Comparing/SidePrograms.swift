@@ -1,22 +1,22 @@
 import Harness
 import RunRecords
 
-/// Ctrl-C in the middle of a comparison.
+/// Thrown when Ctrl-C interrupts a comparison.
 struct ComparisonInterrupted: Error {}
 
-/// The programs of both sides, each with the fixtures that it built itself.
+/// The programs of both sides. Each builds its own fixtures.
 struct SidePrograms {
     private var a: CaseRunner
     private var b: CaseRunner
     /// By the id of the case.
     private let planned: [String: PlannedCase]
 
-    /// No case reads its fixture where that stands: it would stand in a directory of its side.
+    /// A case never reads its fixture in place, since the fixture lies in a directory of one side.
     ///
     /// - Parameters:
     ///   - registries: of side A and of side B, which may load other builds of an engine's library.
-    ///   - directory: is made. Both sides work below it, in directories that change hands: a fixture's key
-    ///   carries the digest of the build, so that neither gets the other's.
+    ///   - directory: is created. Both sides work in directories below it, which they swap. A fixture's key includes
+    ///     the digest of the build, so that neither side uses the other's fixtures.
     init(
         a: DescribedProgram, b: DescribedProgram, planned: [PlannedCase],
         registries: (a: Registries, b: Registries), directory: String, plan: Plan, known: [KnownViolation]
@@ -35,7 +35,7 @@ struct SidePrograms {
         self.planned = Dictionary(planned.map { ($0.test.id, $0) }) { first, _ in first }
     }
 
-    /// Removes the fixtures of a case: each side builds its own again, when it measures next.
+    /// Removes the fixtures of a case; each side rebuilds its own before its next measurement.
     mutating func renew(_ test: Case) throws {
         if let key = a.fixtureKey(test) { try a.discardFixture(key) }
         if let key = b.fixtureKey(test) { try b.discardFixture(key) }
@@ -48,7 +48,7 @@ struct SidePrograms {
         case .a, .control: result = try a.run(planned, directory: place, seconds: seconds).result
         case .b: result = try b.run(planned, directory: place, seconds: seconds).result
         }
-        // An interruption ends the workers: what comes of them then is nobody's figure.
+        // An interruption ends the workers, so their result is no measurement.
         if Interruption.isRequested { throw ComparisonInterrupted() }
         return result
     }

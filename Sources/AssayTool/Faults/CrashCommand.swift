@@ -12,7 +12,7 @@ import Seeds
     import Darwin
 #endif
 
-/// Runs a program of the user's, and tries every disk that a loss of power may have left of what it did.
+/// `assay crash`: records a user's program, and checks every disk state that a power loss may have left.
 struct CrashCommand: Command {
     let name = "crash"
     let summary = "cuts the power of any program at every moment, and checks what is left"

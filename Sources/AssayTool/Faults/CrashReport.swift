@@ -4,10 +4,10 @@ import Harness
 import ProgramTrials
 import RunRecords
 
-/// What `assay crash` says, and keeps, of the disks that it tried.
+/// The report of `assay crash` about the disk states that it tried, and the files that it keeps.
 struct CrashReport {
     static let columns = ["address", "outcome", "detail"]
-    /// How many failing disks are told of, one for each thing that the check says.
+    /// The limit of failing disk states that are shown, one for each distinct message of the check.
     private static let shownCauses = 5
     private static let shownLines = 12
 
@@ -21,7 +21,7 @@ struct CrashReport {
         self.keep = keep
     }
 
-    /// A row for each disk that failed.
+    /// A row for each failing disk state.
     static func rows(_ outcome: CrashOutcome) -> [[String]] {
         outcome.findings.map { ["\($0.address)", outcomeWord($0), "the check \($0.ending): \($0.message)"] }
     }

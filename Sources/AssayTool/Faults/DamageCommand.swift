@@ -5,7 +5,7 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Damages copies of files, one place at a time, and compares what a command reads of them.
+/// `assay damage`: damages copies of files, one place at a time, and compares what a command reads from each.
 struct DamageCommand: Command {
     let name = "damage"
     let summary = "damages copies of files, one place each, and compares what a command reads of them"
@@ -96,7 +96,7 @@ struct DamageCommand: Command {
             report.exitStatus, isInterrupted: tried.isInterrupted, done: tried.outputs.count, of: damages.count)
     }
 
-    /// Those that were asked for; else all but age, which needs older files.
+    /// The requested kinds of damage; by default all but `age`, which needs older files.
     private func kinds(_ arguments: Arguments) throws -> [FileDamage.Kind] {
         guard arguments.has("--faults") else {
             return FileDamage.Kind.allCases.filter { $0 != .age || arguments.has("--older") }

@@ -9,18 +9,18 @@ import RunRecords
     import Darwin
 #endif
 
-/// The option `--case` of the commands that try somebody's program: the first failure becomes a case file.
+/// The option `--case` of the commands that try a user's program: the first failure becomes a case file.
 struct ProgramCaseFile {
     static let option = OptionSpecification(
         "--case", value: "FILE", "keeps the first failure as a case file, for assay replay")
 
-    /// What a replay has no use for: it would write where this one wrote.
+    /// Options that a replay leaves out, since it would overwrite the files of this run.
     private static let dropped: Set<String> = ["--case", "--csv", "--keep", "--only"]
 
     private let path: String
     private let words: [String]
 
-    /// nil where nobody asked for one. Throws: `UsageError` where its file is there already.
+    /// nil without `--case`. Throws: `UsageError` if the file exists.
     static func wanted(_ arguments: Arguments) throws(UsageError) -> ProgramCaseFile? {
         guard let path = arguments.value("--case") else { return nil }
         guard !FileTree.exists(path) else {

@@ -4,7 +4,8 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Runs a program anew for each fault of its file calls, and checks what it leaves: `eio`, `full` and `kill`.
+/// The commands `eio`, `full` and `kill`: run a program once for each fault of its file calls, and check the files that
+/// it leaves.
 struct ProgramFaultCommand: Command {
     enum Fault: String { case eio, full, kill }
 
@@ -165,7 +166,7 @@ struct ProgramFaultCommand: Command {
         trials.output = arguments.has("--pipe") ? .pipe : .terminal
         trials.limitSeconds = try arguments.seconds("--time-limit")
         trials.ignoredNames = arguments.all("--volatile")
-        // Those that are known are struck as well: a lock file that is renamed holds what matters.
+        // Known lock and temporary files are faulted as well: a lock file may be renamed over a data file.
         _ = try VolatileNames(adding: trials.ignoredNames)
         trials.lanes = try options.lanes
         trials.seed = try options.seed
@@ -222,7 +223,7 @@ struct ProgramFaultCommand: Command {
         var place = trials.directory + "/only"
         if let kept {
             try FileTree.createDirectory(kept)
-            // As the kernel names what is below.
+            // Resolved as the kernel resolves it, to match the paths below it.
             place = FileTree.absolute(kept) ?? kept
         }
         guard let trial = try trials.run(fault, baseline, in: place, keeps: kept != nil) else {

@@ -12,7 +12,7 @@ import Seeds
     import Darwin
 #endif
 
-/// What the commands have in common that try many faults on something of the user's.
+/// Options shared by the commands that try many faults on a user's files or program.
 struct TrialOptions {
     static let shared = [
         OptionSpecification("--seed", value: "N", "which places are chosen (1)"),
@@ -39,7 +39,7 @@ struct TrialOptions {
 
     var lanes: Int { get throws { min(64, try number("--jobs", default: TrialLanes.processors)) } }
 
-    /// nil for all places.
+    /// nil to try every place.
     func samples(default standard: Int) throws -> Int? {
         guard arguments.has("--every") else { return try number("--samples", default: standard) }
         if arguments.has("--samples") {
@@ -48,7 +48,7 @@ struct TrialOptions {
         return nil
     }
 
-    /// A command that names the path.
+    /// A command whose words contain the path.
     func check(_ option: String) throws -> CheckCommand {
         let check = CheckCommand(arguments.value(option) ?? "")
         guard check.namesPath else {
@@ -78,7 +78,7 @@ struct TrialOptions {
         return try TrialDirectory(in: parent)
     }
 
-    /// The library that programs are run under.
+    /// The recorder library that is preloaded into programs.
     static func library() throws -> String {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         guard let library = Preload.library(besides: executable) else {
@@ -89,7 +89,7 @@ struct TrialOptions {
         return library
     }
 
-    /// Runs what an interrupt may end, and says what is the user's to mend.
+    /// Runs `body`, which an interrupt may end, and turns errors that the user can correct into usage errors.
     func run(_ body: () throws -> Int32) throws -> Int32 {
         StartedProcesses.adoptOrphans()
         Interruption.install()
@@ -121,7 +121,7 @@ struct TrialOptions {
         try FileTree.writeText(file, Reporting.csv([columns] + rows))
     }
 
-    /// Says that not all was tried, where an interrupt came.
+    /// After an interrupt, prints that the trials are incomplete.
     ///
     /// Returns: the exit status.
     func status(_ status: Int32, isInterrupted: Bool, done: Int, of total: Int) throws -> Int32 {
@@ -131,19 +131,19 @@ struct TrialOptions {
         return Interruption.exitStatus
     }
 
-    /// Of the command that runs: what stands behind `assay`. Replay gives the words of the command that it repeats.
+    /// The command's words after `assay`; in a replay, those of the repeated command.
     @TaskLocal static var commandLine: [String] = Array(CommandLine.arguments.dropFirst())
 
-    /// The command line as it was, for one trial.
+    /// The same command line, restricted to one trial.
     static func repeating(_ address: String) -> String {
         let dropped: Set = ["--csv", "--jobs", "--case", "--keep", "--only"]
         var words = words(commandLine, without: dropped)
-        // What follows the dashes is the program's own.
+        // Words after `--` belong to the program.
         words.insert(contentsOf: ["--only", address], at: words.firstIndex(of: "--") ?? words.count)
         return (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
     }
 
-    /// Words of a command line without some options and their values, up to where the program's own begin.
+    /// The words of a command line up to `--`, without some options and their values.
     static func words(_ words: [String], without dropped: Set<String>) -> [String] {
         var kept: [String] = []
         var rest = words[...]
@@ -158,7 +158,7 @@ struct TrialOptions {
         return kept
     }
 
-    /// How far it is.
+    /// Prints the progress.
     static func progress(_ command: String, of count: Int) -> @Sendable (Int) -> Void {
         let line = ProgressLine(command, now: MonotonicClock.now)
         return { line.report($0, of: count) }

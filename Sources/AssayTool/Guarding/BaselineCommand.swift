@@ -2,7 +2,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// Keeps what a run counted, for `assay gate`.
+/// `assay baseline`: keeps the counts of a run for `assay gate`.
 struct BaselineCommand: Command {
     let name = "baseline"
     let summary = "keeps what a run counted (`assay baseline save RUN --name N`), for `assay gate`"
@@ -35,7 +35,7 @@ struct BaselineCommand: Command {
     private func save(_ arguments: Arguments) throws -> Int32 {
         let given = arguments.value("--name") ?? ""
         let file = try Self.file(given, arguments)
-        // Before anything is read: a name that is taken is the likeliest mistake.
+        // Checked before the run is read, since a taken name is the likeliest mistake.
         let isThere = FileTree.kind(file) != nil
         if isThere, !arguments.has("--replace") {
             throw UsageError(
@@ -63,7 +63,7 @@ struct BaselineCommand: Command {
         return 0
     }
 
-    /// Where a baseline is or would be.
+    /// The path of a baseline, whether it exists or not.
     static func file(_ given: String, _ arguments: Arguments) throws -> String {
         if given.contains("/") || given.hasSuffix(".json") { return given }
         guard !given.isEmpty, given.utf8.allSatisfy(isPlain), !given.hasPrefix(".") else {
@@ -82,7 +82,7 @@ struct BaselineCommand: Command {
         }
     }
 
-    /// A run that is whole. Throws: `UsageError` with what helps.
+    /// A complete run. Throws: `UsageError` with the remedy.
     static func load(_ path: String, command: String) throws -> Run {
         let directory = RunDirectory(path: trimmed(path))
         guard directory.exists else {

@@ -3,7 +3,7 @@ import Harness
 import Reporting
 import RunRecords
 
-/// Compares what a run counted with a baseline.
+/// `assay gate`: compares the counts of a run with a baseline.
 struct GateCommand: Command {
     let name = "gate"
     let summary = "holds what a run counted against a baseline, under the budgets of its plan"

@@ -5,7 +5,7 @@ import LibraryEngine
 import ProgramTrials
 import RunRecords
 
-/// Tells the author of an engine's library what is wrong with it.
+/// `assay conform`: checks an engine library rule by rule, for its author.
 struct ConformCommand: Command {
     let name = "conform"
     let summary = "tries an engine's shared library by the rules of assay_engine.h, one line per rule"
@@ -22,7 +22,7 @@ struct ConformCommand: Command {
         OptionSpecification("--directory", value: "DIR", "where stores are made, and removed (a directory in memory)"),
     ]
 
-    /// Of the worker that does it.
+    /// The exit status of the worker that runs the checks.
     static let workerOption = "--conform"
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -47,7 +47,7 @@ struct ConformCommand: Command {
         return findings.contains { $0.result == .notTried } ? 3 : 0
     }
 
-    /// Where the user wants the stores; a new directory in it, so that nothing of the user's is touched.
+    /// A new directory below the one that the user named, so that no file of the user is touched.
     private func place(_ arguments: Arguments) throws -> String? {
         guard let given = arguments.value("--directory") else { return nil }
         guard FileTree.isDirectory(given), let path = FileTree.absolute(given) else {

@@ -4,17 +4,17 @@ import JSONText
 import LibraryEngine
 import RunRecords
 
-/// Engines that a command line names by the files of shared libraries, docs/engine-library.md.
+/// Engines from shared libraries that the command line names (docs/engine-library.md).
 ///
-/// This process never loads one: a child of it does, and tells what is there. So a library that ends its process ends
-/// no command.
+/// A child process loads each library and describes it. A library that ends its process therefore does not end the
+/// command.
 enum EngineLibraries {
     static let option = "--engine-library"
 
     static let specification = OptionSpecification(
         option, value: "FILE", "an engine more, by a shared library (docs/engine-library.md); may be repeated")
 
-    /// What this build has, and what the option names; with the libraries of peers that the command line names.
+    /// The engines of this build and of the named libraries, with the peers' libraries that the command line names.
     static func registries(_ arguments: Arguments, hasEveryPeer: Bool = false) throws -> Registries {
         try PeerLibraryOption.activate(arguments)
         var registries = BuildRegistries.make(hasEveryPeer: hasEveryPeer)
@@ -22,7 +22,7 @@ enum EngineLibraries {
         return registries
     }
 
-    /// - Parameter option: that named the files, for what is said of them.
+    /// - Parameter option: the option that named the files, for messages.
     static func add(
         _ files: [String], to registries: inout Registries, option: String = option, command: String
     ) throws {
@@ -43,19 +43,19 @@ enum EngineLibraries {
         }
     }
 
-    /// The paths of the files that the option names, from the root: what a run remembers.
+    /// The paths of the files that the option names, absolute, as the run's header records them.
     static func paths(_ arguments: Arguments) -> [String] {
         arguments.all(option).map { FileTree.absolute($0) ?? $0 }
     }
 
-    /// A plan's engines, and those of the libraries: whoever names one wants it to take part.
+    /// Adds the engines of the named libraries to a plan that lists its engines.
     static func add(_ registries: Registries, to plan: inout Plan) {
         guard !plan.engines.isEmpty else { return }
         plan.engines += registries.engines.engines.filter { $0.file != nil }.map { PlanName($0.name) }
             .filter { name in !plan.engines.contains { $0.text == name.text } }
     }
 
-    /// A library that nothing of a run would use is a mistake of the command line.
+    /// Refuses a library that no case of the run would use.
     static func check(_ registries: Registries, are cases: [PlannedCase], command: String) throws {
         for engine in registries.engines.engines where engine.file != nil {
             guard !cases.contains(where: { $0.test.engine == engine.name }) else { continue }
@@ -67,7 +67,7 @@ enum EngineLibraries {
 
     // MARK: What a library says about itself
 
-    /// By a child process that loads it.
+    /// Asks a child process that loads the library.
     static func describe(_ file: String) throws(LibraryError) -> LibraryDescription {
         let path = try EngineLibrary.file(file).path
         let command = [ProgramBuild.path, "worker", LibraryAnswer.option, path]
@@ -79,7 +79,7 @@ enum EngineLibraries {
                 return (end, try FileTree.readText(files.0), try FileTree.readText(files.1))
             }
         } catch {
-            throw LibraryError(file, "nobody could look into it: \(error)", remedy: "Try again")
+            throw LibraryError(file, "it could not be examined: \(error)", remedy: "Try again")
         }
         let alone = "Alone it is loaded by: " + command.map(ShellWord.quoted).joined(separator: " ")
         switch said.end {
@@ -98,7 +98,7 @@ enum EngineLibraries {
     }
 }
 
-/// What a worker prints that was asked what a library is: one line of JSON, the last one.
+/// The answer of a worker about a library: JSON in the last line that it prints.
 enum LibraryAnswer {
     static let option = "--describe-library"
     static let secondsToAnswer: UInt32 = 20
@@ -115,7 +115,7 @@ enum LibraryAnswer {
         }
     }
 
-    /// A library may print when it is loaded, which is its own affair.
+    /// A library may print while it is loaded; those lines are ignored.
     static func read(_ output: String, _ file: String, remedy: String) throws(LibraryError) -> LibraryDescription {
         let line = output.split(separator: "\n").last.map(String.init) ?? ""
         let text = line.firstIndex(of: "{").map { String(line[$0...]) } ?? line

@@ -10,11 +10,10 @@ import Seeds
     import Darwin
 #endif
 
-/// `--peer-library rocksdb=FILE`: the file that a peer's functions are to come from.
+/// `--peer-library rocksdb=FILE`: the shared library to use for a peer engine.
 ///
-/// A library that the program was linked with is chosen by the loader, before the first line of the program runs: the
-/// command starts itself anew with the file in front of the loader's own places. DuckDB is no part of the program, and
-/// is loaded where it is opened.
+/// The dynamic loader chooses a linked library before `main` runs. The command therefore restarts itself with the file
+/// ahead in the loader's search path. DuckDB is not linked, and is loaded when it is opened.
 enum PeerLibraryOption {
     static let option = "--peer-library"
 
@@ -22,18 +21,18 @@ enum PeerLibraryOption {
         option, value: "NAME=FILE", "a peer's library, another build of it (docs/peers.md); may be repeated")
 
     static let duckDB = "duckdb"
-    /// Names that it takes: of the libraries of engines, and how their files are called.
+    /// The accepted engine names, each with the file name of its library.
     private static let linked = [("rocksdb", "librocksdb.so"), ("lmdb", "liblmdb.so"), ("sqlite", "libsqlite3.so")]
 
-    /// Comes back where this process has the libraries that the command line names; starts the program anew otherwise.
+    /// Returns if this process has loaded the named libraries, and restarts the program otherwise.
     ///
-    /// - Parameter recorded: engines of a run that goes on, or whose cases run again: with the files that it had, where
-    ///   the command line names none.
+    /// - Parameter recorded: engines of a run that is resumed or replayed; their recorded files are used unless the
+    ///   command line names others.
     static func activate(_ arguments: Arguments, recorded: [EngineVersion] = []) throws {
         var choices = try given(arguments)
         for engine in recorded where !choices.contains(where: { $0.name == engine.library }) {
             guard let path = engine.libraryFile, FileTree.exists(path) else { continue }
-            // What this process finds by itself needs no choice.
+            // A library that the loader finds by itself needs no restart.
             if engine.library == duckDB, duckDBPath == path { continue }
             choices.append(PeerLibraries.Choice(name: engine.library, path: path))
         }
@@ -72,13 +71,13 @@ enum PeerLibraryOption {
 
     // MARK: DuckDB
 
-    /// What is chosen, else what the machine has.
+    /// The chosen library, else the installed one.
     static var duckDBPath: String? {
         PeerLibraries.choices.first { $0.name == duckDB }?.path
             ?? DuckDBSearch.find(environment: { name in getenv(name).map { String(cString: $0) } })
     }
 
-    /// By a child that loads it. Where that fails the cases of the engine are left out with the reason.
+    /// Asks a child that loads the library. If that fails, the engine's cases are skipped with the reason.
     @Sendable static func duckDBVersion(_ path: String) -> DuckDBEngine.Answer {
         let said: (isFine: Bool, text: String)
         do {
@@ -87,13 +86,13 @@ enum PeerLibraryOption {
         return said.isFine ? .success(said.text) : .failure(EngineError(.refused, said.text))
     }
 
-    // MARK: The program anew
+    // MARK: Restart
 
     private static func start(with choices: [PeerLibraries.Choice], _ command: String) throws {
         var places: [String] = []
         for choice in choices where choice.name != duckDB { places.append(try place(of: choice, command)) }
         let environment = environment(choices, places)
-        // Before the program is replaced: what a library does to a process ends a child alone.
+        // Tried in a child before the restart, so that a crashing library ends only the child.
         let said = try ask(["worker", PeerLibraryAnswer.checkOption], environment + ["LD_BIND_NOW=1"])
         guard said.isFine else {
             let names = choices.map { "\($0.name)=\($0.path)" }.joined(separator: ", ")
@@ -124,8 +123,8 @@ enum PeerLibraryOption {
             + (all.isEmpty ? [] : [EnvironmentVariable(searched)])
     }
 
-    /// A directory in which the loader finds the file under the name that this program was linked with, whatever its
-    /// own name is: so there is one such library in the process and not two. It is made once, and stays.
+    /// A directory with a link to the file under the name that this program was linked with, so that the process loads
+    /// only one such library. It is created once, and stays.
     private static func place(of choice: PeerLibraries.Choice, _ command: String) throws -> String {
         let file = linked.first { $0.0 == choice.name }?.1 ?? ""
         guard let program = SharedObject(path: ProgramBuild.path),
@@ -153,7 +152,7 @@ enum PeerLibraryOption {
         return "\(P_tmpdir)/cache-\(getuid())"
     }
 
-    /// What a child of this program prints, and whether it ended with status 0.
+    /// The output of a child of this program, and whether it ended with status 0.
     private static func ask(
         _ words: [String], _ environment: [EnvironmentVariable]
     ) throws -> (isFine: Bool, text: String) {
@@ -172,7 +171,7 @@ enum PeerLibraryOption {
     }
 }
 
-/// What a worker prints that was asked about libraries of peers: one line, and status 0 where all is well.
+/// The answer of a worker about libraries of peers: one line, and status 0 on success.
 enum PeerLibraryAnswer {
     /// The version of the DuckDB in a file.
     static let option = "--describe-duckdb"

@@ -2,7 +2,7 @@ import Commands
 import Reporting
 import RunRecords
 
-/// A finished run in a format that other tools read.
+/// `assay export`: writes a finished run in a format of other tools.
 struct ExportCommand: Command {
     let name = "export"
     let summary = "writes a finished run in a format that other tools read"

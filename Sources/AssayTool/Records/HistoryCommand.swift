@@ -6,7 +6,7 @@ import RunRecords
     import RunHistory
 #endif
 
-/// Keeps runs over time in a database, and shows how their figures went.
+/// `assay history`: keeps runs in a database, and shows their figures over time.
 struct HistoryCommand: Command {
     let name = "history"
     let summary = "keeps runs in a database, and shows where a figure changed"
@@ -111,7 +111,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        /// The directory is looked at before anything is rendered.
+        /// The target directory is checked before anything is rendered.
         private func site(_ out: String, of path: String) throws(HistoryError) {
             let directory = try Self.wrongInput { () throws(RecordingError) in try SiteDirectory(trimmed(out)) }
             let store = try HistoryStore(path: path, creates: false)
@@ -133,7 +133,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        /// All runs are read before one is added: where one of them is none, nothing is.
+        /// All runs are read before the first is added, so that an invalid one leaves the database unchanged.
         private func add(_ paths: [String], to file: String) throws(HistoryError) {
             var runs: [RecordedRun] = []
             for path in paths { runs.append(try Self.load(path)) }

@@ -3,7 +3,7 @@ import Harness
 import Reporting
 import RunRecords
 
-/// Makes one run of the runs of shards.
+/// `assay merge`: merges the runs of shards into one run.
 struct MergeCommand: Command {
     let name = "merge"
     let summary = "unites the runs of shards (`assay run PLAN --shard I/N`) into one run with one report"

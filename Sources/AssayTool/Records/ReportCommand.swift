@@ -28,7 +28,7 @@ struct ReportCommand: Command {
             return 0
         }
         do {
-            // Before anything is read: what is not a run's is nothing to report on, or to write into.
+            // Checked first: a directory that holds no run is neither read nor written.
             _ = try RunMarker.read(from: directory.path)
             let run = try directory.load()
             try ReportFiles.write(run)
@@ -40,19 +40,18 @@ struct ReportCommand: Command {
     }
 }
 
-/// A directory without a slash at its end: commands in reports are built from it.
+/// The directory without a trailing slash; commands in reports contain it.
 func trimmed(_ path: String) -> String {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     return path
 }
 
-/// What a run's directory holds beside the raw results: all rendered from them.
+/// The files that are rendered from a run's raw results.
 enum ReportFiles {
     static let markdown = OptionSpecification("--markdown", "print the summary as Markdown, to paste")
 
-    /// Prints the summary. The run counts, and its files are written: that its text was not read to the end changes
-    /// nothing.
+    /// Prints the summary. A closed pipe is ignored, since the run's files are already written.
     static func writeSummary(_ run: Run, _ arguments: Arguments) throws {
         do {
             try Output.write(summary(run, arguments))
@@ -61,7 +60,7 @@ enum ReportFiles {
         }
     }
 
-    /// What stands on standard output behind a run.
+    /// The summary that a run prints at its end.
     static func summary(_ run: Run, _ arguments: Arguments) -> String {
         arguments.has(markdown.name)
             ? Reporting.markdown(run)

@@ -4,15 +4,15 @@
     import RunHistory
     import RunRecords
 
-    /// From what somebody typed to the figure that is meant.
+    /// Resolves the arguments of `assay trend` to one figure.
     struct TrendSelection {
         let store: HistoryStore
         let path: String
 
         /// - Parameters:
-        ///   - words: an id, its beginning, or words that all stand in the title of one case.
-        ///   - metric: a figure as it is printed, or the name of its metric where that is one figure's alone.
-        ///   - reference: nil where the figure decides.
+        ///   - words: an id, a prefix of it, or words that all occur in the title of one case.
+        ///   - metric: a figure as printed, or the name of its metric if only one figure has it.
+        ///   - reference: nil to use the figure's own reference.
         func trend(_ words: String, _ metric: String, reference: String?) throws(HistoryError) -> Trend {
             let test = try test(words)
             let figure = try figure(metric, of: test)
@@ -31,7 +31,7 @@
             return try trend(test, figure, basis)
         }
 
-        /// Every run, and a trend of each figure that has a chart.
+        /// Every run, and the trend of each figure that has a chart.
         func site() throws(HistoryError) -> HistorySite {
             var trends: [Trend] = []
             for test in try store.tests() {

@@ -7,19 +7,18 @@ import RunRecords
     import Darwin
 #endif
 
-/// Which of the branches that engines seldom take some process of a campaign took: what none of them did, nothing was
-/// tried of.
+/// Which rare branches of the engines any process of a campaign took. A branch that none took was not tested.
 ///
-/// Branches are noted in builds with the trait Zoo alone. All processes that are started after this was made note
-/// theirs in one file, by its name in their environment.
+/// Only builds with the trait Zoo mark branches. Every process that is started after `init` marks its branches in one
+/// shared file, which an environment variable names.
 struct BranchCoverage {
     private static let variable = "ASSAY_COVERAGE_MARKS"
 
     private let path: String
     private let branches: [String]
 
-    /// - Parameter directory: where the file is kept. nil where no engine of the campaign notes any.
-    /// Throws: `FileTreeError`.
+    /// - Parameter directory: the directory of the file. nil if no engine of the campaign marks branches. Throws:
+    /// `FileTreeError`.
     init?(_ engines: some Sequence<any Engine>, in directory: String) throws {
         let branches = Set(engines.flatMap(\.rareBranches))
         guard !branches.isEmpty, let directory = FileTree.absolute(directory) else { return nil }
@@ -29,7 +28,7 @@ struct BranchCoverage {
         setenv(Self.variable, path, 1)
     }
 
-    /// What was taken and what was not, for people.
+    /// The branches that were taken and those that were not, as text.
     func words() throws -> String {
         Self.words(branches, taken: Set(try FileTree.readText(path).split(separator: "\n").map(String.init)))
     }

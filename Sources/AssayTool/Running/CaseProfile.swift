@@ -3,13 +3,13 @@ import Harness
 import Reporting
 import RunRecords
 
-/// What `--profile` asks for: one case of a run once more, under a program that sees where it spends its time.
+/// The option `--profile`: repeats one case of a run under a profiler.
 struct CaseProfile {
     private let tool: Profiler.Tool
     private let planned: PlannedCase
 
-    /// nil where nobody asked. Throws before anything is run: for an unknown tool, one that is not installed, and for a
-    /// run of more than one case.
+    /// nil without `--profile`. Throws before any case runs: for an unknown tool, for a tool that is not installed, and
+    /// for a run of more than one case.
     init?(_ arguments: Arguments, of cases: [PlannedCase]) throws {
         guard let name = arguments.value("--profile") else { return nil }
         guard let tool = Profiler.Tool(rawValue: name) else {
@@ -30,7 +30,7 @@ struct CaseProfile {
         (self.tool, planned) = (tool, only)
     }
 
-    /// Runs the case, writes the graph, and says where it is.
+    /// Runs the case, writes the flame graph, and prints its path.
     func take(_ runner: inout Runner, _ configuration: RunConfiguration) throws {
         let (directory, test) = (configuration.directory, planned.test)
         let profiler = try Profiler(

@@ -2,7 +2,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// The one case that a command line names: by a scenario and what tells its cases apart, or by the id of a plan's case.
+/// The one case that a command line names: by a scenario and its distinguishing options, or by the id of a plan's case.
 struct CaseSelection {
     private let arguments: Arguments
     private let registries: Registries
@@ -15,7 +15,7 @@ struct CaseSelection {
 
     private func usage(_ message: String) -> UsageError { UsageError(message, command: arguments.command) }
 
-    /// Throws: `UsageError` where it is none, or several.
+    /// Throws: `UsageError` if no case or several match.
     func planned() throws -> PlannedCase {
         guard let text = arguments.positional.first else {
             throw usage("which case? name a scenario, with --engine and what else it takes, or the id of a case")

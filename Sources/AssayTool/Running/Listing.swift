@@ -2,7 +2,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// What can be run here, in lines for a terminal: an overview, a topic, or one thing with all that is known of it.
+/// The output of `assay list`: an overview, a topic, or the details of one plan, engine, data set or scenario.
 struct Listing {
     enum Topic: String, CaseIterable { case plans, engines, datasets, scenarios, conditions, cases }
 
@@ -16,7 +16,7 @@ struct Listing {
         self.width = width
     }
 
-    /// Without those whose scenarios break the harness on purpose.
+    /// Leaves out the family whose scenarios break the harness on purpose.
     static let families = Family.allCases.filter { $0 != .planted }.map(\.rawValue)
 
     private var engineNames: [String] { registries.engines.engines.map(\.name) }
@@ -168,7 +168,7 @@ struct Listing {
         let named = plans.isEmpty ? "none" : plans.joined(separator: ", ")
         lines += "  plans: \(named)".wrapped(to: width, indent: 4)
         let own = scenario.parameters
-        // What every scenario has is one topic of its own.
+        // Parameters that every scenario has are listed once, as a topic of their own.
         let conditions = Condition.allCases
             .filter { scenario.conditions.contains($0) && !Condition.ofTheMachine.contains($0) }.map(\.parameter)
         lines += (own + conditions).flatMap(line)

@@ -4,7 +4,7 @@ import RunRecords
 import Seeds
 
 extension PlanFilter {
-    /// What `--scenario`, `--engine`, `--dataset`, `--only`, `--size`, `--seed`, `--param` and `--budget` say.
+    /// The filter of `--scenario`, `--engine`, `--dataset`, `--only`, `--size`, `--seed`, `--param` and `--budget`.
     init(_ arguments: Arguments) throws {
         self.init()
         scenarios = arguments.list("--scenario")
@@ -23,7 +23,7 @@ extension PlanFilter {
         }
     }
 
-    /// Names that commas separate. What is a file with its commas is one name.
+    /// Names separated by commas. A word that names an existing file is one name, commas included.
     private static func datasets(_ text: String) -> [String] {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var names: [String] = []

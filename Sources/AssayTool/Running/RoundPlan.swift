@@ -3,18 +3,18 @@ import Harness
 import RunRecords
 import Statistics
 
-/// Says before a run how many rounds its time allows, and keeps how long its cases took for the next one.
+/// Estimates before a run how many rounds its budget allows, and records the cases' durations for the next estimate.
 struct RoundPlan {
     private let forecast: RoundForecast
     private let machine: Machine
-    /// Runs that name a place of their own write nothing beside it.
+    /// Runs with a directory of their own write no estimate outside it.
     private let isKept: Bool
 
     init(_ configuration: RunConfiguration, _ header: RunHeader) {
         machine = header.machine
         isKept = configuration.directory.path.hasPrefix("Reports/")
         let durations = Self.read()
-        // Of a run that goes on some rounds are done.
+        // A resumed run has completed some rounds.
         let isBegun = FileTree.exists(configuration.directory.resultsFile)
         let isMeasured = configuration.plan.measures && !isBegun
         forecast = RoundForecast(
@@ -22,7 +22,7 @@ struct RoundPlan {
             budget: configuration.budgetSeconds, known: { durations.seconds(of: $0, on: header.machine) })
     }
 
-    /// What cannot be read costs the estimate alone.
+    /// An unreadable file only loses the estimate.
     private static func read() -> CaseDurations {
         do {
             return try CaseDurations.read(CaseDurations.file)
@@ -58,8 +58,8 @@ struct RoundPlan {
         return lines
     }
 
-    /// What cannot be written costs the next run's estimate, and not this run.
-    /// - Parameter seconds: of each measurement of the run, by case.
+    /// A failed write loses only the next run's estimate.
+    /// - Parameter seconds: durations of the run's measurements, by case.
     func keep(_ seconds: [Case: [Double]]) {
         if !isKept || seconds.isEmpty || forecast.rows.isEmpty { return }
         var durations = Self.read()

@@ -44,7 +44,7 @@ struct RunCommand: Command {
         OptionSpecification("--plans", value: "DIR", "where the plans are"),
     ]
 
-    /// Options that a resumed run may be given anew.
+    /// Options that may differ when a run is resumed.
     private static let free: Set<String> = [
         "--budget", "--plans", "--resume", "--out", "--dry-run", "--profile", "--markdown",
     ]
@@ -68,7 +68,7 @@ struct RunCommand: Command {
         }
     }
 
-    /// What failed, and what helps.
+    /// The failure and its remedy.
     private static func text(_ error: FileTreeError) -> String {
         guard let remedy = HarnessFault.reason(code: error.code, directory: error.path) else { return "\(error)" }
         return "\(error): \(remedy)"
@@ -77,7 +77,7 @@ struct RunCommand: Command {
     private func execute(_ arguments: Arguments) throws -> Int32 {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         Interruption.install()
-        // What a killed run left in memory, wherever it ran.
+        // Removes what killed runs left in memory, in any directory.
         try ScratchDirectory.removeAbandoned(in: ScratchDirectory.memory)
         let prepared: Prepared
         if let path = arguments.value("--resume") {
@@ -98,12 +98,12 @@ struct RunCommand: Command {
         }
         let isStopped = Interruption.isRequested && !run.isFinished
         if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
-        // Last of all: its last line is the answer.
+        // Printed last, since its last line is the verdict.
         try ReportFiles.writeSummary(run, arguments)
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
     }
 
-    /// The budget is shared out among the cases alone.
+    /// Only the cases share the budget; preparation is not counted.
     private static func sayOverrun(_ run: Run, _ configuration: RunConfiguration, seconds: Double) {
         guard let budget = configuration.budgetSeconds, seconds > budget * 1.1 + 1 else { return }
         Output.error(
@@ -120,7 +120,7 @@ struct RunCommand: Command {
         "assay run --resume \(ShellWord.quoted(directory))"
     }
 
-    /// Whatever ends the run early, its scratch goes, and what was done stays.
+    /// Whatever ends the run early, its scratch files are removed and its finished results stay.
     private func carryOut(_ prepared: Prepared) throws -> Run {
         let run: Run
         do {
@@ -145,7 +145,7 @@ struct RunCommand: Command {
         return run
     }
 
-    /// Where instructions cannot be counted the run goes on without them, and says so.
+    /// Without an instruction counter the run continues, and prints that counts are missing.
     private func addCounter(to configuration: inout RunConfiguration, _ header: inout RunHeader) throws {
         guard configuration.plan.countsInstructions else { return }
         do {
@@ -239,19 +239,19 @@ struct RunCommand: Command {
         return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
-    /// A directory for this command alone: the one that the user named, else a new one below Reports.
+    /// The directory of this run: the named one, else a new one below Reports.
     static func claim(out: String?, id: String, options: [String: [String]]) throws -> RunClaim {
         guard let out else {
             return try RunClaim.make(below: "Reports", id: id, options: options)
         }
-        // The directory's name is the user's, and may be used again: the random end keeps ids apart.
+        // A user may choose the same directory name again; the random suffix keeps ids distinct.
         let unique = "\(id)-\(ScratchDirectory.newName().suffix(6))"
         return try RunClaim.take(trimmed(out), id: unique, options: options) { target in
             Output.error("the run that was in \(out) is now in \(target)")
         }
     }
 
-    /// The directory itself, or the nearest above it that is there.
+    /// The directory itself, or its nearest existing ancestor.
     static func existing(_ path: String) -> String {
         var path = path
         while !FileTree.isDirectory(path) {
@@ -261,7 +261,7 @@ struct RunCommand: Command {
         return path
     }
 
-    /// What makes this run another one than the plan alone: a run that goes on is compared with it.
+    /// The options that change what is run. A resumed run must match them.
     private func options(_ arguments: Arguments, _ plan: String) throws -> [String: [String]] {
         var given = ["plan": [plan]]
         for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
@@ -345,7 +345,7 @@ struct RunCommand: Command {
         return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
-    /// A run that goes on is the run that was begun: an option that would make another one is refused.
+    /// A resumed run keeps its definition: an option that would change it is refused.
     private func refuseContradictions(
         _ arguments: Arguments, _ marker: RunMarker, _ header: RunHeader, _ path: String
     ) throws {
@@ -383,7 +383,7 @@ struct RunCommand: Command {
 }
 
 extension EngineVersion {
-    /// Remembers what it was loaded from, and what of it has assertions compiled in.
+    /// Records the files of the engines, and which of them were built with assertions.
     mutating func take(_ engine: any Engine) {
         file = engine.file?.path
         fileDigest = engine.file?.digest ?? ""

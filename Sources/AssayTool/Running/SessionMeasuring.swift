@@ -5,7 +5,7 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// Measures one case of two programs by a session of pairs, its raw measurements in a file of its own.
+/// Measures one case of two programs in a paired session, and writes the raw measurements to a file.
 struct SessionMeasuring {
     let planned: PlannedCase
     let registries: Registries
@@ -15,7 +15,7 @@ struct SessionMeasuring {
     let threshold: Double
     let seed: Seed
 
-    /// What a session came to.
+    /// The result of a session.
     struct Outcome {
         var finding: SideComparison.Finding
         var reason: String
@@ -23,8 +23,8 @@ struct SessionMeasuring {
         var comparison: SideComparison? { compared.batches.first?.judged.measured }
     }
 
-    /// - Parameter file: of the raw measurements, below the claim's directory; written anew.
-    /// Throws: `ComparisonInterrupted`.
+    /// - Parameter file: the file of raw measurements below the claim's directory; it is overwritten. Throws:
+    /// `ComparisonInterrupted`.
     func measure(_ a: DescribedProgram, _ b: DescribedProgram, file: String) throws -> Outcome {
         let path = claim.directory.path + "/" + file
         try FileTree.remove(path)

@@ -8,9 +8,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// What `--shard` leaves of the cases of a plan.
+/// The cases of a plan that `--shard` selects.
 struct ShardSelection {
-    /// nil where all cases are run.
+    /// nil to run all cases.
     let part: PlanPart?
     let cases: [PlannedCase]
 
@@ -25,7 +25,7 @@ struct ShardSelection {
         cases = all.filter { shard.holds($0.test) }
     }
 
-    /// The shard that the command line, or a scheduler, names.
+    /// The shard that the command line or the environment of a scheduler names.
     static func shard(_ arguments: Arguments) throws(UsageError) -> Shard? {
         guard let text = arguments.value("--shard") else { return nil }
         do throws(ShardChoice.Refusal) {
@@ -37,7 +37,7 @@ struct ShardSelection {
         }
     }
 
-    /// The words of a command without what differs from shard to shard.
+    /// The words of a command without the options that differ from shard to shard.
     private static func withoutPlace(_ words: [String]) -> [String] {
         var kept: [String] = []
         var rest = words[...]
@@ -51,7 +51,7 @@ struct ShardSelection {
         return kept
     }
 
-    /// What a shard that has ended still needs: sums of its files, so that whoever merges it knows that they are whole.
+    /// Writes the checksums of a finished shard's files, by which `assay merge` verifies that they are complete.
     static func seal(_ run: Run) throws {
         guard let part = run.header.part, run.isFinished else { return }
         let directory = RunDirectory(path: run.directory)

@@ -7,12 +7,12 @@ import RunRecords
 final class TerminalProgress: RunObserver {
     private let isLive: Bool
     private let start = MonotonicClock.now()
-    /// Said behind what the run is.
+    /// Shown after the title of the run.
     private let plan: [String]
-    /// When the last measurement began, and how many go on.
+    /// When the last measurement began, and how many are running.
     private var begin: UInt64 = 0
     private var going = 0
-    /// By case the seconds of each measurement that passed, with its preparation, where one ran at a time.
+    /// The seconds of each passed measurement with its preparation, by case, if it ran alone.
     private(set) var seconds: [Case: [Double]] = [:]
 
     init(_ plan: [String]) {
@@ -36,7 +36,7 @@ final class TerminalProgress: RunObserver {
         guard isLive else { return }
         var text = "[\(index)/\(count)] \(name(test, turn))"
         let elapsed = Double(MonotonicClock.now() &- start) / 1e9
-        // By what the cases took so far, and never more than the budget leaves.
+        // Estimated from the cases so far, and never more than the rest of the budget.
         if index > 1 {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"
@@ -46,7 +46,7 @@ final class TerminalProgress: RunObserver {
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
         note(result)
-        // What the machine cannot do is said once, and not in each round.
+        // A case that the machine cannot run is reported once, not in every round.
         let isSkipped = result.message.hasPrefix("skipped: ") && result.turn == Turn()
         let isNews = [Verdict.violation, .harnessError].contains(result.verdict) || isSkipped
         if isLive && !isNews && index < count { return }
@@ -61,7 +61,7 @@ final class TerminalProgress: RunObserver {
         Output.error(text)
     }
 
-    /// The time of one that ran beside others, was cut, or failed, is none of the case's.
+    /// Measurements that ran beside others, were cut off or failed do not count: their time is not the case's own.
     private func note(_ result: CaseResult) {
         let isAlone = going == 1
         going -= 1

@@ -38,7 +38,7 @@ struct EqualWorkCommand: Command {
         let scratch = try ScratchDirectory.make(in: arguments.value("--directory") ?? ".")
         let observations: [ObservedWork]
         do {
-            // Of what is declared alone there may be no library here.
+            // An engine that is only declared may have no library on this machine.
             let there = engines.filter { $0.name != PeerLibraryOption.duckDB || PeerLibraryOption.duckDBPath != nil }
             observations = try there.flatMap { try WorkObserver($0, below: scratch.files).observe() }
         } catch {
@@ -51,8 +51,8 @@ struct EqualWorkCommand: Command {
         return 0
     }
 
-    /// Starts this program anew under the library that counts calls, where there is one beside it. Comes back only
-    /// where there is none.
+    /// Restarts this program with the call-counting library preloaded. Returns only if that library does not exist
+    /// beside the program.
     private func startWitnessed() throws {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         guard getenv("ASSAY_EQUAL_WORK") == nil, Preload.library(besides: executable) != nil else {
@@ -96,16 +96,16 @@ struct EqualWorkCommand: Command {
     }
 }
 
-/// What an engine did for one batch.
+/// The calls that an engine made for one batch.
 private struct ObservedWork {
     var engine: String
     var work: Work
-    /// nil where nothing counts them.
+    /// nil without a counter.
     var calls: IOCounts?
     var statements: [(statement: String, count: Int)]
 }
 
-/// Lets an engine do each sort of work on a hundred rows, and notes what it does.
+/// Lets an engine do each kind of work on a hundred rows, and records its calls.
 private struct WorkObserver {
     private typealias Role = any TableSession & QuerySession & UpdateSession & DeletionSession
 

@@ -2,7 +2,7 @@ import Commands
 import Harness
 import RunRecords
 
-/// What `assay verify-figures` found last, below the working directory.
+/// The last verdicts of `assay verify-figures`, in a file below the working directory.
 enum KeptVerdicts {
     static func read() throws -> FigureVerdicts {
         do {
@@ -13,7 +13,7 @@ enum KeptVerdicts {
         }
     }
 
-    /// Of the program with the engines that are in it: those of libraries have no control.
+    /// Identifies the program and its built-in engines; engines from libraries have no control.
     static func build(_ executable: String) -> String {
         BuildIdentity.digest(executable: executable, engines: BuildRegistries.make().engines.engines)
     }

@@ -56,13 +56,14 @@ struct SelfTestCommand: Command {
             guard !cases.isEmpty else {
                 throw UsageError("no row of Benchmarks/Mistakes is left with these options", command: name)
             }
-            // A scenario that was asked for has to have found something; by a mistake alone nobody is asked.
+            // Every scenario named by --scenario must find a mistake. With --mistake no scenario must: few of them can
+            // see a given mistake.
             let asked = arguments.list("--scenario")
             let judged = arguments.has("--mistake") ? [] : asked.isEmpty ? slugs : asked
             let given = try arguments.unsigned("--lanes").map { Int($0) }
             let lanes = max(1, given ?? min(4, MachineInspection.processorCount()))
             let scratch = try ScratchDirectory.make(in: getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
-            // A cold cache cannot be had there: the cases would say so, and not what their mistakes are.
+            // In memory no cache can be made cold: such cases would be skipped, and find no mistake.
             if try !PageCache.canDrop(in: scratch.files) {
                 cases.removeAll(where: \.planned.test.isCold)
                 try Output.line("left out: cold caches, which \(scratch.files) cannot have")
@@ -108,7 +109,7 @@ struct SelfTestCommand: Command {
             cases.removeAll { !planted.contains($0.planned.test.id) }
         }
 
-        /// What cases share that differ in their engine.
+        /// The key of cases that differ only in their engine.
         private static func withoutEngine(_ mistaken: MistakenCase) -> String {
             let test = mistaken.planned.test
             return "\(test.scenario) \(test.dataset) \(test.size) \(test.parameterText) \(test.durability) "

@@ -66,7 +66,7 @@ struct VerifyFiguresCommand: Command {
         checkout.plansDirectory + "/../../.build/controls"
     }
 
-    /// Every figure with the engines that have a control of it and were asked for.
+    /// Every figure, with those selected engines that have a control program for it.
     private func choose(
         _ list: ControlList, _ arguments: Arguments
     ) throws -> [(figure: ControlledFigure, engine: String)] {

@@ -15,10 +15,10 @@
  *
  * THE LIFE OF A STORE
  *
- * Assay makes an empty directory and calls open, which makes a database in it, or opens the one that is there. All
- * files of the database stand in that directory, and no file of anybody else does. A directory is opened once at a time
- * in a process, and closed before it is opened again. Assay ends every transaction before it closes the store. It also
- * kills its process without a close, copies the files of a closed store to another directory, and opens the copy.
+ * Assay makes an empty directory and calls open, which makes a database in it, or opens the one that is there. The
+ * directory holds the files of this database and no other file. A directory is opened once at a time in a process, and
+ * closed before it is opened again. Assay ends every transaction before it closes the store. It also kills its process
+ * without a close, copies the files of a closed store to another directory, and opens the copy.
  *
  * The library is loaded in worker processes, which may fork: a child never uses a store that its parent opened. So
  * nothing may happen when the library is loaded, and no thread may be started before the first open.
@@ -82,10 +82,10 @@ enum assay_status {
     /* get: there is no such key. delete_key: there was none. next: the scan is at its end. No error. */
     ASSAY_NOT_FOUND = 1,
     /*
-     * Somebody else is in the way, and the same may succeed later: a lock, a conflict of two writers, a deadlock that
-     * was broken. From begin, nothing was begun. From any other call with a transaction, commit too, nothing of the
-     * transaction is done or will be: Assay aborts it (unless it was commit that answered), waits for a moment, and
-     * does the whole transaction again.
+     * Another transaction is in the way, and the same call may succeed later: a lock, a conflict of two writers, a
+     * deadlock that was broken. From begin, nothing was begun. From any other call with a transaction, commit too,
+     * nothing of the transaction is done or will be: Assay aborts it (unless it was commit that answered), waits for a
+     * moment, and does the whole transaction again.
      */
     ASSAY_BUSY = 2,
     /* The library noticed that the files are damaged, or are no database. Never a guess: reports count it as found. */
@@ -121,8 +121,8 @@ enum assay_begin {
     ASSAY_READ = 0,
     /*
      * Also put and delete_key. Where another writer is at work, begin waits until it is done or answers ASSAY_BUSY; an
-     * engine that lets writers run beside each other finds conflicts later, and answers ASSAY_BUSY then. What it read
-     * and then wrote must not be lost: between its first get of a key and its commit nobody else changes that key.
+     * engine that lets writers run beside each other finds conflicts later, and answers ASSAY_BUSY then. No update may
+     * be lost: between the transaction's first get of a key and its commit no other transaction changes that key.
      */
     ASSAY_WRITE = 1,
     /*
@@ -196,8 +196,8 @@ typedef struct assay_engine {
      *   log        the same; and what has to be synced for a commit to be durable. An engine without a log has data
      *              alone: then that is what has to be synced
      *   constant   data that is written once and never changed afterwards
-     *   lock       what processes only lock or talk through; it is left out when a crash is looked at. A directory of
-     *              that kind is looked at by nobody
+     *   lock       a file that processes only lock or share as memory. A simulated crash leaves it out. Assay does not
+     *              look into a directory of this kind
      *   ignored    no part of the database: a text for people
      */
     const char *files;
@@ -274,7 +274,7 @@ typedef struct assay_engine {
      */
     int (*compact)(assay_store *store);
     /*
-     * Optional (capability checks): verifies the files of a directory that nobody has open, and leaves them closed.
+     * Optional (capability checks): verifies the files of a directory that no store has open, and leaves them closed.
      * ASSAY_OK where nothing is wrong, ASSAY_CORRUPT where something is, and last_error(NULL) says what.
      */
     int (*check)(const char *directory);

@@ -1,18 +1,18 @@
-/// The reader of raw deflate, RFC 1951. Any bytes may come: they give an answer or nil, in bounded memory.
+/// The reader of raw deflate, RFC 1951. Any input gives a result or nil, in bounded memory.
 package enum Inflate {
-    /// - Parameter limit: bytes of output at most; a model's are some tens of thousands.
-    /// - Returns: nil for what is no deflate, ends too early, or gives more than `limit`.
+    /// - Parameter limit: the largest output in bytes; a model has some tens of thousands.
+    /// - Returns: nil for input that is not deflate, is truncated, or exceeds `limit`.
     package static func bytes(_ input: [UInt8], limit: Int = 64 << 20) -> [UInt8]? {
         var reader = Reader(input: input, limit: limit)
         return reader.run() ? reader.output : nil
     }
 
-    /// Codes by their length, and the symbols in the order of their codes.
+    /// The number of codes by length, and the symbols ordered by code.
     private struct Codes {
         var counts = [Int](repeating: 0, count: 16)
         var symbols: [Int] = []
 
-        /// Nil where more codes of a length are asked for than there are.
+        /// nil for an oversubscribed set of code lengths.
         init?(_ lengths: ArraySlice<UInt8>) {
             for length in lengths { counts[Int(length)] += 1 }
             counts[0] = 0

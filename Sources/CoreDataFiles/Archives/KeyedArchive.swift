@@ -1,4 +1,4 @@
-/// A keyed archive (`NSKeyedArchiver`) as data: no class of it is looked up, and no code of it runs.
+/// A keyed archive (`NSKeyedArchiver`) as data. No class is looked up, and no code of the archive runs.
 package struct KeyedArchive: Sendable {
     private let list: PropertyList
     private let objects: [Int]
@@ -15,14 +15,14 @@ package struct KeyedArchive: Sendable {
         topMembers = top
     }
 
-    /// An object of the archive, by its place in `$objects`; place 0 is null.
+    /// An object of the archive, by its index in `$objects`; index 0 is null.
     package struct Object: Sendable {
         fileprivate let place: Int
     }
 
     package var root: Object? { (topMembers["root"] ?? topMembers.min { $0.key < $1.key }?.value).flatMap(object) }
 
-    /// What a member leads to, or nil for null and for what leads nowhere.
+    /// The object that a member refers to; nil for null and for a dangling reference.
     private func object(_ number: Int) -> Object? {
         guard case .place(let place) = list[number], place > 0, place < objects.count else { return nil }
         return Object(place: place)
@@ -30,12 +30,12 @@ package struct KeyedArchive: Sendable {
 
     package func members(_ object: Object) -> [String: Int]? { list.members(objects[object.place]) }
 
-    /// What stands under a name of an object, where it is an object itself.
+    /// The member of an object, if it is an object itself.
     package func object(_ owner: Object, _ name: String) -> Object? {
         members(owner)?[name].flatMap { self.object($0) }
     }
 
-    /// A number that stands in the object itself; a bool is 0 or 1.
+    /// A number stored inline in the object; a bool is 0 or 1.
     package func integer(_ owner: Object, _ name: String) -> Int64? {
         switch members(owner)?[name].map({ list[$0] }) {
         case .integer(let number)?: number
@@ -46,7 +46,7 @@ package struct KeyedArchive: Sendable {
 
     package func string(_ owner: Object, _ name: String) -> String? { object(owner, name).flatMap(string) }
 
-    /// The text that an object is.
+    /// The object as text.
     package func string(_ object: Object) -> String? {
         if case .string(let text) = list[objects[object.place]] { return text }
         guard let members = members(object), let place = members["NS.string"] else { return nil }
@@ -68,7 +68,7 @@ package struct KeyedArchive: Sendable {
         return name
     }
 
-    /// The elements of an array or a set, or of a list under another name.
+    /// The elements of an array or a set, or of a list under another member name.
     package func elements(_ object: Object, _ name: String = "NS.objects") -> [Object]? {
         guard let place = members(object)?[name], case .array(let numbers) = list[place] else { return nil }
         return numbers.compactMap { self.object($0) }
@@ -98,12 +98,12 @@ package struct KeyedArchive: Sendable {
         case dictionary([String: Plain])
     }
 
-    /// How deep arrays and dictionaries may stand in one another.
+    /// The largest nesting of arrays and dictionaries.
     private static let deepest = 90
-    /// Values at most: shared objects could otherwise stand for more than memory holds.
+    /// The largest number of values: shared objects could otherwise expand beyond memory.
     private static let mostValues = 1_000_000
 
-    /// The root as a plain value; nil where anything in it is of another class, or too deep.
+    /// The root as a plain value; nil if any part of it has another class, or is nested too deeply.
     package func plain() -> Plain? {
         var room = Self.mostValues
         guard let root else { return .null }
@@ -125,7 +125,7 @@ package struct KeyedArchive: Sendable {
         }
     }
 
-    /// Counts what a look at a list costs: it may lead to a list again and again.
+    /// Bounds the cost of lists, since a list may be referenced repeatedly.
     private func take(_ object: Object, _ room: inout Int) -> Bool {
         if let place = members(object)?["NS.objects"], case .array(let numbers) = list[place] { room -= numbers.count }
         return room > 0

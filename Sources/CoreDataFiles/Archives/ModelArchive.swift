@@ -1,6 +1,6 @@
 /// Reads a compiled model: the contents of a `.mom` file, or of Z_MODELCACHE after inflating.
 package enum ModelArchive {
-    /// - Returns: nil for bytes that are no archive of a model.
+    /// - Returns: nil for bytes that are not an archive of a model.
     package static func model(_ bytes: [UInt8], origin: CoreDataModel.Origin) -> CoreDataModel? {
         guard let archive = KeyedArchive(bytes), let root = archive.root,
             let table = archive.object(root, "NSEntities")
@@ -18,11 +18,11 @@ package enum ModelArchive {
         return CoreDataModel(entities: entities, origin: origin).withoutRepeated
     }
 
-    /// Entities that share their properties could otherwise stand for more than memory holds.
+    /// Bounded, since entities with shared properties could otherwise expand beyond memory.
     private static let mostEntities = 5_000
     private static let mostProperties = 200_000
 
-    /// The values of a dictionary, of either class that a model has.
+    /// The values of a dictionary, of either class used in models.
     private static func values(_ archive: KeyedArchive, _ table: KeyedArchive.Object) -> [KeyedArchive.Object]? {
         if let pairs = archive.pairs(table) { return pairs.map(\.value) }
         return archive.object(table, "values").flatMap { archive.elements($0) } ?? archive.elements(table, "values")
@@ -38,11 +38,11 @@ package enum ModelArchive {
         entity.isAbstract = archive.integer(object, "NSIsAbstract") == 1
         let properties = archive.object(object, "NSProperties").flatMap { values(archive, $0) } ?? []
         for property in properties {
-            // Properties of an entity above may stand here again.
+            // Properties of a parent entity may be repeated here.
             if let owner = archive.object(property, "NSEntity"), archive.string(owner, "NSEntityName") != name {
                 continue
             }
-            // Others are stand-ins for properties of an entity above, and fetched properties, which have no column.
+            // Other classes are placeholders for a parent's properties, and fetched properties, which have no column.
             let kind = archive.className(property)
             let isAttribute = kind == "NSAttributeDescription" || kind == "NSDerivedAttributeDescription"
             guard isAttribute || kind == "NSRelationshipDescription" else { continue }

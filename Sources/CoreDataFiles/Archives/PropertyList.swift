@@ -1,5 +1,5 @@
-/// A binary property list (`bplist00`). Any bytes may come: what does not fit the format is nil, no object is made
-/// twice, and depth and size are bounded.
+/// A binary property list (`bplist00`). Invalid input gives nil, no object is decoded twice, and depth and size are
+/// bounded.
 package struct PropertyList: Sendable {
     package enum Value: Sendable, Equatable {
         case null
@@ -10,7 +10,7 @@ package struct PropertyList: Sendable {
         case date(Double)
         case data([UInt8])
         case string(String)
-        /// A place in a keyed archive's `$objects`.
+        /// An index in a keyed archive's `$objects`.
         case place(Int)
         /// Numbers of objects of this list.
         case array([Int])
@@ -21,7 +21,7 @@ package struct PropertyList: Sendable {
     package let objects: [Value]
     package let top: Int
 
-    /// Objects at most; a model of 1 000 entities has some 100 000.
+    /// The largest number of objects; a model of 1 000 entities has some 100 000.
     private static let mostObjects = 4_000_000
 
     package init?(_ bytes: [UInt8]) {
@@ -37,7 +37,7 @@ package struct PropertyList: Sendable {
         let reader = Reader(bytes: bytes, end: table, referenceSize: referenceSize, count: count)
         var objects: [Value] = []
         objects.reserveCapacity(count)
-        // All references together are bounded by the bytes: each object's are counted where it first stands.
+        // The total of references is bounded by the size: each object's are counted once.
         var room = bytes.count * 4
         for index in 0..<count {
             guard let offset = Self.number(bytes, table + index * offsetSize, offsetSize), offset < table,
@@ -49,7 +49,7 @@ package struct PropertyList: Sendable {
         self.top = top
     }
 
-    /// Big-endian; nil for what no Int holds.
+    /// Big-endian; nil if the number does not fit an Int.
     private static func number(_ bytes: [UInt8], _ place: Int, _ size: Int) -> Int? {
         guard place >= 0, size <= bytes.count - place else { return nil }
         var value: UInt64 = 0
@@ -59,7 +59,7 @@ package struct PropertyList: Sendable {
 
     package subscript(index: Int) -> Value { objects[index] }
 
-    /// The members of a dictionary by name; nil for anything else. Keys that are no text are left out.
+    /// The members of a dictionary by name; nil for another type. Keys that are not text are left out.
     package func members(_ index: Int) -> [String: Int]? {
         guard case .dictionary(let keys, let values) = objects[index] else { return nil }
         var members: [String: Int] = [:]
@@ -101,7 +101,7 @@ package struct PropertyList: Sendable {
             guard power <= 4, 1 << power <= end - place else { return nil }
             var value: UInt64 = 0
             for byte in bytes[place..<place + 1 << power] { value = value << 8 | UInt64(byte) }
-            // Numbers of up to four bytes have no sign; of those of sixteen the low half counts.
+            // Numbers of up to four bytes are unsigned; of sixteen bytes the low half counts.
             return .integer(Int64(bitPattern: value))
         }
 

@@ -1,17 +1,17 @@
 import StrataStorage
 
-/// The classes of the new file: one per hierarchy, with the tags of docs/file-format-objects.md, so that a Realm opens
-/// it.
+/// The classes of the new file: one per hierarchy, with the tags of docs/file-format-objects.md, so that a Realm can
+/// open it.
 ///
-/// A row's key is its Z_PK. Links therefore need no table of keys, and a row is found again by what Core Data calls it.
+/// A row's key is its Z_PK. Links therefore need no table of keys, and a later import finds a row by its Core Data key.
 struct ClassLayout {
-    /// What a column of a class is filled from.
+    /// The source of a column.
     enum Source {
-        /// Z_PK, where another property is the primary key.
+        /// Z_PK, if another property is the primary key.
         case key
         /// The name of Z_ENT.
         case entity
-        /// Z_OPT; null in rows that no import made.
+        /// Z_OPT; null in rows that the application inserted.
         case version
         case attribute(StoredAttribute)
         case link(StoredLink)
@@ -25,9 +25,9 @@ struct ClassLayout {
         var name: String
         var columns: [ColumnDefinition]
         var sources: [Source]
-        /// The attribute that is the primary key; nil where the row's key is.
+        /// The attribute that is the primary key; nil if the row key is the primary key.
         var key: String?
-        /// Columns with a value each, in front of those with lists.
+        /// The number of single-value columns, which precede list columns.
         var singleCount: Int
     }
 
@@ -40,7 +40,7 @@ struct ClassLayout {
     private(set) var classes: [Class] = []
     private var nextColumn: UInt16 = 1
 
-    /// - Throws: `wrongInput` for keys and names of the mapping that cannot be.
+    /// - Throws: `wrongInput` for invalid keys and names of the mapping.
     init(_ layout: StoreLayout, _ mapping: CoreDataMapping) throws(CoreDataError) {
         self.layout = layout
         let most = layout.hierarchies.reduce(layout.joins.count + layout.orders.count + 4) {
@@ -56,7 +56,7 @@ struct ClassLayout {
         }
     }
 
-    /// Position of a class is that of its hierarchy; the state's class is behind them.
+    /// A class has the position of its hierarchy; the state's class is last.
     var schema: StoreSchema {
         var tables = classes.enumerated().map { index, found in
             TableDefinition(
@@ -95,7 +95,7 @@ struct ClassLayout {
                     "\(made.name).\(attribute.name) cannot be the key: a key is an integer, a string or a UUID that "
                         + "every row has")
             }
-            // A value of any type is none where it has no bytes.
+            // A value of any type without bytes is null.
             let isOptional = attribute.isOptional && tag != 9
             add(
                 &made, attribute.name, type, tag | (isOptional ? 1 << 12 : 0) | (isKey ? 1 << 13 : 0),

@@ -2,26 +2,26 @@
     import StrataFiles
     import StrataStorage
 
-    /// One import of a store into a new file, or of what changed since the last one.
+    /// One import of a store into a new file, or of the changes since the last import.
     ///
-    /// 1. The store is copied, and the import opens the copy alone.
+    /// 1. The store is copied, and the import opens only the copy.
     /// 2. A first import writes `NEW.importing` in batches, and renames it when it is complete. After a kill the same
-    ///    command goes on behind the last row that was durable.
-    /// 3. A later import is one transaction of the file: all of it counts, or nothing.
-    /// 4. The keys of all rows are read before the first row is written. So a link is written with its row, whose
-    ///    target is in the file at the end: a target that the store does not have is a finding, and never a link.
+    /// command resumes after the last durable row.
+    /// 3. A later import is one transaction of the file.
+    /// 4. The keys of all rows are read before the first row is written. So a link can be written with its row, since
+    /// its target will be in the file. A target that the store lacks becomes a finding, never a link.
     package struct CoreDataImport {
         package struct Options: Sendable {
             package var modelPath: String?
             package var mapping = CoreDataMapping()
-            /// All values are compared, and not only those of rows whose Z_OPT changed.
+            /// Compares all values, not only those of rows whose Z_OPT changed.
             package var comparesAll = false
             package var rowsPerBatch = 50_000
             /// Called when a batch of a first import is committed.
             package var afterBatch: @Sendable () -> Void = {}
-            /// Rows done, and all; called now and then.
+            /// Called from time to time with the completed and the total number of rows.
             package var progress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
-            /// Asked between rows; the import then ends with `stopped`.
+            /// Checked between rows; if true, the import ends with `stopped`.
             package var shouldStop: @Sendable () -> Bool = { false }
 
             package init() {}
@@ -60,7 +60,7 @@
         package func run() throws -> Report {
             let files = POSIXFileSystem()
             let isThere = try files.status(try files.resolve(destination)) != nil
-            // A row of columns is smaller than one of SQLite; indexes of links and the checkpoint take as much again.
+            // A row takes less space than in SQLite; link indexes and the checkpoint take as much again.
             let copy = try SourceCopy(of: source, beside: destination, roomFor: isThere ? 1 : 2)
             defer { withExtendedLifetime(copy) {} }
             let file = try copy.connection()
@@ -80,7 +80,7 @@
                 if !isThere { report.way = isResumed ? .resumed : .first }
                 try target.store.close()
             } catch {
-                // The error that led here is the one to report; what is durable stays.
+                // Reports the first error; durable rows stay.
                 do { try target.store.close() } catch {}
                 throw error
             }

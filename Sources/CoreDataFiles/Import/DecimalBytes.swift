@@ -1,11 +1,11 @@
 /// A decimal number as the object layer keeps it: 16 bytes, IEEE 754 decimal128 with a binary coefficient,
 /// little-endian (docs/file-format-objects.md).
 package enum DecimalBytes {
-    /// - Returns: nil for what is no number, or has more than 34 digits.
+    /// - Returns: nil for text that is not a number, or has more than 34 digits.
     package static func bytes(_ text: String) -> [UInt8]? {
         var isNegative = false
         var exponent = 0
-        /// Without zeros in front.
+        /// Without leading zeros.
         var digits: [UInt8] = []
         var hasPoint = false
         var hasDigit = false
@@ -44,7 +44,7 @@ package enum DecimalBytes {
         return withUnsafeBytes(of: bits.littleEndian) { Array($0) }
     }
 
-    /// A double in the fewest digits that read back as it; 3.0 is 3.
+    /// A double in the fewest digits that parse to the same value; 3.0 is 3.
     package static func bytes(_ value: Double) -> [UInt8]? {
         guard value.isFinite else { return nil }
         let text = "\(value)"

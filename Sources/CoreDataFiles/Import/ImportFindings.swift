@@ -1,23 +1,23 @@
-/// What an import or a comparison met that is not as it should be. Nothing is dropped without a line here.
+/// The irregularities that an import or a comparison found. Nothing is dropped without a finding.
 package struct ImportFindings: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A link to a row that is not there; it is null in the new file.
+        /// A link to a missing row; it is null in the new file.
         case danglingLink = "dangling link"
-        /// A row of a many-to-many or ordered relationship whose ends are not both there.
+        /// A row of a many-to-many or ordered relationship that lacks an end.
         case danglingJoin = "dangling join row"
         /// The same pair twice; both are kept.
         case duplicateJoin = "duplicate join row"
-        /// The number beside a link is not that of the row that it leads to; the link is kept.
+        /// The entity number beside a link is not its target's; the link is kept.
         case wrongEntity = "link with another entity's number"
-        /// Left out, as the mapping says.
+        /// Left out by the mapping.
         case unknownEntity = "row of an unknown entity"
         case missingBlob = "missing external blob"
         /// A transformable that could not be decoded; its bytes are kept.
         case undecoded = "value that is no plain keyed archive"
-        /// Null where the model wants a value; the property became optional.
+        /// Null in a required property; the property became optional.
         case unexpectedNull = "null in a required property"
         case lowMaximum = "Z_MAX below a key"
-        /// Of a verification.
+        /// Found by a verification.
         case missingRow = "row that the new file lacks"
         case extraRow = "row that the store lacks"
         case differentRow = "row that differs"

@@ -2,7 +2,7 @@
     import StrataFiles
     import StrataStorage
 
-    /// The new file: its schema, what it says of its source, and how cells get into it.
+    /// The new file: its schema, the record of its source, and the writing of cells.
     final class ImportTarget {
         let store: Store
         let path: String
@@ -13,7 +13,7 @@
         struct State: Equatable {
             var uuid: String
             var isComplete: Bool
-            /// The last transaction of the store's history that is in the file; 0 for none.
+            /// The last transaction of the store's history that was imported; 0 for none.
             var lastTransaction: Int64
             var rows: Int64
         }
@@ -22,7 +22,7 @@
         init(_ path: String, _ layout: ClassLayout, isNew: Bool, readOnly: Bool = false) throws {
             self.path = path
             self.layout = layout
-            // No other program opens the file of a first import: it needs no log, and goes on where it was.
+            // No other program opens the file of a first import, so that it needs no log, and can be resumed.
             store = try Store.open(
                 path: path, options: StoreOptions(durability: isNew ? .none : .full, readOnly: readOnly))
             state = State(uuid: layout.layout.uuid, isComplete: false, lastTransaction: 0, rows: 0)
@@ -38,20 +38,20 @@
                     state = try check(view)
                 }
             } catch {
-                // The error that led here is the one to report.
+                // Reports the first error.
                 do { try store.close() } catch {}
                 throw error
             }
         }
 
-        /// Positions in the file's schema: an application that opens the file may give classes and properties another
-        /// order, and add its own.
+        /// Positions in the file's schema: an application that opens the file may reorder classes and properties, and
+        /// add its own.
         struct Places {
-            /// Of the table of each class, and of the state's behind them.
+            /// The table of each class, and last the state's.
             var tables: [Int]
-            /// Of each property of a class.
+            /// The column of each property of a class.
             var columns: [[Int]]
-            /// A row with nothing in it, where a class has another order or other properties than ``ClassLayout``.
+            /// An empty row, for a class with another order or other properties than ``ClassLayout``.
             var blanks: [[Cell]?]
         }
 
@@ -63,7 +63,7 @@
             return places.columns[table][columns.firstIndex { $0.name == ClassLayout.versionName } ?? 0]
         }
 
-        /// Whether the application made a row, and no import.
+        /// Whether the application, not an import, inserted a row.
         func isOwn(_ key: Int64, _ table: Int, _ view: ReadView) throws -> Bool {
             guard let row = try view.locate(places.tables[table], RowKey(key)) else { return false }
             return try view.integer(row, versionPlace(table)) == nil
@@ -176,8 +176,8 @@
 
         // MARK: Rows
 
-        /// Makes columns optional that meet a null and were not.
-        /// - Returns: the properties.
+        /// Makes required columns optional if a null occurs.
+        /// - Returns: the changed properties.
         func admitNulls(
             _ table: Int, _ cells: UnsafeMutableBufferPointer<Cell>, _ count: Int, _ transaction: WriteTransaction
         ) throws -> [String] {
@@ -201,8 +201,8 @@
             return changed
         }
 
-        /// Gives a row that is there the values of its source; what is the same is not written.
-        /// - Returns: whether anything was.
+        /// Updates an existing row from its source; equal values are not written.
+        /// - Returns: whether any value was written.
         func change(
             _ table: Int, _ key: RowKey, _ cells: UnsafeMutableBufferPointer<Cell>, _ count: Int,
             _ transaction: WriteTransaction

@@ -33,7 +33,7 @@
             all = keys.reduce(0) { $0 + $1.count }
         }
 
-        /// Rows of unknown entities are none, where they are left out.
+        /// Rows of unknown entities do not count, if they are left out.
         private static func condition(_ hierarchy: StoredHierarchy, _ mapping: CoreDataMapping) -> String {
             let numbers = hierarchy.entities.map { String($0.number) }.joined(separator: ", ")
             return mapping.leavesUnknownOut ? " WHERE Z_ENT IN (\(numbers))" : ""
@@ -97,8 +97,8 @@
 
         // MARK: A first import
 
-        /// All rows, in batches from the last key of each class on; then all lists.
-        /// - Parameter isResumed: rows of an earlier run are there, and the store may have changed since.
+        /// Imports all rows, in batches from the last key of each class on; then all lists.
+        /// - Parameter isResumed: rows of an earlier run exist, and the store may have changed since.
         mutating func load(isResumed: Bool) throws {
             var transaction = try store.beginWrite()
             inBatch = 0
@@ -107,7 +107,7 @@
                     let place = target.places.tables[table]
                     let known = try transaction.view.rowCount(place)
                     done += known
-                    // Keys ascend from the lowest on, which may be below 1.
+                    // Keys ascend from the lowest one, which may be below 1.
                     let from = try known == 0 ? nil : transaction.view.key(at: known - 1, in: place)?.rawValue
                     let rows = try sources[table].statement(after: from)
                     while try rows.step() {
@@ -134,7 +134,7 @@
             }
         }
 
-        /// Counts what was written, and begins a new transaction where it is enough.
+        /// Counts written rows and elements, and starts a new transaction when a batch is full.
         private mutating func commitBatch(_ count: Int, _ transaction: inout WriteTransaction) throws {
             inBatch += count
             guard inBatch >= options.rowsPerBatch else { return }
@@ -177,7 +177,7 @@
 
         // MARK: Lists
 
-        /// Makes every list what the store says; those that are so already are not written.
+        /// Makes every list equal to the store's; equal lists are not written.
         private mutating func lists(_ transaction: inout WriteTransaction, inBatches: Bool) throws {
             for table in layout.classes.indices {
                 let made = layout.classes[table]
@@ -187,14 +187,14 @@
                     let list = target.places.columns[table][column]
                     var rest = try ListSource.filled(position, list, transaction.view)
                     while let (owner, wanted) = try source.next() {
-                        // Lists of a first import are empty, unless an earlier run got here.
+                        // Lists of a first import are empty, unless an earlier run got this far.
                         let known =
                             rest.remove(owner) == nil
                             ? []
                             : try ImportTarget.list(
                                 transaction.view, position, RowKey(owner), list)
                         if known == wanted { continue }
-                        // The application has deleted it, and the store's history says nothing of it.
+                        // The application has deleted it, and the store's history does not mention it.
                         if known.isEmpty, try transaction.view.locate(position, RowKey(owner)) == nil {
                             findings.add(.missingRow, "\(made.name) \(owner)")
                             continue
@@ -227,9 +227,9 @@
             report.lists += 1
         }
 
-        // MARK: What changed
+        // MARK: Changes
 
-        /// Brings the file to what the store has, in one transaction.
+        /// Updates the file to the store's contents, in one transaction.
         mutating func update() throws {
             var transaction = try store.beginWrite()
             done = 0
@@ -255,7 +255,7 @@
             }
         }
 
-        /// Keys whose rows have to be looked at, by class; nil where history does not reach back to the last import.
+        /// Keys whose rows must be compared, by class; nil if the history does not reach back to the last import.
         private func historyChanges() throws -> [[Int64]]? {
             let last = target.state.lastTransaction
             guard layout.layout.hasHistory, last > 0, !options.comparesAll,
@@ -276,7 +276,7 @@
             return found.map { $0.sorted() }
         }
 
-        /// Keys that only one side has, or with another Z_OPT or Z_ENT; all keys, where all values are to be compared.
+        /// Keys that only one side has, or whose Z_OPT or Z_ENT differ; all keys, if all values are compared.
         private func comparedChanges(_ table: Int, _ view: ReadView) throws -> [Int64] {
             let version = target.versionPlace(table)
             var found: [Int64] = []
@@ -296,7 +296,7 @@
                         }
                         let isImported = !batch.isNull(0, row)
                         guard hasRow, rows.integer(0) == key else {
-                            // A row that no import made is the application's own.
+                            // A row that no import inserted belongs to the application.
                             if isImported { found.append(key) }
                             continue
                         }

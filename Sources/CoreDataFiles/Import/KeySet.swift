@@ -1,4 +1,4 @@
-/// The keys of a table, which links are checked against. A bit per key where they stand close together.
+/// The keys of a table, against which links are checked. Dense keys take a bit each.
 struct KeySet: Sendable {
     private var first: Int64 = 0
     private var bits: [UInt64] = []

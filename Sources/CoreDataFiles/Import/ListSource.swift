@@ -10,7 +10,7 @@
         private(set) var findings = ImportFindings()
         private var current: Int64?
         private var list: [Int64] = []
-        /// A statement that is stepped behind its end begins again.
+        /// A statement that is stepped past its end would restart.
         private var isDone = false
 
         init?(
@@ -39,7 +39,7 @@
             rows = try file.statement(sql)
         }
 
-        /// The next owner with its targets, owners ascending; nil behind the last.
+        /// The next owner with its targets, owners ascending; nil after the last.
         mutating func next() throws(CoreDataError) -> (owner: Int64, targets: [Int64])? {
             while !isDone, try rows.step() {
                 let (from, to) = (rows.integer(0), rows.integer(1))

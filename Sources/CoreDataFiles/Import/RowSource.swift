@@ -11,7 +11,7 @@
         private let leavesBlobsOut: Bool
         private let leavesUnknownOut: Bool
         private let entityNames: [Int64: UnsafeMutableRawBufferPointer]
-        /// Values that SQLite does not hold in this form; valid until the next row.
+        /// Converted values, which SQLite does not hold; valid until the next row.
         private var madeBytes: [UnsafeMutableRawBufferPointer] = []
         private let columns: String
         private enum Step { case key, entity, version, integer, double, text, other, link(Int) }
@@ -20,7 +20,7 @@
         private(set) var entity: Int64 = 0
         var findings = ImportFindings()
         let cells: UnsafeMutableBufferPointer<Cell>
-        /// Position of the column with the twin's number, by link.
+        /// The column with the target's entity number, by link.
         private var twinPlaces: [Int: Int] = [:]
         private let twins: [Int: EntityLookup]
 
@@ -91,7 +91,7 @@
             return try file.statement("SELECT \(columns) FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
         }
 
-        /// One row, by a key that is bound.
+        /// One row, by a bound key.
         func single() throws(CoreDataError) -> SQLiteStatement {
             try file.statement("SELECT \(columns) FROM \(quoted(hierarchy.table)) WHERE Z_PK = ?")
         }
@@ -109,8 +109,8 @@
             return .bytes(UnsafeRawBufferPointer(buffer))
         }
 
-        /// Makes ``cells`` those of the row that a statement stands at.
-        /// - Returns: false for a row that is left out, which the findings say.
+        /// Fills ``cells`` from the current row of a statement.
+        /// - Returns: false for a row that is left out, with a finding.
         /// - Throws: `unknownShape`, `unfitValue`.
         func read(_ row: SQLiteStatement) throws(CoreDataError) -> Bool {
             if !madeBytes.isEmpty { clear() }
@@ -130,7 +130,7 @@
             return true
         }
 
-        /// The commonest kinds without a look at the attribute.
+        /// Handles the most frequent kinds without the attribute.
         @inline(__always)
         private func fill(
             _ place: Int, _ row: SQLiteStatement, _ entityName: UnsafeMutableRawBufferPointer
@@ -241,7 +241,7 @@
             }
         }
 
-        /// Eight bytes of ASCII at a time; the rest is looked at by the standard library.
+        /// Checks eight bytes of ASCII at a time; the standard library validates the rest.
         private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
             var place = 0
             while bytes.count - place >= 8 {
@@ -305,7 +305,7 @@
         }
 
         private func external(_ name: String, _ attribute: StoredAttribute) throws(CoreDataError) -> [UInt8]? {
-            // The name is of a file in one folder: a UUID, and no path.
+            // The name must be a UUID, not a path, so that it stays in its folder.
             guard name.utf8.allSatisfy({ $0 == 45 || ($0 >= 48 && $0 <= 57) || ($0 | 32 >= 97 && $0 | 32 <= 102) })
             else {
                 throw CoreDataError(
@@ -326,7 +326,7 @@
         }
     }
 
-    /// The entity of each row of a hierarchy that polymorphic links lead to.
+    /// The entity of each row of a hierarchy that is the target of polymorphic links.
     final class EntityLookup {
         private var entities: [Int64: Int64] = [:]
 

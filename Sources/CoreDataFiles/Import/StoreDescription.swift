@@ -1,5 +1,5 @@
 #if SQLite
-    /// What `info` says of a store: where names and types come from, property by property.
+    /// The output of `info`: the source of each property's name and type.
     package struct StoreDescription {
         package let layout: StoreLayout
         package let notes: [String]

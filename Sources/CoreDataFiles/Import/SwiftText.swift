@@ -52,7 +52,7 @@
             }
         }
 
-        /// What leads to a class from others: to-many relationships that have no column of their own.
+        /// The inverse links of a class: to-many relationships without a column.
         private func inverses(_ index: Int) -> [String] {
             var taken = Set(layout.classes[index].columns.map(\.name))
             var lines: [String] = []

@@ -28,7 +28,7 @@ package enum ArchiveWriter {
         private(set) var all: [Node] = [.string("$null")]
         private var kinds: [String: Node] = [:]
         private var names: [String: Node] = [:]
-        /// An entity that another object leads to is told by its name alone.
+        /// An entity that another object refers to is written by name only.
         private var stubs: [String: Node] = [:]
 
         init(_ model: CoreDataModel) {
@@ -113,7 +113,7 @@ package enum ArchiveWriter {
         }
     }
 
-    /// Raw deflate of stored blocks: nothing is smaller, and every reader reads it.
+    /// Raw deflate with stored blocks: uncompressed, but valid for every reader.
     package static func deflated(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var place = 0

@@ -1,6 +1,6 @@
 #if SQLite
-    /// Makes a store of Core Data's shape from a model, and rows in it: for tests, examples and measurements. Only what
-    /// core data stores have in common is made; the framework itself would add more.
+    /// Creates a store of Core Data's shape from a model, with rows, for tests, examples and measurements. It has only
+    /// what all stores have in common; the framework itself adds more.
     package final class StoreMaker {
         package enum Value: Sendable {
             case null
@@ -12,7 +12,7 @@
 
         package let file: SQLiteFile
         package let model: CoreDataModel
-        /// Numbers of entities: by name, each behind the one above it.
+        /// Numbers of entities: by name, each after its parent.
         package let numbers: [String: Int64]
         package let uuid: String
         private var inserts: [String: (statement: SQLiteStatement, columns: [String])] = [:]
@@ -28,7 +28,7 @@
             file = try SQLiteFile(path, .create)
             numbers = Self.numbers(model)
             try file.run("PRAGMA journal_mode = \(isLogged ? "WAL" : "DELETE")")
-            // A store that is made anew needs no syncs.
+            // A new store needs no syncs.
             try file.run("PRAGMA synchronous = OFF")
             try file.run("BEGIN")
             try file.run(
@@ -110,7 +110,7 @@
             model.entity(named: relationship.target)?.relationships.first { $0.name == relationship.inverse }
         }
 
-        /// Of two entities the first by name has the table.
+        /// Of two entities the first by name owns the table.
         private func makeJoins(_ entity: CoreDataEntity) throws(CoreDataError) {
             for many in entity.relationships where many.isToMany {
                 guard let back = inverse(of: many), back.isToMany, let number = numbers[entity.name],
@@ -176,7 +176,7 @@
             return next
         }
 
-        /// Writes Z_MAX, and ends what uses the file.
+        /// Writes Z_MAX, and closes the file.
         package func finish() throws(CoreDataError) {
             inserts = [:]
             for (root, last) in maxima.sorted(by: { $0.key < $1.key }) {

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What a user says about entities and properties; it goes before every other source.
+/// The user's statements about entities and properties, which override every other source.
 ///
 ///     {
 ///       entities: {
@@ -42,7 +42,7 @@ package struct CoreDataMapping: Sendable {
     }
 
     package var entities: [String: Entity] = [:]
-    /// Rows whose Z_ENT is no entity of their table are left out, and counted, instead of refused.
+    /// Rows whose Z_ENT is not an entity of their table are left out and counted, instead of refused.
     package var leavesUnknownOut = false
     /// Blobs whose files are missing are null, and counted, instead of refused.
     package var leavesBlobsOut = false
@@ -67,7 +67,7 @@ package struct CoreDataMapping: Sendable {
     }
 }
 
-/// Reads the parts of a mapping, and says where what is wrong stands.
+/// Reads the parts of a mapping, and names the place of an error.
 private struct MappingReader {
     let path: String
 
@@ -162,7 +162,7 @@ private struct MappingReader {
 }
 
 extension CoreDataMapping {
-    /// A model as this mapping corrects it.
+    /// The model with this mapping's corrections.
     /// - Throws: `wrongInput` for entities that the model lacks, and for properties without a type or a target.
     func applied(to model: CoreDataModel) throws(CoreDataError) -> CoreDataModel {
         var model = model
@@ -186,7 +186,7 @@ extension CoreDataMapping {
 
 extension CoreDataMapping.Attribute {
     fileprivate func apply(_ name: String, to entity: inout CoreDataEntity) throws(CoreDataError) {
-        // What was guessed about the same column is no longer wanted.
+        // Removes the guess about the same column.
         if let column {
             entity.attributes.removeAll { $0.column == column && $0.name != name }
             entity.relationships.removeAll { $0.column == column }

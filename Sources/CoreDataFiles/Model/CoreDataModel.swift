@@ -1,7 +1,7 @@
-/// A model of Core Data: entities, as far as is known, from a compiled model, the store's cache of it, its columns, or
-/// a mapping.
+/// A model of Core Data: the known entities, from a compiled model, the store's cached model, its columns, or a
+/// mapping.
 package struct CoreDataModel: Sendable, Equatable {
-    /// Where a statement about an entity or a property comes from.
+    /// The source of a statement about an entity or a property.
     package enum Origin: String, Sendable {
         case modelFile = "model file"
         case modelCache = "Z_MODELCACHE"
@@ -19,7 +19,7 @@ package struct CoreDataModel: Sendable, Equatable {
 
     package func entity(named name: String) -> CoreDataEntity? { entities.first { $0.name == name } }
 
-    /// The entities above one, from the next on. Ends where they go round in a circle.
+    /// The ancestors of an entity, the parent first. Ends at a cycle.
     package func ancestors(of name: String) -> [CoreDataEntity] {
         var found: [CoreDataEntity] = []
         var next = entity(named: name)?.superName
@@ -30,10 +30,10 @@ package struct CoreDataModel: Sendable, Equatable {
         return found
     }
 
-    /// Entities above one another: a bound for those that go round in a circle.
+    /// The largest depth of a hierarchy, a bound for cycles.
     private static let deepest = 200
 
-    /// The same without properties that an entity above has, too: compiled models repeat them.
+    /// The same without inherited properties, which compiled models repeat.
     var withoutRepeated: CoreDataModel {
         var model = self
         let places = Dictionary(
@@ -56,11 +56,11 @@ package struct CoreDataModel: Sendable, Equatable {
     }
 }
 
-/// An entity with the properties that it declares itself; those of the entities above it are not repeated.
+/// An entity with its own properties, without inherited ones.
 package struct CoreDataEntity: Sendable, Equatable {
     package var name: String
     package var superName: String?
-    /// No row is of this entity itself. False where the model does not say.
+    /// Abstract: no row has this entity itself. False if the model does not tell.
     package var isAbstract = false
     package var attributes: [CoreDataAttribute] = []
     package var relationships: [CoreDataRelationship] = []
@@ -75,7 +75,7 @@ package struct CoreDataEntity: Sendable, Equatable {
 package enum CoreDataType: String, Sendable, CaseIterable {
     case integer16, integer32, integer64, decimal, double, float, string, boolean, date, data, uuid, uri
     case transformable, objectID
-    /// A value of any type: what SQLite's column has, row by row.
+    /// A value of any type, as SQLite stores it in each row.
     case any
 
     /// The numbers of `NSAttributeType`.
@@ -119,7 +119,7 @@ package enum CoreDataType: String, Sendable, CaseIterable {
         }
     }
 
-    /// The declared type of the column that Core Data makes for it.
+    /// The declared type of the column that Core Data creates.
     package var sqlType: String {
         switch self {
         case .integer16, .integer32, .integer64, .boolean: "INTEGER"
@@ -138,11 +138,11 @@ package struct CoreDataAttribute: Sendable, Equatable {
     package var isOptional = true
     /// Not in the store.
     package var isTransient = false
-    /// Values may stand in files of their own. Nil where the model does not say.
+    /// Values may be stored in external files. nil if the model does not tell.
     package var allowsExternal: Bool?
     /// A keyed archive that is to be decoded.
     package var isDecoded = false
-    /// The column, where a mapping names it.
+    /// The column, if a mapping names it.
     package var column: String?
     package var origin: CoreDataModel.Origin
 
@@ -154,7 +154,7 @@ package struct CoreDataAttribute: Sendable, Equatable {
     }
 }
 
-/// What becomes of the targets when the owner goes; the numbers of `NSDeleteRule`.
+/// The treatment of the targets when the owner is deleted; the numbers of `NSDeleteRule`.
 package enum CoreDataDeleteRule: Int64, Sendable {
     case noAction = 0
     case nullify = 1
@@ -164,14 +164,14 @@ package enum CoreDataDeleteRule: Int64, Sendable {
 
 package struct CoreDataRelationship: Sendable, Equatable {
     package var name: String
-    /// The target's entity; rows of those below it are targets, too.
+    /// The target's entity; rows of its descendants are targets, too.
     package var target: String
     package var inverse: String?
     package var isToMany: Bool
     package var isOrdered = false
     package var isOptional = true
     package var deleteRule = CoreDataDeleteRule.nullify
-    /// The column, where a mapping names it.
+    /// The column, if a mapping names it.
     package var column: String?
     package var origin: CoreDataModel.Origin
 

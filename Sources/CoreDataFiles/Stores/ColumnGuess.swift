@@ -1,6 +1,6 @@
 #if SQLite
-    /// A model from columns alone, where a store has no other: names in lower case, types as declared, and links where
-    /// an index, a name and the values agree.
+    /// A model from columns only, for a store without one: names in lower case, types as declared, and links if an
+    /// index, a name and the values agree.
     struct ColumnGuess {
         let file: SQLiteFile
         let catalog: StoreCatalog
@@ -16,13 +16,14 @@
             return CoreDataModel(entities: entities, origin: .columns)
         }
 
-        /// All columns of a hierarchy belong to its first entity: nothing says which of the others declares one.
+        /// All columns of a hierarchy belong to its first entity, since the table does not tell which descendant
+        /// declares one.
         private func fill(_ entity: inout CoreDataEntity) throws(CoreDataError) {
             let table = "Z" + entity.name.uppercased()
             let columns = catalog.tables[table, default: []]
             let names = Set(columns.map(\.name))
             for (column, type) in columns {
-                // Z12_NAME says which entity ZNAME leads to.
+                // Z12_NAME holds the entity number of ZNAME's target.
                 guard column.hasPrefix("Z"), column.count > 1, !Self.isFrameworks(column) else { continue }
                 if let twin = StoreCatalog.numbered(column.dropFirst()), twin.rest.hasPrefix("_"),
                     names.contains("Z" + twin.rest.dropFirst())
@@ -30,7 +31,8 @@
                     continue
                 }
                 let plain = column.dropFirst().lowercased()
-                // A column of a relationship without an inverse begins with a number, and no property does.
+                // The column of a relationship without an inverse begins with a number, which a property name never
+                // does.
                 let name = plain.first?.isNumber == true ? "_" + plain : plain
                 if type.uppercased() == "INTEGER", let target = try self.target(of: column, entity, table, names) {
                     var link = CoreDataRelationship(
@@ -62,7 +64,7 @@
             }
         }
 
-        /// The entity that a column of integers leads to, or nil where that cannot be told.
+        /// The target entity of an integer column; nil if unknown.
         private func target(
             of column: String, _ entity: CoreDataEntity, _ table: String, _ names: Set<String>
         ) throws(CoreDataError) -> String? {

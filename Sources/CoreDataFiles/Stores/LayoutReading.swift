@@ -7,8 +7,8 @@
         private let model: CoreDataModel
         private var notes: [String]
 
-        /// - Parameter model: of a file that the user named; nil for the best that the store itself has.
-        /// - Throws: `notAStore`, `unknownShape`, `otherModel`, `wrongInput`, and what reading throws.
+        /// - Parameter model: from a file that the user named; nil for the best one in the store.
+        /// - Throws: `notAStore`, `unknownShape`, `otherModel`, `wrongInput`, and the errors of reading.
         package static func read(
             _ file: SQLiteFile, model given: CoreDataModel? = nil, mapping: CoreDataMapping = CoreDataMapping()
         ) throws(CoreDataError) -> StoreLayout {
@@ -103,7 +103,7 @@
             return layout
         }
 
-        /// Columns get their names in the order of the entities; a name that is taken gets a number.
+        /// Columns get their names in the order of the entities; a taken name gets a number.
         private mutating func fill(_ layout: inout StoreLayout, _ index: Int) throws(CoreDataError) {
             var hierarchy = layout.hierarchies[index]
             guard catalog.tables[hierarchy.table] != nil else {
@@ -142,7 +142,7 @@
             layout.hierarchies[index] = hierarchy
         }
 
-        /// What of a table the properties before have taken.
+        /// The columns of a table that earlier properties have taken.
         private struct Claim {
             let table: String
             let columns: Set<String>
@@ -151,7 +151,7 @@
             var names: Set<String> = ["coreDataKey", "coreDataEntity", "coreDataVersion"]
         }
 
-        /// - Returns: nil for an attribute of a type that came later than this reader, and has no column of its own.
+        /// - Returns: nil for an attribute of a newer type, unknown to this reader, without a column.
         private mutating func stored(
             _ attribute: CoreDataAttribute, _ entity: String, isBelow: Bool, _ claim: inout Claim
         ) throws(CoreDataError) -> StoredAttribute? {
@@ -193,7 +193,7 @@
             let plain = "Z" + name.uppercased()
             let candidates = wanted.map { [$0] } ?? [plain] + (1...columns.count + 1).map { plain + String($0) }
             let free = candidates.filter { columns.contains($0) && !taken.contains($0) }
-            // Two properties of one name in a hierarchy: the declared types say more than the order.
+            // Two properties of one name in a hierarchy: the declared types decide before the order.
             let declared = catalog.tables[table, default: []]
             let fitting = free.first { candidate in
                 declared.contains { $0.name == candidate && $0.type.uppercased().hasPrefix(type) }
@@ -207,8 +207,7 @@
             return found
         }
 
-        /// The name in the class: the second of two entities of a hierarchy that use one name gets its entity's in
-        /// front.
+        /// The name in the class. If two entities of a hierarchy use one name, the second is prefixed with its entity.
         private func unique(_ name: String, _ entity: String, _ names: inout Set<String>) -> String {
             if names.insert(name).inserted { return name }
             var other = entity.prefix(1).lowercased() + entity.dropFirst() + name.prefix(1).uppercased()
@@ -217,7 +216,7 @@
             return other
         }
 
-        /// Whether values begin with the byte that says where they stand: where one of them leads to a file.
+        /// Whether values begin with the byte that tells inline from external: true if any of them refers to a file.
         private func isExternal(
             _ attribute: CoreDataAttribute, _ column: String, _ table: String
         ) throws(CoreDataError) -> Bool {
@@ -258,7 +257,7 @@
             }
         }
 
-        /// A join whose other side has the list, because that side has an order.
+        /// A join whose list is on the other side, since that side is ordered.
         private func turned(_ join: StoredJoin) -> StoredJoin {
             var other = join
             (other.owner, other.target) = (join.target, join.owner)
@@ -309,7 +308,7 @@
                 relationship: relationship)
         }
 
-        /// Which of two columns has the targets: the one that is called as the table is.
+        /// Which of two columns has the targets: the one named like the table.
         private func targetPlace(
             _ keys: [String], _ number: Int64, _ rest: Substring, _ table: String
         ) throws(CoreDataError) -> Int? {
@@ -318,7 +317,7 @@
             guard keys.allSatisfy({ $0.hasPrefix("Z_") }), parts.allSatisfy({ $0 != nil }) else { return nil }
             let named = parts.indices.filter { parts[$0]?.rest == rest }
             if named.count == 1 { return named[0] }
-            // A number behind the name sets two columns of one name apart.
+            // A trailing number distinguishes two columns of one name.
             let near = parts.indices.filter { parts[$0]?.rest.hasPrefix(rest) ?? false }
             if near.count == 1 { return near[0] }
             let others = parts.indices.filter { parts[$0]?.number != number }

@@ -1,10 +1,10 @@
 #if SQLite
     import StrataFiles
 
-    /// Where the model of a store comes from.
+    /// The sources of a store's model.
     package enum ModelSources {
         /// A compiled model: a `.mom` file, or a `.momd` folder's current version.
-        /// - Throws: `wrongInput` for what is not there or no model.
+        /// - Throws: `wrongInput` for a missing file, or one that is not a model.
         package static func model(at path: String) throws(CoreDataError) -> CoreDataModel {
             var file = path
             if path.hasSuffix(".momd") || path.hasSuffix(".momd/") {
@@ -29,7 +29,7 @@
             return folder + "/" + name + ".mom"
         }
 
-        /// The model that a store keeps beside its rows; nil where there is none, with the reason.
+        /// The model that a store caches; nil with the reason if there is none.
         static func cached(
             _ file: SQLiteFile, _ catalog: StoreCatalog
         ) throws(CoreDataError) -> (model: CoreDataModel?, reason: String) {

@@ -6,11 +6,11 @@
 
 /// The files that this process has open.
 ///
-/// A lock of POSIX belongs to a process: no question about a file's locks tells of the asker's own, and closing any
-/// descriptor of a file gives up all of them. A library that reads a file beside another one has to know that first.
+/// A POSIX lock belongs to a process: a query never reports the process's own locks, and closing any descriptor of a
+/// file releases all of them. So before a file is opened, the process has to know whether another library has it open.
 enum OwnDescriptors {
-    /// Whether a descriptor of this process leads to the file of a path. False where there is no such file, or where
-    /// the system does not list descriptors.
+    /// Whether this process has the file of a path open. False if there is no such file, or the system does not list
+    /// descriptors.
     static func hold(_ path: String) -> Bool {
         var wanted = stat()
         guard stat(path, &wanted) == 0, let list = opendir("/dev/fd") else { return false }

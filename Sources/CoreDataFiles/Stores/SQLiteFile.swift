@@ -24,13 +24,13 @@
                 throw failure
             }
             sqlite3_busy_timeout(handle, busyMilliseconds)
-            // A schema is data of a stranger: it must not call functions with effects, nor overflow a page.
+            // The schema is untrusted: it must not call functions with side effects.
             for pragma in ["trusted_schema=OFF", "cell_size_check=ON"] { try run("PRAGMA \(pragma)") }
         }
 
         deinit { close() }
 
-        /// Later calls fail; a second one does nothing.
+        /// Closes the connection. Later statements fail; a second close does nothing.
         package func close() {
             sqlite3_close_v2(handle)
             handle = nil
@@ -43,13 +43,13 @@
             return SQLiteStatement(statement, of: self)
         }
 
-        /// Runs statements that give no row.
+        /// Runs statements that return no row.
         package func run(_ sql: String) throws(CoreDataError) {
             let status = sqlite3_exec(handle, sql, nil, nil, nil)
             guard status == SQLITE_OK else { throw error(status) }
         }
 
-        /// The number that a query of one row gives; nil for no row and for null.
+        /// The number that a query of one row returns; nil for no row and for null.
         package func integer(_ sql: String) throws(CoreDataError) -> Int64? {
             let statement = try statement(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }
@@ -105,7 +105,7 @@
             sqlite3_clear_bindings(statement)
         }
 
-        /// Runs it once for the values that are bound, and makes it ready for others.
+        /// Runs the statement with the bound values, and resets it.
         package func run() throws(CoreDataError) {
             defer { reset() }
             while try step() {}
@@ -115,8 +115,8 @@
 
         // MARK: Values
 
-        /// `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or `SQLITE_NULL`. To be asked before a value
-        /// is read as something else.
+        /// `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or `SQLITE_NULL`. Read it before the value is
+        /// converted.
         @inline(__always) package func kind(_ column: Int) -> SQLiteKind {
             SQLiteKind(rawValue: sqlite3_column_type(statement, Int32(column))) ?? .null
         }
@@ -161,7 +161,7 @@
         }
 
         package func bind(_ place: Int, data value: [UInt8]) {
-            // No bytes are data of length 0, and not null.
+            // Binds data of length 0, not null.
             if value.isEmpty {
                 sqlite3_bind_zeroblob(statement, Int32(place + 1), 0)
             } else {

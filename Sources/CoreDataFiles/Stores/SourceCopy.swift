@@ -7,24 +7,24 @@
         import Darwin
     #endif
 
-    /// A private copy of a store, to be read: the file, its write-ahead log or its journal. The store
-    /// itself is opened by no library: where it stands nothing is made, and its folder may be read-only.
+    /// A private copy of a store for reading: the file, its write-ahead log or its journal. No library opens the store
+    /// itself, and no file is created beside it, so that its folder may be read-only.
     ///
-    /// The copy is of one moment: it is refused while another program has the store open, and where a file changed
-    /// while it was copied. It is refused as well where this process has the store open: closing a file gives up the
-    /// locks that the process has on it.
+    /// The copy is of one moment: it is refused while another program has the store open, and if a file changed during
+    /// the copy. It is also refused while this process has the store open, since closing the file would release the
+    /// process's locks on it.
     package final class SourceCopy {
         /// The store that the user named.
         package let source: String
         package let folder: String
         package let log: WriteAheadLog
-        /// What was found beside the store, in sentences.
+        /// Findings about files beside the store, in sentences.
         package let notes: [String]
         package let bytes: Int64
         /// A new connection; the caller closes it.
         package func connection() throws(CoreDataError) -> SQLiteFile { try SQLiteFile(folder + "/store", .write) }
 
-        /// Where blobs stand that have files of their own.
+        /// The folder of external blobs.
         package var externalFolder: String { Self.externalFolder(of: source) }
 
         private static func externalFolder(of source: String) -> String {
@@ -32,15 +32,14 @@
             let name = source[slash...]
             let stem = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
             let folder = String(source[..<slash]) + "."
-            // The framework names the folder after the file without its extension.
+            // The framework names the folder after the file, without its extension.
             let short = folder + stem + "_SUPPORT/_EXTERNAL_DATA"
             return exists(short) ? short : folder + name + "_SUPPORT/_EXTERNAL_DATA"
         }
 
         /// - Parameters:
         ///   - place: a folder for the copy is made in the folder of this path.
-        ///   - times: how many times the store's size, blobs in files of their own included, must be free beside the
-        ///     copy.
+        ///   - times: the free space required beside the copy, as a multiple of the store's size with external blobs.
         package init(of source: String, beside place: String, roomFor times: Int64 = 0) throws(CoreDataError) {
             self.source = source
             if OwnDescriptors.hold(source) {
@@ -96,7 +95,7 @@
             return stat(path, &status) == 0 ? Int64(status.st_size) : nil
         }
 
-        /// Names of files in a folder; none where it cannot be read.
+        /// Names of files in a folder; empty if it cannot be read.
         private static func names(in folder: String) -> [String] {
             guard let list = opendir(folder) else { return [] }
             defer { closedir(list) }
@@ -148,7 +147,7 @@
                 throw CoreDataError(.notAStore, "\(source) is no SQLite database: it has \(size) bytes")
             }
             if Array(header[..<16]) == Array("SQLite format 3\u{0}".utf8) { return size }
-            // What is encrypted as a whole has every value of a byte about equally often.
+            // In an encrypted file all byte values are about equally frequent.
             let kinds = Set(header).count
             if size % 512 == 0, header.count == 4096, kinds > 230 {
                 throw CoreDataError(
@@ -215,7 +214,7 @@
             rmdir(folder)
         }
 
-        /// - Throws: `noSpace` where less is free.
+        /// - Throws: `noSpace` if less is free.
         static func requireRoom(_ place: String, _ bytes: Int64, for what: String) throws(CoreDataError) {
             let free: Int64?
             do { free = try POSIXFileSystem().availableBytes(beside: place) } catch { free = nil }
@@ -289,7 +288,7 @@
     }
 
     extension ModelSources {
-        /// The first bytes of a file, fewer where it is shorter.
+        /// The first bytes of a file, fewer if it is shorter.
         static func bytes(_ path: String, first count: Int) throws(CoreDataError) -> [UInt8] {
             do throws(FileError) {
                 let file = try POSIXFileSystem().open(path, .readThroughLinks)

@@ -1,5 +1,5 @@
 #if SQLite
-    /// What the tables of a store say of themselves: names, columns, entities. Nothing of it comes from a model.
+    /// The catalog of a store's tables: names, columns, entities. It does not use a model.
     struct StoreCatalog {
         let uuid: String
         let entities: [StoredEntity]
@@ -9,10 +9,10 @@
         /// Columns that have an index of their own, `TABLE.COLUMN`.
         let indexed: Set<String>
 
-        /// System entities begin here.
+        /// The first number of system entities.
         static let firstSystemEntity: Int64 = 16_001
 
-        /// - Throws: `notAStore` where a table of Core Data's is missing.
+        /// - Throws: `notAStore` if a table of Core Data is missing.
         init(_ file: SQLiteFile) throws(CoreDataError) {
             var tables: [String: [(name: String, type: String)]] = [:]
             let names = try file.statement("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
@@ -88,7 +88,7 @@
             return found
         }
 
-        /// The first entity of a hierarchy. Nil where the entities above go round in a circle.
+        /// The root entity of a hierarchy; nil for a cycle.
         func root(of entity: StoredEntity) -> StoredEntity? {
             var next = entity
             for _ in entities.indices {
@@ -101,7 +101,7 @@
 
         func columns(_ table: String) -> [String] { tables[table, default: []].map(\.name) }
 
-        /// `12` and `NAME` of `Z_12NAME` or `Z12_NAME`, behind the prefix.
+        /// `12` and `NAME` of `Z_12NAME` or `Z12_NAME`, after the prefix.
         static func numbered(_ name: Substring) -> (number: Int64, rest: Substring)? {
             let digits = name.prefix { $0.isASCII && $0.isNumber }
             guard let number = Int64(digits), digits.endIndex < name.endIndex else { return nil }

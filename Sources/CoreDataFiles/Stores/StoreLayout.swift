@@ -1,4 +1,4 @@
-/// Where the rows of a store of Core Data stand: a table per hierarchy of entities, and a table per many-to-many.
+/// The tables of a store of Core Data: one per hierarchy of entities, and one per many-to-many relationship.
 package struct StoreLayout: Sendable {
     /// Z_UUID of Z_METADATA.
     package var uuid: String
@@ -11,7 +11,7 @@ package struct StoreLayout: Sendable {
     /// System entities that are left out, by name.
     package var leftOut: [String]
     package var hasHistory: Bool
-    /// What is worth saying: what was guessed, ignored, or does not fit.
+    /// Notes about guessed, ignored or inconsistent parts.
     package var notes: [String]
 
     package func entity(_ number: Int64) -> StoredEntity? { entities.first { $0.number == number } }
@@ -27,16 +27,16 @@ package struct StoredEntity: Sendable, Equatable {
     package var name: String
     /// 0 for the first of a hierarchy.
     package var superNumber: Int64
-    /// Of the hierarchy, in the row of its first entity.
+    /// The largest key of the hierarchy, in the row of its first entity.
     package var maxKey: Int64
     package var isAbstract = false
 }
 
-/// A table of rows: an entity and all that are below it.
+/// A table of rows: an entity and its descendants.
 package struct StoredHierarchy: Sendable {
-    /// The entity above all others of the table. Its name is the class's.
+    /// The root entity of the table. Its name is the class's.
     package var root: StoredEntity
-    /// The root, and all below it, by number.
+    /// The root and its descendants, by number.
     package var entities: [StoredEntity]
     package var table: String
     package var attributes: [StoredAttribute]
@@ -47,14 +47,14 @@ package struct StoredHierarchy: Sendable {
 
 /// An attribute and its column.
 package struct StoredAttribute: Sendable {
-    /// As the class has it: unique within the hierarchy.
+    /// The name in the class, unique within the hierarchy.
     package var name: String
     package var entity: String
     package var attribute: CoreDataAttribute
     package var column: String
-    /// Whether a row may be without one: the model says so, an entity beside it has rows here, or a null was found.
+    /// Whether the value may be null: the model allows it, a sibling entity has rows here, or a null was found.
     package var isOptional: Bool
-    /// Values begin with a byte that says whether they stand here or in a file.
+    /// Values begin with a byte that tells inline from external.
     package var isExternal: Bool
 }
 
@@ -64,7 +64,7 @@ package struct StoredLink: Sendable {
     package var entity: String
     package var relationship: CoreDataRelationship
     package var column: String
-    /// The column with the number of the target's entity, where targets may be of several.
+    /// The column with the target's entity number, for targets of several entities.
     package var entityColumn: String?
     /// Position in ``StoreLayout/hierarchies``.
     package var target: Int
@@ -79,16 +79,16 @@ package struct StoredJoin: Sendable {
     package var target: Int
     package var ownerColumn: String
     package var targetColumn: String
-    /// Where the owner's targets, and the target's owners, have an order.
+    /// The order columns of the owner's targets and of the target's owners, if any.
     package var ownerOrderColumn: String?
     package var targetOrderColumn: String?
-    /// As the other side calls it; nil where that is not known.
+    /// The name on the other side; nil if unknown.
     package var inverseName: String?
     package var relationship: CoreDataRelationship?
 }
 
-/// The order of a one-to-many relationship: `column` of the many side's link, and the place among those that lead to
-/// the same row.
+/// The order of a one-to-many relationship: `column` of the many side's link, and the place among links to the same
+/// row.
 package struct StoredOrder: Sendable {
     package var name: String
     /// The one side, which has the list. Position in ``StoreLayout/hierarchies``.

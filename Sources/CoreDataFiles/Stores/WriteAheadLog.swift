@@ -1,20 +1,20 @@
-/// What stands in a write-ahead log of SQLite, by its checksums: which frames the next open will read.
+/// The state of an SQLite write-ahead log, by its checksums: which frames the next open will read.
 package struct WriteAheadLog: Sendable, Equatable {
     package enum State: String, Sendable {
-        /// No file, or one without bytes: everything stands in the store itself.
+        /// No file or an empty one: the store itself is complete.
         case empty
         /// Frames with commits, which belong to the store.
         case live
-        /// Its first frame does not belong to its header: a checkpoint brought everything into the store.
+        /// Its first frame does not match its header: a checkpoint has copied everything to the store.
         case stale
-        /// Its header is none.
+        /// Its header is invalid.
         case damaged
     }
 
     package var state = State.empty
     /// Frames up to the last commit.
     package var committedFrames = 0
-    /// Frames of the file, whole or not.
+    /// All frames of the file, valid or not.
     package var frames = 0
 
     /// The checksum so far, which each frame continues.
@@ -93,14 +93,13 @@ package struct WriteAheadLog: Sendable, Equatable {
         return (first, second)
     }
 
-    /// Frames that the index beside the log (`-shm`) says were committed and are in the store by no checkpoint; 0 where
-    /// it says nothing.
+    /// Committed frames that no checkpoint has copied, by the index beside the log (`-shm`); 0 without an index.
     package static func expectedFrames(_ index: UnsafeRawBufferPointer) -> Int {
         guard index.count >= 136 else { return 0 }
         func number(_ place: Int) -> UInt32 {
             UInt32(littleEndian: index.loadUnaligned(fromByteOffset: place, as: UInt32.self))
         }
-        // Two copies of the header agree where no writer died in between.
+        // The two copies of the header agree unless a writer died in between.
         let isWhole = (0..<48).allSatisfy { index[$0] == index[48 + $0] }
         guard isWhole, number(0) == 3_007_000, index[12] == 1 else { return 0 }
         let committed = Int(number(16))

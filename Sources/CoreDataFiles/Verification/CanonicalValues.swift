@@ -1,6 +1,6 @@
-/// Values whose forms differ between a store and a new file, in a form that belongs to neither.
+/// A neutral form of values that a store and a new file represent differently.
 enum CanonicalValues {
-    /// A decimal number as sign, digits and power of ten: digits have no zero at either end, zero has none at all.
+    /// A decimal number as sign, digits and power of ten: digits have no zero at either end; zero has no digits.
     struct Decimal: Equatable {
         var isNegative = false
         var digits: [UInt8] = []
@@ -59,7 +59,7 @@ enum CanonicalValues {
         }
     }
 
-    /// A value of any type, from the bytes of docs/file-format-objects.md; nil for bytes that are none.
+    /// A value of any type, from the bytes of docs/file-format-objects.md; nil for invalid bytes.
     static func value(_ bytes: UnsafeRawBufferPointer, depth: Int = 0) -> KeyedArchive.Plain? {
         guard let kind = bytes.first else { return .null }
         let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
@@ -88,7 +88,7 @@ enum CanonicalValues {
         return Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
     }
 
-    /// The elements of a list: its kind, whether a bitmap of absent ones follows, their number, their ends.
+    /// The encoding of a list: its kind, whether a bitmap of nulls follows, the count, the ends of the elements.
     private static func parts(_ list: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer?]? {
         guard list.count >= 6, list[0] == 6 || list[0] == 7, list[1] <= 1, let number = count(list, 2),
             number <= list.count

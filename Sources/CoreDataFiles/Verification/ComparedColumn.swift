@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// A property as a comparison sees it: where its value stands on either side, and by which rule it is read. It is made
-/// from the store's layout, and from the names in the new file: positions and conversions of the import are not asked.
+/// A property in a comparison: its column on either side, and the rule by which it is read. It is derived from the
+/// store's layout and the names in the new file, independently of the import's positions and conversions.
 struct ComparedColumn {
-    /// How a value becomes part of the canonical hash. Both sides have a reader of their own for each.
+    /// How a value enters the canonical hash. Each side has its own reader for every kind.
     enum Rule: Equatable {
         case integer
         /// 0 or 1.
@@ -12,10 +12,10 @@ struct ComparedColumn {
         case number
         case text
         case uuid
-        /// By its value: digits without zeros at the end.
+        /// By value: digits without trailing zeros.
         case decimal
         case data(isExternal: Bool)
-        /// A value of any type, as SQLite has it.
+        /// A value of any type, as SQLite stores it.
         case any
         /// A value of any type, from a keyed archive.
         case archive(isExternal: Bool)
@@ -31,7 +31,7 @@ struct ComparedColumn {
     var rule: Rule
 
     /// All properties of a hierarchy that have one value.
-    /// - Parameter hasOwnKey: another property than Z_PK is the primary key, so that Z_PK is one beside it.
+    /// - Parameter hasOwnKey: whether another property than Z_PK is the primary key, and Z_PK a plain property.
     static func all(_ hierarchy: StoredHierarchy, hasOwnKey: Bool) -> [ComparedColumn] {
         var all = [ComparedColumn(name: ClassLayout.versionName, column: "Z_OPT", rule: .version)]
         if hasOwnKey { all.append(ComparedColumn(name: ClassLayout.keyName, column: "Z_PK", rule: .integer)) }
@@ -61,7 +61,7 @@ struct ComparedColumn {
         }
     }
 
-    /// What the new file must have.
+    /// The column that the new file must have.
     var type: ColumnType {
         switch rule {
         case .integer, .flag, .version: .integer

@@ -13,7 +13,7 @@
             /// One hash over the rows of both: of their keys and hashes, whatever their order.
             package var storedHash: UInt64 = 0
             package var foundHash: UInt64 = 0
-            /// Rows that the application made in the file.
+            /// Rows that the application inserted into the file.
             package var own = 0
             package var findings = ImportFindings()
             package var notes: [String] = []
@@ -106,7 +106,7 @@
             }
         }
 
-        /// All lists of one property: those that the store has, and those of the file that it does not have.
+        /// All lists of one property: the store's, and those that only the file has.
         private func compare(
             _ stored: StoredLists, _ owners: Int, _ name: String, _ target: ImportTarget, _ view: ReadView,
             _ report: inout Report
@@ -123,7 +123,7 @@
             var rest = try ListSource.filled(table, column, view)
             while let (owner, targets) = try stored.next() {
                 report.lists += 1
-                // A row that the file lacks was told of, and has no list.
+                // A row that the file lacks is already reported, and has no list.
                 if try rest.remove(owner) == nil && view.locate(table, RowKey(owner)) == nil { continue }
                 if try ImportTarget.list(view, table, RowKey(owner), column) != targets {
                     report.findings.add(.differentList, "\(made.name) \(owner), \(name)")

@@ -1,7 +1,7 @@
 #if SQLite
     import StrataStorage
 
-    /// Gives rows of the new file their canonical hashes. Columns are found by their names.
+    /// Computes the canonical hashes of rows of the new file. Columns are found by name.
     struct FoundRows {
         private let columns: [ComparedColumn]
         /// Positions in the table, in the order of ``columns``.
@@ -11,7 +11,7 @@
         private let numbers: [[UInt8]: Int64]
         private let root: Int64
 
-        /// - Throws: `wrongInput` where the file lacks a property, or has it with another type.
+        /// - Throws: `wrongInput` if the file lacks a property, or has it with another type.
         init(
             _ table: TableDefinition, _ columns: [ComparedColumn], _ hierarchy: StoredHierarchy
         ) throws(CoreDataError) {
@@ -36,7 +36,7 @@
             root = hierarchy.root.number
         }
 
-        /// The number of a row's entity; -1 for a name that the store does not have.
+        /// The entity number of a row; -1 for a name that the store lacks.
         func entity(_ batch: RowBatch, _ row: Int) -> Int64 {
             entityPlace.map { numbers[Array(batch.bytes($0, row))] ?? -1 } ?? root
         }

@@ -1,12 +1,12 @@
 #if SQLite
-    /// The keys of a store's table in order, as runs without gaps: a comparison's own answer whether a link leads
-    /// somewhere.
+    /// The keys of a store's table in order, as runs without gaps. By them the comparison checks links independently of
+    /// the import.
     struct KeyIndex {
         private var firsts: [Int64] = []
         private var lasts: [Int64] = []
         private(set) var count = 0
 
-        /// - Parameter condition: rows that count; empty for all.
+        /// - Parameter condition: a condition on the rows; empty for all.
         init(_ file: SQLiteFile, table: String, where condition: String) throws(CoreDataError) {
             let rows = try file.statement("SELECT Z_PK FROM \(quoted(table)) \(condition) ORDER BY Z_PK")
             while try rows.step() {

@@ -1,5 +1,5 @@
-/// The canonical hash of a row: its cells in the order of the class, each with its kind, so that null, 0 and no bytes
-/// are three things. It is of the values alone and says nothing of where they stood.
+/// The canonical hash of a row: its cells in the order of the class, each with its kind, so that null, 0 and empty
+/// bytes differ. It depends only on the values, not on their storage.
 package struct RowHash {
     private(set) package var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -13,7 +13,7 @@ package struct RowHash {
 
     @inline(__always) package mutating func addNull() { mix(1) }
 
-    /// Sets apart values that have the same bytes and are not the same.
+    /// Distinguishes values of different kinds with equal bytes.
     @inline(__always) package mutating func add(kind: UInt8) { mix(5 | UInt64(kind) << 8) }
 
     @inline(__always)

@@ -6,7 +6,7 @@
         private let owners: KeyIndex
         private let targets: KeyIndex
         private(set) var findings = ImportFindings()
-        /// A statement that is stepped behind its end begins again.
+        /// A statement that is stepped past its end would restart.
         private var isDone = false
         private var pending: (owner: Int64, target: Int64)?
 
@@ -39,7 +39,7 @@
                     + "ORDER BY \(columns.joined(separator: ", "))")
         }
 
-        /// The next owner with its targets; nil behind the last.
+        /// The next owner with its targets; nil after the last.
         mutating func next() throws(CoreDataError) -> (owner: Int64, targets: [Int64])? {
             var found: (owner: Int64, targets: [Int64])?
             if let first = pending { found = (first.owner, [first.target]) }

@@ -1,7 +1,7 @@
 #if SQLite
     /// Reads the rows of a hierarchy from the store, in the order of their keys, and gives each its canonical hash.
     ///
-    /// It shares no conversion with ``RowSource``: what an import turns into another value differs here.
+    /// It shares no conversion with ``RowSource``, so that a wrong conversion of the import shows as a difference.
     final class StoredRows {
         private let hierarchy: StoredHierarchy
         private let columns: [ComparedColumn]
@@ -30,8 +30,8 @@
                 "SELECT \(selected.joined(separator: ", ")) FROM \(quoted(hierarchy.table)) ORDER BY Z_PK")
         }
 
-        /// The next row that counts; its key and entity are the properties.
-        /// - Returns: its hash, or nil behind the last.
+        /// Advances to the next compared row, whose key and entity are the properties.
+        /// - Returns: its hash, or nil after the last.
         func next() throws(CoreDataError) -> UInt64? {
             while try rows.step() {
                 key = rows.integer(0)
@@ -67,7 +67,7 @@
             case .entity: (names[entity] ?? []).withUnsafeBytes { hash.add(bytes: $0) }
             case .link(let target) where kind == .integer: addLink(place, target, to: &hash)
             case .integer, .flag, .number, .text, .uuid, .link:
-                // What no property of this type holds is equal to nothing in the file.
+                // A value that this type cannot hold equals no value of the file.
                 hash.add(kind: 9)
             case .decimal: try addDecimal(place, kind, to: &hash)
             case .any: addAny(column, kind, to: &hash)
@@ -123,7 +123,7 @@
             bytes.withUnsafeBytes { hash.add(bytes: $0) }
         }
 
-        /// The bytes that a column means; nil for a file that is left out.
+        /// The bytes of a value; nil for an external file that is left out.
         private func data(_ place: Int, _ isExternal: Bool) throws(CoreDataError) -> [UInt8]? {
             var bytes = rows.data(place + 2)
             guard isExternal, let mark = bytes.first else { return bytes }

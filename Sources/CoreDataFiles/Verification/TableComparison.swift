@@ -1,13 +1,13 @@
 #if SQLite
     import StrataStorage
 
-    /// The rows of one hierarchy beside those of its class, both in the order of their keys.
+    /// Compares the rows of one hierarchy with those of its class, both in key order.
     final class TableComparison {
         private let name: String
         private let stored: StoredRows
         private let found: FoundRows
         private(set) var counts: [Int64: (stored: Int, found: Int)] = [:]
-        /// Of the row of the store that comes next; nil behind the last.
+        /// The key of the store's next row; nil after the last.
         private var next: UInt64?
         private var report = CoreDataVerification.Report()
 
@@ -17,7 +17,7 @@
             self.found = found
         }
 
-        /// - Parameter told: hears the number of rows now and then, and may throw.
+        /// - Parameter told: called from time to time with the number of rows; may throw.
         func run(
             _ view: ReadView, _ table: Int, _ report: inout CoreDataVerification.Report,
             _ told: (Int) throws(CoreDataError) -> Void
@@ -73,7 +73,7 @@
             try take(wanted)
         }
 
-        /// Counts the row of the store, and goes on to the next.
+        /// Counts the row of the store, and advances to the next.
         private func take(_ hash: UInt64) throws(CoreDataError) {
             report.rows += 1
             report.storedHash &+= Self.total(stored.key, hash)

@@ -3,7 +3,7 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// Two builds against each other, for programs: every measurement as tidy CSV, the findings as JSON.
+/// A comparison of two builds for programs: every measurement as tidy CSV, the findings as JSON.
 enum BuildComparisonFiles {
     static let schemaVersion = "1"
 
@@ -105,7 +105,7 @@ extension Reporting {
         BuildComparisonText(comparison: comparison, width: width, colour: colour).text
     }
 
-    /// One self-contained document: the verdict, every interval as a drawing and as a table, what was left out.
+    /// One self-contained document: the verdict, every interval as a drawing and in a table, and what was left out.
     package static func html(_ comparison: BuildComparison) -> String {
         BuildComparisonPage(comparison: comparison).text
     }
@@ -115,7 +115,7 @@ extension Reporting {
         BuildComparisonFiles.csv(measurements, header: comparison.header)
     }
 
-    /// Everything that was found, without the raw measurements: `ab.json`.
+    /// All findings without the raw measurements: `ab.json`.
     package static func json(_ comparison: BuildComparison) -> JSONValue {
         BuildComparisonFiles.json(comparison)
     }

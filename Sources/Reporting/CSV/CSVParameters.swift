@@ -1,12 +1,12 @@
 import JSONText
 import RunRecords
 
-/// The column `params`: a JSON object in which no name stands twice.
+/// The column `params`: a JSON object with unique names.
 ///
-/// The parameters of the case come first, each a text under its own name. What else tells rows apart and has no column
-/// follows: `size` (rows of the data set), `series`, `step` and `position` (a point of a series: the `position`-th
-/// `step`), `repeat` (of samples or trials that are alike in everything, from the second on). Where a case has a
-/// parameter of such a name, ours gets `_` in front.
+/// The parameters of the case come first, each a text under its own name. Then follow distinguishing values that have
+/// no column: `size` (rows of the data set), `series`, `step` and `position` (a point of a series: the `position`-th
+/// `step`), `repeat` (numbers otherwise equal samples or trials, from the second on). If a case has a parameter of such
+/// a name, the added one gets a leading `_`.
 struct CSVParameters {
     private var members: [JSONMember]
 
@@ -21,6 +21,6 @@ struct CSVParameters {
         members.append(JSONMember(free, value))
     }
 
-    /// Empty where there is nothing to say, so that the column can be told to be empty.
+    /// Empty without members, so that a reader can tell that the column is empty.
     var text: String { members.isEmpty ? "" : JSONValue.object(members).text }
 }

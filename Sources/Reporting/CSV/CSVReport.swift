@@ -5,9 +5,9 @@ import RunRecords
 ///
 /// One row per measurement. A case that was measured once has one row per sample, `round`, `side` and `pair` empty. A
 /// case that ran in rounds has one row per sample of each round, with the number of the round from 0, its side
-/// (`measured`, or `control` for the second run of the same program), and in `pair` what it is to be compared with: the
-/// other rows of that case's comparison with the same number. Beside them stand the rows of all rounds together,
-/// `round` empty: their value is the median, with its interval in `ci_low` and `ci_high` and the rounds in `n`.
+/// (`measured`, or `control` for the second run of the same program), and in `pair` the number that it shares with the
+/// rows it is compared with. Further rows combine all rounds, with an empty `round`: their value is the median, with
+/// its interval in `ci_low` and `ci_high` and the rounds in `n`.
 ///
 /// Every case has at least its `case_duration_ms`; a case that was not run has a row without a value and the verdict
 /// `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept in full has a row of
@@ -25,15 +25,15 @@ enum CSVReport {
         "ci_high", "n", "outcome", "verdict",
     ]
 
-    /// What differs between the rows of a case.
+    /// The fields in which the rows of a case differ.
     fileprivate struct Row {
         var parameters: CSVParameters
-        /// nil: of the case as a whole.
+        /// nil for the case as a whole.
         var turn: Turn?
         var fault = ""
         var trial = ""
         var sample: Sample
-        /// nil: the outcome of the case.
+        /// nil for the outcome of the case.
         var outcome: Outcome?
     }
 
@@ -53,7 +53,7 @@ enum CSVReport {
                 for var row in rows {
                     let before = seen[row.key(result), default: 0]
                     seen[row.key(result)] = before + 1
-                    // A sample or a trial of the same name again is told apart by its number.
+                    // Samples or trials of the same name are distinguished by a number.
                     if before > 0 { row.parameters.add("repeat", .integer(before + 1)) }
                     text += line(fields(row, result, header))
                 }
@@ -82,7 +82,7 @@ enum CSVReport {
 
     // MARK: Rows
 
-    /// How long the case took with all that it prepared and checked; a scenario's own `duration_ms` is another thing.
+    /// The duration of the case with preparation and checks; a scenario's own `duration_ms` excludes them.
     private static let caseDuration = Metric("case_duration_ms", unit: "ms", .lowerIsBetter, .measured)
 
     private static func rows(_ result: CaseResult, _ turn: Turn?) -> [Row] {
@@ -104,8 +104,8 @@ enum CSVReport {
         return rows
     }
 
-    /// The rounds of a case put together. What was a single value in each is a median now; a quantile keeps its name,
-    /// and is the median of what the rounds gave for it.
+    /// The combined rounds of a case. A single value becomes a median; a quantile keeps its name and is the median of
+    /// the rounds' quantiles.
     private static func mergedRows(_ result: CaseResult) -> [Row] {
         struct Name: Hashable {
             var metric: String
@@ -176,7 +176,7 @@ enum CSVReport {
 }
 
 extension CSVReport.Row {
-    /// What tells the rows of one case apart.
+    /// The key that distinguishes the rows of one case.
     fileprivate struct Key: Hashable {
         var turn: Turn?
         var metric: String

@@ -1,13 +1,13 @@
 import RunRecords
 import Statistics
 
-/// Figures over size for a spreadsheet: a row per figure, engine and size, and in the row of an engine's largest size
-/// its growth since the smallest, and its exponent over all sizes. RFC 4180.
+/// Figures over size for a spreadsheet: a row per figure, engine and size. The row of an engine's largest size has the
+/// growth since the smallest and the exponent over all sizes. RFC 4180.
 ///
-/// `growth` is how many times as dear the figure is, whichever direction it has; its bounds are empty where it was
-/// measured in too few rounds. `beside` is `1` for a data set that stands beside the line. `form` is `power`, `bent`
-/// (the exponent is that of no size then: `local_exponent`, in the row of each size but the smallest, is that of the
-/// stretch that ends there) or `unknown`; `shape` is what the interval holds alone, as `n log n`.
+/// `growth` is the factor by which the cost grew, in either direction of the figure; its bounds are empty with too few
+/// rounds. `beside` is `1` for a data set outside the line. `form` is `power`, `bent` or `unknown`. With `bent` no
+/// single exponent fits, and `local_exponent`, in the row of each size but the smallest, is the exponent of the stretch
+/// that ends there. `shape` is the only growth, such as `n log n`, that the interval contains.
 enum ScaleCSV {
     static let columns = [
         "scenario", "dataset", "durability", "params", "metric", "statistic", "label", "unit", "direction", "engine",
@@ -16,7 +16,7 @@ enum ScaleCSV {
         "local_exponent",
     ]
 
-    /// Empty where the run has no figure over size.
+    /// Empty for a run without figures over size.
     static func text(_ digest: RunDigest) -> String {
         let figures = digest.scaleFigures
         if figures.isEmpty { return "" }

@@ -1,18 +1,18 @@
 import RunRecords
 
 /// Values as bars from zero, each with its number, its interval as a whisker, the ratio to the best of the others,
-/// and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the drawing it ends
-/// in a point.
+/// and the raw limit as a line. The in-memory reference does not set the scale: a bar that exceeds the drawing ends in
+/// a point.
 struct BarChart {
     struct Bar {
         var name: String
         var engine: String
         var value: Double
         var text: String
-        /// Bounds of the value's interval, where it has one.
+        /// Bounds of the value's interval, if it has one.
         var low: Double?
         var high: Double?
-        /// To the best of the other engines.
+        /// The ratio to the best other engine.
         var ratio: FigureRatio?
     }
 
@@ -22,7 +22,7 @@ struct BarChart {
     let palette: EnginePalette
 
     private static let left = 90.0
-    /// Room for the longest value and, behind it, for the ratio: neither lies over the other.
+    /// Space for the longest value and, to its right, for the ratio, so that they do not overlap.
     private static let right = Drawing.width - 150
     private static let step = 23.0
 
@@ -55,7 +55,7 @@ struct BarChart {
     func draw(_ markup: inout Markup) {
         let peers = bars.filter { $0.engine != RunDigest.reference }
         let own = (peers.isEmpty ? bars : peers).map { max($0.value, $0.high ?? 0) }.max() ?? 0
-        // A limit far away would leave no room for what is compared; its value stands in the text above.
+        // A distant limit would squeeze the bars; the text above states its value.
         let shownLimit = limit.flatMap { $0 <= own * 4 ? $0 : nil }
         let high = max(own, shownLimit ?? 0)
         guard high > 0 else { return }

@@ -6,23 +6,23 @@ import Statistics
     import Darwin
 #endif
 
-/// Ratios on a logarithmic axis, a line each: a dot with its interval as a whisker, the line of equality, and behind
-/// each line its dead band. What is ahead is a disc, what is behind a diamond, what is open an empty circle in
-/// grey, so that none is told by colour alone.
+/// Ratios on a logarithmic axis, one per line: a dot with its interval as a whisker, the line of equality, and the dead
+/// band as background. A disc is ahead, a diamond behind, an empty grey circle open, so that colour is never the only
+/// mark.
 ///
-/// Across the drawing is measured in hundredths of its width and not in units of its own: it takes whatever width there
-/// is, and its words stay as large as those beside it.
+/// Horizontal places are in percent of the width: the drawing fills the available width, and its text keeps the size of
+/// the surrounding text.
 struct DotPlot {
     struct Line {
         var name: String
         /// Stands beside the line.
         var shortName: String
-        /// nil where one program stands beside another: the ratio is then said as a number.
+        /// nil in a comparison of two programs, where the ratio is shown as a number.
         var measure: Measure?
         var ratio: FigureRatio
-        /// Two sides of one program in the same minutes.
+        /// The control: two sides of one program, measured in the same minutes.
         var control: FigureRatio?
-        /// Where the numbers of the figure stand.
+        /// The link to the figure's numbers.
         var link: String?
     }
 
@@ -30,11 +30,11 @@ struct DotPlot {
     /// From the top.
     var lines: [Line]
 
-    /// Where things stand across, in hundredths of the width, and how tall a line is.
+    /// Horizontal places in percent of the width, and the height of a line.
     private struct Layout {
         var style: String
         var names: Double
-        /// The names stand over their lines.
+        /// Names are placed above their lines.
         var isSlim = false
         var left: Double
         var right: Double
@@ -59,7 +59,7 @@ struct DotPlot {
         self.lines = lines
     }
 
-    /// Twice: for a wide page, and for one that has no room beside the lines. The style sheet shows one of them.
+    /// Draws both a wide and a narrow version; the style sheet shows one of them.
     func draw(_ markup: inout Markup) {
         draw(.wide, &markup)
         draw(.slim, &markup)
@@ -90,7 +90,7 @@ struct DotPlot {
         }
     }
 
-    /// The end of a name says which figure it is: what does not fit is left out of its middle.
+    /// A long name is shortened in its middle, since its end names the figure.
     private static func shortened(_ name: String, to longestName: Int) -> String {
         guard name.count > longestName else { return name }
         let tail = longestName / 2
@@ -134,7 +134,7 @@ struct DotPlot {
         if !layout.isSlim { Drawing.fluidLabel(&svg, "ax", layout.peers, middle + 4, .start, ratio.peer) }
     }
 
-    /// What noise alone comes to: a faint tick, with its interval, below the dot.
+    /// The ratio of the control, as a faint tick with its interval below the dot.
     private func control(_ ratio: FigureRatio, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
         let y = middle + 7
         if let low = ratio.low, let high = ratio.high {
@@ -152,7 +152,7 @@ struct DotPlot {
         line.measure.map { line.ratio.short($0) } ?? Figure.ratio(line.ratio.value)
     }
 
-    /// A nested drawing, whose middle is the place in hundredths and whose shape is in pixels.
+    /// A nested drawing, centred at a place in percent, with its shape in pixels.
     private func dot(_ x: Double, _ y: Double, _ style: String, _ svg: inout Markup) {
         svg.element("svg", ["x": Drawing.share(x), "y": Drawing.number(y), "class": "at", "width": "1", "height": "1"])
         {
@@ -166,7 +166,7 @@ struct DotPlot {
 
     // MARK: Axis
 
-    /// All values and bounds with some room, and equality always.
+    /// The domain: all values and bounds with a margin, and always 1.
     private var domain: ClosedRange<Double> {
         let values = lines.flatMap { line in
             [line.ratio, line.control].compactMap { $0 }.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
@@ -175,7 +175,7 @@ struct DotPlot {
         return min((values.min() ?? 1) / 1.15, 0.9)...max((values.max() ?? 1) * 1.15, 1.12)
     }
 
-    /// 1, 2 and 5 times the powers of ten where they have room, else powers of ten alone; 1 is always there.
+    /// 1, 2 and 5 times the powers of ten if they fit, else powers of ten only; always includes 1.
     private var ticks: [Double] {
         let (low, high) = (domain.lowerBound, domain.upperBound)
         let decades = log10(high / low)
@@ -186,7 +186,7 @@ struct DotPlot {
             .filter { $0 >= low && $0 <= high }
     }
 
-    /// Fewer of them, where they would stand in each other's way.
+    /// Fewer ticks, where labels would overlap.
     private var slimTicks: [Double] {
         let all = ticks
         let step = (all.count + 4) / 5

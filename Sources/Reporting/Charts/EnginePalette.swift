@@ -1,8 +1,8 @@
-/// Which colour and which mark an engine has in the drawings of one run: by its place among the engines, so that no two
-/// of a run share both. Strata has blue alone, light or dark by which of its engines it is; peers have every other hue.
+/// The colour and mark of each engine in the drawings of one run. They follow from its position among the engines, so
+/// that no two engines share both. Only Strata's engines are blue, in different shades; peers have the other hues.
 ///
-/// The colours lie apart for readers who cannot tell red from green, too, and stand out from the page by 3 to 1 at
-/// least: tests compute both. A name beside a mark is always in the colour of text.
+/// The colours are distinct for red-green colour blindness and have a contrast of at least 3 to 1 with the page; tests
+/// compute both. A name beside a mark is always in the text colour.
 struct EnginePalette {
     /// A colour on a light page and on a dark one.
     struct Colour {
@@ -23,10 +23,10 @@ struct EnginePalette {
     ]
     private static let grey = Colour(light: "#71777e", dark: "#8a9098")
 
-    /// By slot: what the style sheet names `--e0` and on.
+    /// By slot; the style sheet names them `--e0`, `--e1` and so on.
     static let colours = own + peers + [grey]
 
-    /// The slot of what is no engine that stores: the reference in memory, and the limit of the machine.
+    /// The slot of the in-memory reference and of the machine's limit.
     static let aside = colours.count - 1
 
     private let slots: [String: Int]

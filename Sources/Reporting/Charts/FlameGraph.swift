@@ -1,12 +1,12 @@
 import RunRecords
 import Seeds
 
-/// Stacks as a drawing of its own: a function stands below who called it, as wide as its part of all costs. It opens
-/// in any browser, and each box says its name, its cost and its share when the pointer is over it.
+/// Stacks as a standalone SVG: each function stands below its caller, as wide as its share of the total cost. A tooltip
+/// shows the name, cost and share of each box.
 enum FlameGraph {
     private static let width = 1_200.0
     private static let rowHeight = 17.0
-    /// Narrower boxes show nothing.
+    /// Narrower boxes are left out.
     private static let narrowest = 0.4
     private static let letterWidth = 6.6
 
@@ -62,7 +62,7 @@ enum FlameGraph {
             }
         }
         var (place, deepest) = (x, row)
-        // The order of names: a function has the same place in two drawings.
+        // Sorted by name, so that a function has the same place in two drawings.
         for child in node.children.sorted(by: { $0.name < $1.name }) {
             deepest = max(deepest, draw(child, x: place, row: row + 1, stacks, &boxes))
             place += child.cost / stacks.root.cost * width
@@ -70,7 +70,7 @@ enum FlameGraph {
         return deepest
     }
 
-    /// Warm, by the name alone: equal functions have equal colours.
+    /// A warm colour derived from the name, so that equal functions have equal colours.
     private static func colour(_ name: String, _ row: Int) -> String {
         guard row > 0 else { return "#ddd" }
         let hash = StableHash.of(name)

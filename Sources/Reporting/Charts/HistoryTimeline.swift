@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Transactions beside each other, a bar each from its start to its end, with what they did below. The clock has no
-/// scale: starts and ends stand in their order, evenly apart, so that what overlapped is seen however short it was.
+/// Transactions of a history, each a bar from start to end with its operations below. The time axis has no scale:
+/// starts and ends are evenly spaced in their order, so that even short overlaps are visible.
 struct HistoryTimeline {
     var witness: WitnessTimeline
 
@@ -30,7 +30,7 @@ struct HistoryTimeline {
         let (start, end) = (x(row.start), x(row.end ?? last))
         Drawing.line(&svg, "wh w-behind", start, y, end, y)
         Drawing.line(&svg, "wh w-behind", start, y - 4, start, y + 4)
-        // An end that nobody knows is an arrow: it may lie anywhere behind.
+        // An unknown end is drawn as an arrow: the transaction may have ended at any later time.
         let tip = row.end == nil ? [(end - 5, y - 4), (end, y), (end - 5, y + 4)] : [(end, y - 4), (end, y + 4)]
         svg.open("path", ["class": "wh w-behind", "d": Drawing.path(tip.map { (x: $0.0, y: $0.1) })])
         svg.close("path")

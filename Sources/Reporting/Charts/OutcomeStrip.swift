@@ -1,14 +1,14 @@
 import RunRecords
 
-/// What came of the trials of a sweep by their place in a file: a column per page (several pages where there are many,
-/// a part of one where there are few), filled by share. Below stand offsets and page numbers, above what the pages
-/// hold, where the engine can say. Each column names its place, what was found there, and the command that repeats its
+/// The outcomes of a sweep's trials by their place in a file. A column is a page, several pages of a large file or part
+/// of a page of a small one, and is filled by share of outcomes. Offsets and page numbers stand below, the contents of
+/// pages above if the engine can name them. A tooltip names the place, the outcomes, and the command that repeats the
 /// gravest trial.
 struct OutcomeStrip {
-    /// A trial that struck the file.
+    /// A trial whose fault lies in the file.
     struct Hit {
         var offset: Int
-        /// nil where it broke the harness, or the budget left it out.
+        /// nil if the trial broke the harness, or the budget left it out.
         var outcome: Outcome?
         var address: FaultAddress
     }
@@ -27,7 +27,7 @@ struct OutcomeStrip {
 
     private var pageCount: Int { max(1, (file.byteCount + SweepMap.pageBytes - 1) / SweepMap.pageBytes) }
 
-    /// Whole pages, or a page's half, quarter and so on: the same for each column.
+    /// The bytes of a column: whole pages, or a half, quarter and so on of a page; equal for all columns.
     private var bytesPerColumn: Int {
         var bytes = (pageCount + Self.columns - 1) / Self.columns * SweepMap.pageBytes
         while bytes > 128, pageCount * SweepMap.pageBytes / (bytes / 2) <= Self.columns { bytes /= 2 }
@@ -36,7 +36,7 @@ struct OutcomeStrip {
 
     private var columnCount: Int { max(1, (file.byteCount + bytesPerColumn - 1) / bytesPerColumn) }
 
-    /// The place of a byte across the drawing.
+    /// The horizontal place of a byte.
     private func x(_ byte: Int) -> Double {
         Drawing.width * min(1, Double(byte) / Double(columnCount * bytesPerColumn))
     }
@@ -58,7 +58,7 @@ struct OutcomeStrip {
                     draw(own, x: width * Double(column), width: width, bottom: bottom, &group)
                 }
             }
-            // What was not tried stays empty.
+            // Places without trials stay empty.
             let path = "M0 \(Drawing.number(head))H\(Drawing.number(Drawing.width))V\(Drawing.number(bottom))H0Z"
             svg.open("path", ["class": "gr", "d": path])
             svg.close("path")
@@ -110,7 +110,7 @@ struct OutcomeStrip {
 
     // MARK: Axes
 
-    /// Offsets, and under them the page that begins there.
+    /// Offsets, and below each the page that begins there.
     private func drawAxis(_ bottom: Double, _ svg: inout Markup) {
         let ticks = [0, pageCount / 4, pageCount / 2, pageCount * 3 / 4]
         let shown = RunDigest.unique(pageCount < 8 ? [0] : ticks)
@@ -125,7 +125,7 @@ struct OutcomeStrip {
         Drawing.label(&svg, "ax", Drawing.width, bottom + 28, .end, Figure.count(pageCount, "page"))
     }
 
-    /// A line over the pages of each, with its name where there is room.
+    /// A line over the pages of each kind, with its name if it fits.
     private func drawOwners(_ svg: inout Markup) {
         for range in file.owners {
             let start = x(range.pages.lowerBound * SweepMap.pageBytes)
@@ -148,7 +148,7 @@ struct OutcomeStrip {
             svg.element("title", words)
             var x = 0.0
             for group in present {
-                // A single bad trial among thousands has to be seen: nothing is thinner than this.
+                // The minimum width, so that a single bad trial among thousands is visible.
                 let wide = max(120 * Double(row.count(of: group)) / Double(total), group.isBad ? 2.5 : 0.5)
                 svg.open(
                     "rect",

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// From values to places of a drawing.
+/// Maps values to places of a drawing.
 struct Scale {
     enum Kind {
         case linear, logarithmic
@@ -39,7 +39,7 @@ struct Scale {
         return pow(10, bottom)...pow(10, top)
     }
 
-    /// The powers of ten inside the domain, every second or third one where there are many.
+    /// The powers of ten inside the domain; of many only every second or third one.
     var decadeTicks: [Double] {
         let bottom = Int(log10(domain.lowerBound).rounded())
         let top = Int(log10(domain.upperBound).rounded())
@@ -60,10 +60,10 @@ struct Scale {
 
 /// Shared by all drawings.
 enum Drawing {
-    /// Of a drawing, in its own units; on the page it is as wide as its column.
+    /// The width of a drawing in its own units; on the page it fills its column.
     static let width = 352.0
 
-    /// One digit behind the point is finer than a pixel.
+    /// One decimal is finer than a pixel.
     static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         let sign = tenths < 0 ? "-" : ""
@@ -132,14 +132,14 @@ enum Drawing {
 
     // MARK: Drawings without a size of their own
 
-    /// A place across in hundredths of the width.
+    /// A horizontal place in percent of the width.
     static func share(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         let rest = hundredths % 100
         return "\(hundredths / 100)" + (rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)") + "%"
     }
 
-    /// As wide as its place on the page: across everything is in hundredths of the width, downwards in pixels.
+    /// A drawing as wide as its column: horizontal places are in percent of the width, vertical ones in pixels.
     static func fluid(
         _ markup: inout Markup, style: String, height: Double, title: String, description: String,
         content: (inout Markup) -> Void

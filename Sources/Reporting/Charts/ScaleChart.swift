@@ -6,13 +6,13 @@ import RunRecords
     import Darwin
 #endif
 
-/// A figure over size, a line per engine, both axes logarithmic: what grows with the size rises as steeply as the
-/// dotted line, what does not lies flat. A whisker is the interval over the rounds; a point without one was measured
-/// once. The figure of another data set stands beside the lines, as a ring.
+/// A figure over size, a line per engine, both axes logarithmic: linear growth is parallel to the dotted line, constant
+/// cost is flat. A whisker is the interval over the rounds; a point without one was measured once. A ring is the figure
+/// of another data set.
 struct ScaleChart {
     var title: String
     var figure: ScaleFigure
-    /// What the rings stand for: `4.1 GiB`.
+    /// The label of the rings: `4.1 GiB`.
     var asideWords = ""
     let palette: EnginePalette
 
@@ -55,7 +55,7 @@ struct ScaleChart {
             Drawing.line(&svg, "tk", place, Self.bottom, place, Self.bottom + 4)
             Drawing.label(&svg, "ax", place, Self.bottom + 17, .middle, Self.sizeTick(size))
         }
-        // Ten times the size, ten times as dear.
+        // Linear growth: ten times the size, ten times the cost.
         let rises = figure.measure.metric.direction != .higherIsBetter
         let decades = min(
             log10(x.domain.upperBound / x.domain.lowerBound), log10(y.domain.upperBound / y.domain.lowerBound))
@@ -123,7 +123,7 @@ struct ScaleChart {
         "\u{2070}\u{B9}\u{B2}\u{B3}\u{2074}\u{2075}\u{2076}\u{2077}\u{2078}\u{2079}"
     )
 
-    /// Powers of ten as such: there is no room for their zeros.
+    /// Powers of ten as exponents, since their zeros do not fit.
     static func sizeTick(_ size: Int) -> String {
         var (rest, power) = (size, 0)
         while rest > 1, rest % 10 == 0 {

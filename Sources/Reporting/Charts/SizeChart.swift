@@ -1,11 +1,11 @@
 import RunRecords
 
-/// Size over the course of cases that differ by engine and policy alone. Whole lines are data and log, thin ones the
-/// live data; where a reader pins a version a bar stands at the foot.
+/// File size over time, of cases that differ only in engine and policy. Thick lines are data and log, thin lines the
+/// live data; a bar at the bottom marks when a reader pins a version.
 struct SizeChart {
     struct Line {
         var engine: String
-        /// What tells it from the engine's other lines; empty where there is one.
+        /// The label that distinguishes the line from the engine's other lines; empty for a single line.
         var variant: String
         var series: Series
     }
@@ -13,7 +13,7 @@ struct SizeChart {
     var title: String
     var lines: [Line]
     let palette: EnginePalette
-    /// The largest value of all charts that stand beside this one: they share an axis.
+    /// The largest value of all adjacent charts, which share an axis.
     var sharedHigh = 0
 
     private static let height = 236.0
@@ -88,7 +88,7 @@ struct SizeChart {
     private func pins(_ x: Scale, _ svg: inout Markup) {
         for line in lines {
             let pinned = line.series.points.filter { $0.oldestPinnedVersion != nil }
-            // A reader that is there all the time marks nothing off.
+            // A reader that is active all the time needs no mark.
             guard pinned.count < line.series.points.count, let first = pinned.first, let last = pinned.last else {
                 continue
             }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What a run is written as for other tools.
+/// The export formats for other tools.
 package enum ExportFormat: String, Sendable, CaseIterable {
     case junit
     case githubActionBenchmark = "github-action-benchmark"
@@ -10,7 +10,7 @@ package enum ExportFormat: String, Sendable, CaseIterable {
     case hdr
 }
 
-/// Half of the figures of a run: a chart of the action is of one direction.
+/// Half of the figures of a run, since a chart of the action has one direction.
 package enum BetterDirection: String, Sendable, CaseIterable {
     case bigger, smaller
 }
@@ -18,7 +18,7 @@ package enum BetterDirection: String, Sendable, CaseIterable {
 extension Reporting {
     /// The run in a format of other tools: a pure function of the run.
     ///
-    /// - Parameter better: which figures; of `githubActionBenchmark` alone.
+    /// - Parameter better: the direction of the exported figures; only for `githubActionBenchmark`.
     package static func export(_ run: Run, as format: ExportFormat, better: BetterDirection = .smaller) -> String {
         let exported = ExportedRun(run)
         switch format {

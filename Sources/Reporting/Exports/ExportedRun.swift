@@ -2,10 +2,10 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// A run with a name for each of its cases, and the figures that count.
+/// A run with a unique name for each of its cases, and its main figures.
 struct ExportedRun {
     let run: Run
-    /// By case id: the title on one line, with the id behind where two cases share it.
+    /// By case id: the title on one line, followed by the id if two cases share the title.
     private let names: [String: String]
 
     init(_ run: Run) {
@@ -23,12 +23,12 @@ struct ExportedRun {
 
     func name(_ test: Case) -> String { names[test.id] ?? Self.title(test) }
 
-    /// Every figure that counts, of the whole run.
+    /// The main figures of the whole run.
     var figures: [(result: CaseResult, sample: Sample)] {
         run.results.flatMap { result in run.lastingFigures(of: result).map { (result, $0) } }
     }
 
-    /// Every distribution of a case whose figures count.
+    /// The distributions of cases whose figures count.
     var histograms: [(result: CaseResult, named: NamedHistogram)] {
         guard run.header.measures else { return [] }
         return run.results.filter { CountedCase.objection(to: $0) == nil }.flatMap { result in
@@ -36,9 +36,9 @@ struct ExportedRun {
         }
     }
 
-    // MARK: Benchmarks of others
+    // MARK: Formats of benchmark services
 
-    /// What the action `benchmark-action/github-action-benchmark` reads as its own format: an array, of one direction.
+    /// The custom format of `benchmark-action/github-action-benchmark`: an array of figures of one direction.
     func githubActionBenchmark(_ better: BetterDirection) -> JSONValue {
         let direction: Metric.Direction = better == .bigger ? .higherIsBetter : .lowerIsBetter
         return .array(
@@ -67,7 +67,7 @@ struct ExportedRun {
             if let high = sample.high { members.append(JSONMember("upper_value", .real(high))) }
             let text = FigureName(sample).text
             var slug = Self.slug(text)
-            // Names that differ in signs alone.
+            // Names that differ only in punctuation.
             if measures[name, default: []].contains(where: { $0.name == slug }) {
                 slug = Self.slug("\(text) \(StableHash.identifier(of: text))")
             }
@@ -76,13 +76,14 @@ struct ExportedRun {
         return .object(order.map { JSONMember($0, .object(measures[$0] ?? [])) })
     }
 
-    /// Letters, digits and single hyphens, 64 characters at most: what is longer ends with a digest of all of it.
+    /// Letters, digits and single hyphens, at most 64 characters; a longer name is cut and ends with a digest of the
+    /// whole.
     static func slug(_ text: String) -> String {
         let words = text.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return shortened(words.joined(separator: "-"), to: 64)
     }
 
-    /// By bytes, with a digest of the whole behind what is cut.
+    /// Cut at a number of bytes, followed by a digest of the whole.
     private static func shortened(_ text: String, to most: Int) -> String {
         guard text.utf8.count > most else { return text }
         var head = text

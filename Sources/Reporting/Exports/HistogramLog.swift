@@ -4,7 +4,7 @@ import RunRecords
 /// The latencies of a run as a log of HdrHistogram, version 1.3: a line per case and distribution, in nanoseconds.
 ///
 /// Its histograms have two significant digits, 128 buckets per power of two where ours have 64: each of our buckets is
-/// recorded at its middle, which is what our own percentiles say; the smallest and the largest value are exact.
+/// recorded at its middle, as our own percentiles report it; the smallest and the largest value are exact.
 struct HistogramLog {
     let exported: ExportedRun
 
@@ -54,7 +54,7 @@ struct HighDynamicRange {
             let bounds = Histogram.bucketBounds(bucket.index)
             let middle = bounds.lowerBound + (bounds.upperBound - bounds.lowerBound) / 2
             var left = bucket.count
-            // The ends are known exactly.
+            // The smallest and largest values are exact.
             for (end, isThere) in [
                 (histogram.minimum, place == 0), (histogram.maximum, place == sparse.count - 1),
             ] where isThere && left > 0 {
@@ -65,7 +65,7 @@ struct HighDynamicRange {
         }
     }
 
-    /// Where a value is counted: unit 1, so that values below 256 have a place each.
+    /// The index of a value's count: unit 1, so that each value below 256 has an index of its own.
     static func index(_ value: UInt64) -> Int {
         let bucket = 64 - (value | 255).leadingZeroBitCount - (halfPower + 1)
         return (bucket << halfPower) + Int(value >> UInt64(bucket))
@@ -84,7 +84,7 @@ struct HighDynamicRange {
             + Self.bytes((1.0).bitPattern) + payload
     }
 
-    /// Counts as ZigZag numbers of seven bits a byte; a row of zeros is its length, negative.
+    /// Counts as ZigZag numbers of seven bits a byte; a run of zeros is its negated length.
     private var payload: [UInt8] {
         var bytes: [UInt8] = []
         var zeros = 0
@@ -100,7 +100,7 @@ struct HighDynamicRange {
         return bytes
     }
 
-    /// The ninth byte carries eight bits, so that no number takes ten.
+    /// The ninth byte holds eight bits, so that no number needs ten bytes.
     private static func append(_ number: Int64, to bytes: inout [UInt8]) {
         var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
         for _ in 0..<8 {
@@ -119,7 +119,7 @@ struct HighDynamicRange {
     }
 }
 
-/// Bytes as a zlib stream that is not compressed: readers take it as any other, and no library is needed.
+/// Bytes as an uncompressed zlib stream, which any reader accepts and which needs no library.
 enum ZlibStream {
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]

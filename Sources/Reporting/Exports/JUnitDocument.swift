@@ -1,6 +1,6 @@
-/// JUnit's XML, as the readers of CI systems agree on it.
+/// JUnit XML in the subset that CI systems agree on.
 struct JUnitDocument {
-    /// How a test ended. The type tells what is said of it in one word.
+    /// How a test ended. The type is a one-word category.
     enum Ending {
         case passed(note: String)
         case failure(type: String, message: String)

@@ -1,17 +1,17 @@
 import Measuring
 import RunRecords
 
-/// A run in the text format of OpenMetrics 1.0: a gauge per metric in base units, a histogram of all latencies, and
-/// what the run is as an info.
+/// A run in the text format of OpenMetrics 1.0: a gauge per metric in base units, a histogram of all latencies, and an
+/// info metric that describes the run.
 struct OpenMetricsExport {
     let exported: ExportedRun
 
-    /// A metric by the name and in the unit that OpenMetrics wants.
+    /// A metric with the name and unit that OpenMetrics requires.
     struct Family: Hashable {
         var name: String
-        /// nil where the name does not end with it, as in `assay_file_bytes_per_row`.
+        /// nil if the name does not end with the unit, as in `assay_file_bytes_per_row`.
         var unit: String?
-        /// From the metric's unit.
+        /// Conversion from the metric's unit.
         var factor: Double
 
         private static let seconds = ["ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0]
@@ -92,7 +92,7 @@ struct OpenMetricsExport {
 
     // MARK: Histograms
 
-    /// Bounds at powers of two: there our buckets end as well, so that each count is exact.
+    /// Bounds at powers of two coincide with bounds of our buckets, so that each count is exact.
     private var histograms: [String] {
         let name = "assay_latency_distribution_seconds"
         let lines = exported.histograms.flatMap { result, named -> [String] in
@@ -122,7 +122,7 @@ struct OpenMetricsExport {
 
     // MARK: Text
 
-    /// Labels without a value say nothing, and are left out.
+    /// Labels without a value are left out.
     private static func labels(_ labels: [(String, String)]) -> String {
         let shown = labels.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(escaped($0.1))\"" }
         return shown.isEmpty ? "" : "{\(shown.joined(separator: ","))}"

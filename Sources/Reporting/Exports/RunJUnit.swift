@@ -1,7 +1,7 @@
 import RunRecords
 
-/// A run as JUnit: a suite per scenario, a test per case. What an engine broke is a failure, what the harness broke an
-/// error; what came to no conclusion, or could not run, is skipped, with its verdict as the type.
+/// A run as JUnit: a suite per scenario, a test per case. A violation by an engine is a failure, a harness error is an
+/// error. An inconclusive or unsupported case is skipped, with its verdict as the type.
 struct RunJUnit {
     let exported: ExportedRun
 

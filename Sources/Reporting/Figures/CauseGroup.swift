@@ -1,22 +1,23 @@
 import RunRecords
 
-/// What went wrong in the same way, over the cases of a scenario on one engine: thousands of flips show as a few.
+/// Failures with the same cause, over the cases of a scenario on one engine, so that thousands of failed trials show as
+/// a few groups.
 struct CauseGroup {
     var scenario: String
     var engine: String
-    /// nil for what has no outcome: an error of the harness, a case that was left out.
+    /// nil for a harness error and for a case that was left out.
     var outcome: Outcome?
-    /// Without numbers and data.
+    /// The message without numbers and data.
     var text: String
-    /// Trials; 0 where there is no outcome.
+    /// The number of trials; 0 without an outcome.
     var count: Int
     /// In plan order.
     var cases: [CaseResult]
-    /// What the first of them said, as it was.
+    /// The unchanged message of the first failure.
     var detail: String
-    /// nil where the whole case is the example.
+    /// nil if the whole case is the example.
     var example: FaultAddress?
-    /// The command that repeats it from its case file; nil where none was kept.
+    /// The command that replays its case file; nil without one.
     var caseFileCommand: String?
 
     /// `26 silently wrong`, or nothing.
@@ -32,7 +33,7 @@ extension Outcome {
 }
 
 extension RunDigest {
-    /// What went wrong in the cases of a verdict, by cause: in plan order, of one case the gravest first.
+    /// The failures in the cases of a verdict, by cause: in plan order, the gravest of a case first.
     func causeGroups(_ verdict: Verdict) -> [CauseGroup] {
         struct Key: Hashable {
             var scenario: String
@@ -77,7 +78,7 @@ extension RunDigest {
         return groups
     }
 
-    /// The case as a whole where the trial is no address of its own.
+    /// The case as a whole, unless the trial has its own address.
     private func example(_ cause: FailureCause, of result: CaseResult) -> FaultAddress? {
         cause.example.isWholeCase || result.trialCount <= 1 ? nil : cause.example
     }

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Which figures of a case are set beside those of other engines: few of the many that each case has.
+/// Selects the few figures of a case that are compared between engines.
 extension RunDigest {
-    /// A row per figure that counts and that at least two of the engines have, in plan order.
+    /// A row per selected figure that at least two engines have, in plan order.
     func countedRows(_ engines: [String]) -> [MeasureRow] {
         let limits = rawScenarios
         return comparisons.filter { !limits.contains($0.subject.scenario) }.flatMap { comparison in
@@ -17,7 +17,7 @@ extension RunDigest {
                         row.values[result.test.engine] = (sample, result)
                     }
                 }
-                // A figure that one engine has alone compares with nothing.
+                // A figure of a single engine cannot be compared.
                 return row.values.count > 1 ? row : nil
             }
         }
@@ -35,7 +35,7 @@ extension RunDigest {
         switch sample.metric.name {
         case "duration_ms": return sample.label.isEmpty
         case "written_bytes_per_commit": return true
-        // Without syncs bytes reach the disk when the system likes.
+        // Without syncs the kernel decides when bytes reach the disk.
         case "device_bytes_per_commit": return result.test.durability == .full
         case "file_bytes": return sample.label == "after"
         case "latency_ns":
@@ -47,7 +47,8 @@ extension RunDigest {
         }
     }
 
-    /// The least or the most of values whose middle is a figure of its own: one measurement would count three times.
+    /// The minimum or maximum of values whose median is a figure as well; counting them would count one measurement
+    /// three times.
     private static func isRangeOfAnother(_ sample: Sample, _ result: CaseResult) -> Bool {
         ["min", "max"].contains(sample.statistic)
             && result.samples.contains {
@@ -58,7 +59,7 @@ extension RunDigest {
     private static let silentlyWrong = Metric("silently_wrong_percent", unit: "%", .lowerIsBetter, .measured)
     private static let killed = Metric("killed_by_a_signal_percent", unit: "%", .lowerIsBetter, .measured)
 
-    /// Of a sweep: how many of its trials gave wrong data without a word, and how many ended the process.
+    /// Figures of a sweep: how many trials returned wrong data silently, and how many ended the process.
     private static func shares(_ result: CaseResult) -> [Sample] {
         let trials = result.trialCount
         guard result.test.family == .corruption, trials > 1 else { return [] }

@@ -1,19 +1,19 @@
 import RunRecords
 
-/// Verdicts as numbers: of a family of cases, or of all of them.
+/// Counts of verdicts, of one family of cases or of all.
 struct VerdictCounts: Equatable {
     var cases = 0
     var trials = 0
-    /// Violations, by what they cost; those that are listed with a reason count as others do.
+    /// Violations by severity, known ones included.
     var safety = 0
     var progress = 0
     var suspected = 0
     var harnessErrors = 0
     var inconclusive = 0
-    /// Cases that their budget ended early, whatever their verdict is.
+    /// Cases that their budget ended early, with any verdict.
     var cut = 0
     var unpromised = 0
-    /// Violations among them that are listed with a reason.
+    /// Known violations among them.
     var known = 0
     var passed = 0
 
@@ -38,19 +38,19 @@ struct VerdictCounts: Equatable {
         }
     }
 
-    /// `2 of safety, 1 of progress, 1 known`: the two are never added up without being told apart.
+    /// `2 of safety, 1 of progress, 1 known`: the kinds are never summed.
     func concernWords(gap: String = Figure.gap) -> String {
         kindWords(gap: gap) + (known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known")
     }
 
-    /// The same without how many of them are listed.
+    /// The same without the count of known ones.
     func kindWords(gap: String = Figure.gap) -> String {
         if progress == 0 { return "of safety" }
         if safety == 0 { return "of progress" }
         return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
     }
 
-    /// What keeps the run from saying more, with its numbers; empty where nothing does.
+    /// The reasons why the run decides less than planned, with counts; empty without any.
     func openWords(gap: String = Figure.gap) -> String {
         let parts = [
             suspected == 0 ? "" : "\(Figure.count(suspected, "case", gap: gap)) in which the harness is suspected",
@@ -63,10 +63,10 @@ struct VerdictCounts: Equatable {
 }
 
 extension RunDigest {
-    /// Of all families together.
+    /// All families together.
     var allCounts: VerdictCounts { VerdictCounts(results) }
 
-    /// Of each family that the run has cases of.
+    /// Each family with cases in the run.
     var familyCounts: [(family: Family, counts: VerdictCounts)] {
         Family.allCases.compactMap { family in
             let own = results.filter { $0.test.family == family }
@@ -74,7 +74,7 @@ extension RunDigest {
         }
     }
 
-    /// The violations of an engine in families other than these: `growth 2, workload 1`; empty where there is none.
+    /// The violations of an engine in families other than these: `growth 2, workload 1`; may be empty.
     func violationsElsewhere(_ engine: String, than families: [Family]) -> String {
         familyCounts.compactMap { family, _ -> String? in
             if families.contains(family) { return nil }

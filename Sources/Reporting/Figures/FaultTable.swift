@@ -1,9 +1,9 @@
 import RunRecords
 
-/// What an engine made of one fault in one durability class: all cases of a scenario together.
+/// The outcomes of one engine under one fault in one durability class, over all cases of a scenario.
 struct FaultRow {
     var engine: String
-    /// The scenario that makes it.
+    /// The scenario that injects the fault.
     var fault: String
     var durability: DurabilityClass
     var cases: [OutcomeRow]
@@ -12,19 +12,19 @@ struct FaultRow {
 
     var trialCount: Int { cases.reduce(0) { $0 + $1.trialCount } }
 
-    /// nil where nothing was tried.
+    /// nil without trials.
     func share(_ group: OutcomeRow.Group) -> Double? {
         trialCount == 0 ? nil : Double(count(group)) / Double(trialCount)
     }
 
-    /// What is to be noticed first of its cases: a pass of one hides no other.
+    /// The gravest verdict of its cases: a passed case hides no failed one.
     var standing: Standing { cases.map(\.standing).min { $0.rank < $1.rank } ?? .notRun }
 
     var isCut: Bool { cases.contains { $0.result.isCut } }
 
     var engineVersion: String { cases.first?.result.engineVersion ?? "" }
 
-    /// What was promised of it, with what became of that: `durability kept, atomicity broken`.
+    /// The promises and their state: `durability kept, atomicity broken`.
     var promise: String {
         let order: [JudgedPromise.State] = [.broken, .known, .kept, .notMade]
         let promises = cases.flatMap(\.result.promises).filter { $0.state != .open }
@@ -38,11 +38,11 @@ struct FaultRow {
 }
 
 extension RunDigest {
-    /// Families whose scenarios make something fail: files, calls, processes, power.
+    /// Families whose scenarios inject faults into files, calls, processes or power.
     private static let faultFamilies: Set<Family> = [.corruption, .crash]
 
     /// A row per fault, durability class and engine: faults in plan order, damage first. Empty for a run that tried
-    /// none. An engine that cannot be asked has no row.
+    /// none. An engine that does not support the scenario has no row.
     var faultRows: [FaultRow] {
         struct Key: Hashable {
             var fault: String

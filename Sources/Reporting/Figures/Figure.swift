@@ -4,11 +4,11 @@
     import Darwin
 #endif
 
-/// Numbers as people read them: three significant digits, a gap between thousands, the unit behind.
+/// Formats numbers for readers: three significant digits, a gap between thousands, the unit last.
 enum Figure {
-    /// Between thousands: a space that does not break a line. A terminal gets a plain space.
+    /// The separator of thousands: a no-break space; a plain space on a terminal.
     static let gap = "\u{A0}"
-    /// Stands where there is no number.
+    /// The placeholder for a missing number.
     static let none = "\u{2013}"
 
     /// The value to `digits` significant digits, digits before the point never cut: `12 300`, `1.25`, `0.00312`.
@@ -38,7 +38,7 @@ enum Figure {
         Int((magnitude * pow(10, Double(digits - 1 - exponent))).rounded())
     }
 
-    /// Without the zeros behind the point that say nothing: ticks of an axis, counts.
+    /// Without trailing zeros, for ticks of an axis and counts.
     static func trimmed(_ value: Double, digits: Int = 3, gap: String = Figure.gap) -> String {
         var text = rounded(value, digits: digits, gap: gap)
         guard text.contains("."), !text.contains("e") else { return text }
@@ -47,7 +47,7 @@ enum Figure {
         return text
     }
 
-    /// Thousands apart: `4 212`.
+    /// With separated thousands: `4 212`.
     static func grouped(_ value: Int, gap: String = Figure.gap) -> String {
         let digits = Array(String(value.magnitude))
         var text = value < 0 ? "\u{2212}" : ""
@@ -60,7 +60,7 @@ enum Figure {
         return text
     }
 
-    /// Every digit, as programs read it: whole numbers without a point, empty for what is not a number.
+    /// Every digit, for programs: whole numbers without a point, empty for NaN.
     static func exact(_ value: Double) -> String {
         guard value.isFinite else { return "" }
         if value == value.rounded(), abs(value) < 9e15 {
@@ -104,7 +104,7 @@ enum Figure {
         return trimmed(value, gap: gap)
     }
 
-    /// A value in the unit of its metric for the little room beside an axis: `10 M/s`, `2 ms`, `4 MiB`.
+    /// A value in the unit of its metric, short enough for an axis: `10 M/s`, `2 ms`, `4 MiB`.
     static func tick(_ value: Double, unit: String) -> String {
         switch unit {
         case "1/s": si(value) + "/s"
@@ -133,7 +133,7 @@ enum Figure {
         return (unit.size == 1 ? trimmed(number, gap: gap) : rounded(number, gap: gap)) + gap + unit.name
     }
 
-    /// How many times as good: `0.48×`, `1.84×`, `12.4×`.
+    /// A factor, above 1 for better: `0.48×`, `1.84×`, `12.4×`.
     static func ratio(_ value: Double) -> String {
         guard value >= 0.005, value < 9.995 else {
             return rounded(value, digits: value < 1 ? 1 : 3) + "\u{D7}"
@@ -155,8 +155,8 @@ enum Figure {
         "\(grouped(number, gap: gap)) \(number == 1 ? singular : plural ?? singular + "s")"
     }
 
-    /// Seconds since 1970 as `2026-11-21T08:15:00Z`. The calendar is worked out here, so that no time zone of the
-    /// machine enters a report.
+    /// Seconds since 1970 as `2026-11-21T08:15:00Z`. The calendar is computed here, so that a report does not depend on
+    /// the machine's time zone.
     static func time(_ seconds: Int) -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400

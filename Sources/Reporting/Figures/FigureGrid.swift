@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A table of rates that several cases fill: engines down, what was asked of them across.
+/// A table of rates that several cases fill: a row per engine, a column per operation.
 struct FigureGrid {
     struct Cell {
         var sample: Sample
@@ -16,7 +16,7 @@ struct FigureGrid {
     fileprivate mutating func place(_ place: GridFigure, _ sample: Sample, _ result: CaseResult) {
         let column = ResultGrid.Column(group: place.group, name: place.column)
         if !columns.contains(column) { columns.append(column) }
-        // Cases that differ in a parameter that the table does not show: the first one stands, whatever came later.
+        // Of cases that differ only in a parameter outside the table, the first one is shown.
         if cells[result.test.engine]?[column] != nil { return }
         cells[result.test.engine, default: [:]][column] = Cell(sample: sample, result: result)
     }

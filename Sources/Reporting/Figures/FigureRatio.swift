@@ -1,25 +1,25 @@
 import RunRecords
 import Statistics
 
-/// One engine's figure beside that of another.
+/// The ratio of one engine's figure to another's.
 struct FigureRatio {
-    /// How many times as good: above 1 is better, whichever direction the figure has.
+    /// The factor, above 1 for better in either direction of the figure.
     var value: Double
     var peer: String
-    /// The interval of the ratio over the rounds; nil where there are too few of them for one.
+    /// The interval of the ratio over the rounds; nil with too few rounds.
     var low: Double?
     var high: Double?
     /// How many rounds measured both.
     var pairCount = 0
     var band = DeadBand.narrowest
-    /// nil for figures that were measured once: they claim nothing.
+    /// nil for figures that were measured once, which support no claim.
     var decision: Decision?
-    /// A figure of the row is another one without the harness: whatever the rounds say, nothing is claimed.
+    /// A figure of the row differs from its control program, so that no claim is made, whatever the rounds decide.
     var isDoubtful = false
-    /// Whether the rounds may decide nothing of it: a figure of speed beside an engine with assertions compiled in.
+    /// Whether no decision may be made: a figure of speed beside an engine built with assertions.
     var isWithheld = false
 
-    /// `ahead`, `behind`, `same`, `open`; `doubtful` where a control differs.
+    /// `ahead`, `behind`, `same`, `open`; `doubtful` if a control differs.
     var decisionWord: String? { isDoubtful && decision != nil ? "doubtful" : decision?.rawValue }
 }
 
@@ -32,12 +32,12 @@ extension FigureRatio {
         return parts.joined(separator: ", ")
     }
 
-    /// What the rounds decide, or why they may not; nil for figures that were measured once.
+    /// The decision of the rounds, or why none may be made; nil for figures that were measured once.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }
 
     static let withheld = "no claim: assertions"
 
-    /// How a figure of the decision stands out in a table: grey where neither is ahead.
+    /// The style of a figure in a table, by the decision: grey if neither engine is ahead.
     var style: String? {
         switch decision {
         case .ahead: "up"
@@ -48,14 +48,14 @@ extension FigureRatio {
 }
 
 extension RunDigest {
-    /// The engine's figure beside the best of `peers`: the one with the best median. Claimed is only what the rounds
-    /// decide; a ratio of figures that were measured once has no decision.
+    /// The engine's figure beside the best of `peers`: the one with the best median. Only a decision by the rounds is a
+    /// claim; a ratio of figures that were measured once has none.
     ///
-    /// Two zeros are equal. Beside another figure a zero has no ratio: who wrote nothing has not done the same cheaper,
-    /// but something else.
+    /// Two zeros are equal. A zero has no ratio to another figure: an engine that wrote nothing did other work, not the
+    /// same work cheaper.
     ///
-    /// - Parameter peers: nil for all other engines but the reference in memory, which is no peer and has no ratio. An
-    ///   engine of ours stands beside another one of ours only where the run has no others.
+    /// - Parameter peers: nil for all other engines but the in-memory reference, which is no peer and has no ratio. A
+    ///   Strata engine is compared with another Strata engine only if the run has no others.
     func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
         guard var ratio = measuredRatio(row, of: engine, among: peers) else { return nil }
         guard isDoubtful(row) else { return ratio }
@@ -64,7 +64,7 @@ extension RunDigest {
         return ratio
     }
 
-    /// Whether the control of one of its figures differs: the best peer may then be another one.
+    /// Whether the control of one of its figures differs, so that another peer may be the best.
     func isDoubtful(_ row: MeasureRow) -> Bool {
         row.values.values.contains { isDoubtful($0.result, row.measure) }
     }
@@ -102,10 +102,10 @@ extension RunDigest {
         return peers.isEmpty ? others : peers
     }
 
-    /// Whether assertions are compiled into its library: it is slower than what its users have.
+    /// Whether its library was built with assertions, and is slower than a release build.
     private func asserts(_ engine: String) -> Bool { run.header.assertingEngines.contains(engine) }
 
-    /// Of figures that too few rounds measured, or a single one.
+    /// For figures of one measurement or of too few rounds.
     private func openRatio(
         _ row: MeasureRow, _ own: (sample: Sample, result: CaseResult), beside peer: String
     ) -> FigureRatio? {
@@ -123,7 +123,7 @@ extension RunDigest {
         return higher ? own / other : other / own
     }
 
-    /// nil where not both cases ran in rounds.
+    /// nil unless both cases ran in rounds.
     private func decidedRatio(_ row: MeasureRow, _ own: CaseResult, _ other: CaseResult) -> FigureRatio? {
         guard run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil else { return nil }
         let pairs = pairs(row.measure, own.test.id, other.test.id)
@@ -137,7 +137,7 @@ extension RunDigest {
             pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
     }
 
-    /// The pairs of the two sides of one program in this row, from whichever engine ran as both.
+    /// The pairs of the two sides of one program in this row, of the engine that ran as both.
     private func controls(_ row: MeasureRow) -> [(own: Double, other: Double)] {
         for engine in engines {
             guard let id = row.values[engine]?.result.test.id else { continue }
@@ -151,7 +151,7 @@ extension RunDigest {
         run.pairs(own, other, metric: measure.metric.name, statistic: measure.statistic, label: measure.label)
     }
 
-    /// Whether the case did all of its work, and did it right: else its figure stands for other work than its peer's.
+    /// Whether the case completed its work correctly; otherwise its figure is not comparable with its peer's.
     static func isWhole(_ result: CaseResult) -> Bool {
         if result.isCut { return false }
         return result.verdict == .pass

@@ -1,35 +1,35 @@
 import RunRecords
 import Statistics
 
-/// What a run says of one engine: every figure that was measured in rounds, beside the best peer.
+/// The headline of one engine: every figure that was measured in rounds, as a ratio to the best peer.
 struct HeadlineFigures {
     struct Line {
         var name: String
-        /// Without the names of parameters, for the small room beside a line.
+        /// Without parameter names, for narrow places.
         var shortName: String
         var figures: MeasureRow
         var ratio: FigureRatio
     }
 
     let engine: String
-    /// The best ratio first; never empty. Without those of which a control differs.
+    /// The best ratio first; never empty. Figures with a differing control are left out.
     let lines: [Line]
-    /// How many have a figure whose control differs.
+    /// The number of figures whose control differs.
     let doubtfulCount: Int
-    /// Figures that were measured in rounds beside an engine of whose speed nothing is claimed.
+    /// Figures that were measured in rounds beside an engine without claims of speed.
     let withheldCount: Int
 
     func count(_ decision: Decision) -> Int {
         lines.filter { $0.ratio.decision == decision }.count
     }
 
-    /// `; 2 figures are doubtful`; empty where none is.
+    /// `; 2 figures are doubtful`; may be empty.
     func doubtfulWords(gap: String = Figure.gap) -> String {
         if doubtfulCount == 0 { return "" }
         return "; \(Figure.count(doubtfulCount, "figure", gap: gap)) \(doubtfulCount == 1 ? "is" : "are") doubtful"
     }
 
-    /// The middle of all ratios, ahead or behind.
+    /// The median of all ratios.
     var median: Double { MedianInterval.median(lines.map(\.ratio.value)) }
 
     /// `ahead in 40, behind in 12, same in 3, open in 5 of 60 figures`.
@@ -39,13 +39,13 @@ struct HeadlineFigures {
             + doubtfulWords(gap: gap) + withheldWords(gap: gap)
     }
 
-    /// `; no claim in 4 figures, whose best peer has assertions compiled in`; empty where there are none.
+    /// `; no claim in 4 figures, whose best peer has assertions compiled in`; may be empty.
     func withheldWords(gap: String = Figure.gap) -> String {
         if withheldCount == 0 { return "" }
         return "; no claim in \(Figure.count(withheldCount, "figure", gap: gap)) beside a library with assertions"
     }
 
-    /// Best, median and worst with their names: the worst is said whatever the others are.
+    /// Best, median and worst with their names; the worst is always included.
     func range(gap: String = Figure.gap) -> String {
         guard let best = lines.first, let worst = lines.last else { return "" }
         func place(_ line: Line) -> String { "\(Figure.ratio(line.ratio.value)) \(line.ratio.peer) (\(line.name))" }
@@ -60,14 +60,14 @@ extension RunDigest {
         let present = engines.filter { engine in
             engine != Self.reference && results(of: engine).contains { !$0.samples.isEmpty }
         }
-        // What is about storage alone comes first: it is what peers are compared with.
+        // The storage engine comes first, since peers are compared with it.
         let strata = present.filter(PeerTable.isOwn).sorted { $0.count > $1.count }
         let own = strata.isEmpty ? Array(present.prefix(1)) : strata
         return (own, present.filter { !own.contains($0) })
     }
 
-    /// Of each engine that the run is about what was measured in rounds; empty where nothing was, and for a plan whose
-    /// figures mean nothing.
+    /// The figures measured in rounds, for each engine that the run is about; empty without such figures, and for a
+    /// plan whose figures mean nothing.
     var headlines: [HeadlineFigures] {
         guard run.header.measures, !run.rounds.isEmpty else { return [] }
         let (own, peers) = sides
@@ -92,7 +92,7 @@ extension RunDigest {
         }
     }
 
-    /// `commit, threads 8, commits/s`, with the durability class where it is not the strictest.
+    /// `commit, threads 8, commits/s`, with the durability class unless it is the strictest.
     private func lineName(_ row: MeasureRow, _ subject: String) -> String {
         let words = "\(subject), \(row.measure.words)"
         return row.subject.durability == .full ? words : "\(words), \(RunDigest.durabilityText(row.subject.durability))"

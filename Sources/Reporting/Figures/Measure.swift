@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What kind of figure a metric is: where in a report it stands.
+/// The kind of a metric, which decides its place in a report.
 enum MeasureClass {
     /// Work per time, or time per work.
     case speed
@@ -10,7 +10,7 @@ enum MeasureClass {
     case size
     /// Memory, processor time, system calls, bytes written, syncs.
     case resource
-    /// What was done: trials, operations.
+    /// Counts of work: trials, operations.
     case amount
 }
 
@@ -34,7 +34,7 @@ struct Measure: Hashable {
         "peak_rss_bytes", "allocations_per_operation", "allocated_bytes_per_operation", "cpu_ms", "page_faults",
         "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
     ]
-    /// Names of what an operation costs beyond its time: bytes and syncs that it takes.
+    /// Names of an operation's costs other than time: bytes and syncs.
     private static let costs = ["written_bytes_", "device_bytes_", "write_amplification", "sync"]
 
     var kind: MeasureClass {
@@ -52,22 +52,22 @@ struct Measure: Hashable {
         }
     }
 
-    /// A limit of the machine that was measured beside the engine, and is no figure of the engine.
+    /// A limit of the machine, measured beside the engine.
     var isLimit: Bool { label.hasPrefix("raw ") }
 
-    /// Of the worker's whole process, what it prepared and checked included.
+    /// A cost of the whole worker process, with preparation and checks.
     var isOfWholeCase: Bool { label == "whole case" }
 
-    /// Whether one engine's figure can be better than another's.
+    /// Whether engines can be ranked by the figure.
     var isCompared: Bool {
         metric.direction != .neutral && !isLimit && metric.name != Metric.emptyLoopNanoseconds.name
     }
 
-    /// What charts show: work per time, and time of one operation.
+    /// Figures that charts show: work per time, and time of one operation.
     var isRate: Bool { metric.direction == .higherIsBetter && metric.unit.hasSuffix("/s") && !isLimit }
     var isOperationTime: Bool { metric.name == Metric.operationNanoseconds.name && !isLimit }
 
-    /// What is measured or counted once, and the middle of several measurements, go without saying.
+    /// A single value and a median need no name.
     private var isPlain: Bool { ["value", "median", "count"].contains(statistic) }
 
     private var isQuantile: Bool {
@@ -75,7 +75,7 @@ struct Measure: Hashable {
         return digit.isNumber
     }
 
-    /// `commits/s`, `file bytes per row, read`: a unit that stands with the value is left to it.
+    /// `commits/s`, `file bytes per row, read`: without a unit that is shown with the value.
     var words: String {
         if metric.name == Metric.operationNanoseconds.name, isPlain {
             return label.isEmpty ? "per operation" : label
@@ -97,24 +97,24 @@ extension Measure {
         metric.name.dropLast("_per_second".count).split(separator: "_").joined(separator: " ") + "/s"
     }
 
-    /// The value for a place that has `words` beside it: a rate needs no unit there.
+    /// The value for a place beside `words`, where a rate needs no unit.
     func text(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
     }
 
-    /// The same for a drawing, where large numbers have a prefix: `1.24 G`.
+    /// The same for a drawing, with prefixes for large numbers: `1.24 G`.
     func shortText(_ value: Double) -> String {
         metric.unit == "1/s" && value >= 99_950 ? Figure.si(value) : text(value)
     }
 
-    /// How far the interval of a figure reaches from it, at most: `±4 %`; empty where the figure has no interval.
+    /// The largest distance of a bound from the figure: `±4 %`; empty without an interval.
     static func spread(_ sample: Sample, gap: String = Figure.gap) -> String {
         guard let low = sample.low, let high = sample.high, sample.value > 0 else { return "" }
         let widest = max(sample.value - low, high - sample.value, 0) / sample.value
         return "\u{B1}" + (widest == 0 ? "0\(gap)%" : Figure.percent(widest, gap: gap))
     }
 
-    /// The value for a place of its own: `1 180 commits/s`.
+    /// The value with its unit: `1 180 commits/s`.
     func textAlone(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" && metric.name.hasSuffix("_per_second")
             ? text(value, gap: gap) + gap + rate : text(value, gap: gap)
@@ -131,7 +131,7 @@ struct MeasureRow {
 
 extension RunDigest {
     /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time. Limits of
-    /// the machine, which no engine has, are left out.
+    /// the machine are left out.
     func rows(of kind: MeasureClass, _ durability: DurabilityClass) -> [MeasureRow] {
         let limits = rawScenarios
         return comparisons.filter {
@@ -152,7 +152,8 @@ extension RunDigest {
         }
     }
 
-    /// What charts and the terminal show of the speed. A rate that only says a time per operation again is left out.
+    /// The figures of speed that charts and the terminal show. A rate that only repeats a time per operation is left
+    /// out.
     func chartRows(_ durability: DurabilityClass) -> [MeasureRow] {
         struct Timed: Hashable {
             var subject: Subject
@@ -167,7 +168,7 @@ extension RunDigest {
         }
     }
 
-    /// The figure that says most about a case: what was done per second, else time per operation, else the size.
+    /// The main figure of a case: work per second, else time per operation, else size.
     func headline(_ result: CaseResult) -> Sample? {
         let samples = result.samples
         func first(_ kind: MeasureClass, _ direction: Metric.Direction) -> Sample? {

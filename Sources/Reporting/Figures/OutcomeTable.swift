@@ -1,8 +1,8 @@
 import RunRecords
 
-/// What an engine did in the trials of a scenario, and what it had promised.
+/// The outcomes of one engine in the trials of a scenario, and its promises.
 struct OutcomeRow {
-    /// The columns of an outcome table: outcomes that mean the same to a user stand together.
+    /// The columns of an outcome table; outcomes that mean the same to a user share one.
     enum Group: String, CaseIterable {
         case correct, detected, repaired, fellBack, refused, silentlyWrong, lost, crashed, hung, memory, size
 
@@ -52,15 +52,15 @@ struct OutcomeRow {
 
     var standing: Standing { .judged(result.verdict) }
 
-    /// What became of the promises that the scenario tries. Of one that was never made it says that, and neither that
-    /// it was broken nor that it was kept; of a run that did not record them it says nothing.
+    /// The state of each promise that the scenario tests: kept, broken or not made. Empty for a run that did not record
+    /// promises.
     var promise: String {
         let promises = result.promises.filter { $0.state != .open }
         let words = promises.map { $0.kind.isEmpty || promises.count == 1 ? $0.words : "\($0.kind) \($0.words)" }
         return words.isEmpty ? Figure.none : words.joined(separator: ", ")
     }
 
-    /// The same in a word, for a terminal: the gravest.
+    /// The gravest state in one word, for a terminal.
     var shortPromise: String {
         let order: [JudgedPromise.State] = [.broken, .known, .kept, .notMade]
         let gravest = order.first { state in result.promises.contains { $0.state == state } }
@@ -75,7 +75,7 @@ struct OutcomeRow {
 }
 
 extension JudgedPromise {
-    /// What every engine has to get right is no promise of one.
+    /// A rule for every engine is not listed as a promise.
     var words: String {
         switch state {
         case .kept: kind.isEmpty ? "as required" : "kept"
@@ -101,7 +101,7 @@ extension RunDigest {
         }
     }
 
-    /// The columns that a table of these rows needs: the usual ones, and every other that counted something.
+    /// The columns of a table with these rows: the usual ones, and every other that is not all zero.
     static func columns(_ rows: [OutcomeRow]) -> [OutcomeRow.Group] {
         let usual: Set<OutcomeRow.Group> = [.correct, .detected, .silentlyWrong, .lost, .crashed, .hung]
         return OutcomeRow.Group.allCases.filter { group in

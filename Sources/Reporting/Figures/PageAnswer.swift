@@ -1,11 +1,11 @@
 import RunRecords
 import Statistics
 
-/// What a run comes to: the question that it was made for, an answer to it, and how good the news is.
+/// The result of a run: its main question, the answer, and how good the answer is.
 struct PageAnswer {
-    /// Never told by colour alone: each has a sign, and the sentence says the same.
+    /// Each level has a sign, and the sentence says the same, so that colour is never the only mark.
     enum Tone: String {
-        /// An engine broke a promise, whichever engine, listed or not.
+        /// Any engine broke a promise, known or not.
         case bad
         /// No promise was broken, and a question of the plan has no answer.
         case doubt
@@ -20,7 +20,7 @@ struct PageAnswer {
         }
     }
 
-    /// What a run is about first of all.
+    /// The main question of a run.
     enum Subject {
         case speed, growth
         case question(Question)
@@ -33,15 +33,15 @@ struct PageAnswer {
         return digest.results.isEmpty || digest.unansweredCount > 0 ? .doubt : .good
     }
 
-    /// Growth where most of what was measured was measured over size; speed where engines were measured in rounds;
-    /// else the question that most cases answer.
+    /// Growth if most figures were measured over size; speed if engines were measured in rounds; else the question that
+    /// most cases answer.
     var subject: Subject {
         let measured = Set(digest.headlines.flatMap { $0.lines.map(\.figures.subject.scenario) })
         let scaled = Set(digest.scaleFigures.map(\.subject.scenario))
         if !scaled.isEmpty, scaled.count * 2 > measured.count { return .growth }
         if !measured.isEmpty { return .speed }
         let counts = Question.allCases.map { question in (question, digest.results(for: question).count) }
-        // Of equals the first.
+        // The first of equals.
         let most = counts.reduce(counts[0]) { $1.1 > $0.1 ? $1 : $0 }
         return .question(most.0)
     }
@@ -77,7 +77,7 @@ struct PageAnswer {
         return "\(EngineName.list(broken)) broke a promise"
     }
 
-    /// `13 violations (of safety): 3 new, 10 listed as known`: the exit status goes by those that are new.
+    /// `13 violations (of safety): 3 new, 10 listed as known`: only new ones count for the exit status.
     var promiseCounts: String {
         let counts = digest.allCounts
         if counts.violations == 0 { return "" }
@@ -86,7 +86,7 @@ struct PageAnswer {
             + "\(Figure.grouped(counts.known)) listed as known"
     }
 
-    /// `67 of 235 cases have no answer`; empty where all have one.
+    /// `67 of 235 cases have no answer`; empty if all have one.
     var open: String {
         let count = digest.unansweredCount
         if count == 0 { return "" }
@@ -96,27 +96,27 @@ struct PageAnswer {
 }
 
 extension RunDigest {
-    /// The libraries that the engine of the headline stands beside, without their tunings.
+    /// The libraries that the headline's engine is compared with, without their tunings.
     var leadingPeers: [String] { Self.unique(sides.peers.map { String($0.prefix { $0 != "-" }) }) }
 }
 
 extension HeadlineFigures {
-    /// The figures of speed among them: bytes and other costs answer another question.
+    /// Only the figures of speed, since bytes and other costs answer another question.
     var times: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,
             withheldCount: withheldCount)
     }
 
-    /// Claims are withheld, and doubted, of speed alone.
+    /// Only claims of speed are withheld or doubtful.
     var costs: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0,
             withheldCount: 0)
     }
 
-    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; what is in none is not said
-    /// of the last two.
+    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; of the last two only those
+    /// that occur.
     var sentence: String {
         let all = Figure.count(lines.count, "figure")
         let rest = [("the same", count(.same)), ("open", count(.open))].filter { $0.1 > 0 }
@@ -124,7 +124,7 @@ extension HeadlineFigures {
             + Figure.grouped(count(.behind)) + rest.map { ", \($0.0) in \(Figure.grouped($0.1))" }.joined()
     }
 
-    /// The best and the worst, at most so many of each, in the order of the ratio.
+    /// The best and the worst, at most `count` of each, ordered by ratio.
     func ends(_ most: Int) -> [Line] {
         lines.count <= 2 * most ? lines : Array(lines.prefix(most) + lines.suffix(most))
     }

@@ -1,19 +1,19 @@
 import RunRecords
 import Statistics
 
-/// Engines beside each other: a row per figure that counts, Strata's ratio to the best peer, the limit of the machine.
+/// Engines side by side: a row per main figure, with Strata's ratio to the best peer and the machine's limit.
 ///
-/// Made for runs with several peers; a run with one has its ratio in every other table.
+/// Only for runs with several peers; with one peer every other table shows the ratio.
 struct PeerTable {
     struct Row {
         var figures: MeasureRow
-        /// What the machine gives without an engine, in the unit of the figure.
+        /// The machine's limit without an engine, in the unit of the figure.
         var limit: Double?
     }
 
-    /// Strata's own engines that took part, storage alone first.
+    /// Strata's engines in the run, the storage engine first.
     let own: [String]
-    /// The others, without the reference in memory.
+    /// The other engines, without the in-memory reference.
     let peers: [String]
     let rows: [Row]
     private let digest: RunDigest
@@ -22,12 +22,12 @@ struct PeerTable {
 
     static func isOwn(_ engine: String) -> Bool { engine == "strata" || engine.hasPrefix("strata-") }
 
-    /// nil where the run has not both Strata and at least two other engines, and where its figures mean nothing.
+    /// nil unless the run has Strata and at least two other engines, and meaningful figures.
     init?(_ digest: RunDigest) {
         guard digest.run.header.measures else { return nil }
         self.digest = digest
         (own, peers) = digest.sides
-        // Two tunings of one engine are one peer.
+        // Two tunings of one engine count as one peer.
         let kinds = Set(peers.map { name in name.prefix { $0 != "-" } })
         guard own.contains(where: Self.isOwn), kinds.count >= 2 else { return nil }
         rows = digest.countedRows(own + peers).map {
@@ -36,12 +36,12 @@ struct PeerTable {
         if rows.isEmpty { return nil }
     }
 
-    /// To the best peer; an engine of ours is never beside its own kind.
+    /// The ratio to the best peer; Strata's engines are never compared with each other.
     func ratio(_ row: Row, of engine: String) -> FigureRatio? {
         digest.ratio(row.figures, of: engine, among: peers)
     }
 
-    /// The share of what the machine gives.
+    /// The share of the machine's limit.
     func shareOfLimit(_ row: Row, of engine: String) -> Double? {
         guard let limit = row.limit, limit > 0, let value = row.figures.values[engine]?.sample.value else { return nil }
         return value / limit
@@ -49,8 +49,8 @@ struct PeerTable {
 }
 
 extension RunDigest {
-    /// How many rows per second the memory gives, where the case read as much of it beside its scan: the middle of what
-    /// the engines of the row found.
+    /// The memory's limit in rows per second, for cases that read as many bytes beside their scan: the median over the
+    /// row's engines.
     func memoryLimit(_ row: MeasureRow) -> Double? {
         guard row.measure.metric.unit == "1/s", row.measure.label.isEmpty else { return nil }
         let beside = row.values.values.compactMap { entry in

@@ -1,8 +1,8 @@
 import Statistics
 
-/// A power law as a report says it.
+/// A power law in the words of a report.
 extension PowerLaw {
-    /// `grows like n^0.02 [−0.01, 0.05], as n does`; what is no power law gets no exponent, but one per stretch.
+    /// `grows like n^0.02 [−0.01, 0.05], as n does`; a bent curve gets one exponent per stretch instead.
     var words: String {
         if form == .bent { return "no power law: \(stretchWords)" }
         guard let low, let high else {
@@ -22,7 +22,7 @@ extension PowerLaw {
 
     enum Growth {
         case rises, falls
-        /// The interval holds 0, or there is none: neither direction is claimed.
+        /// The interval contains 0 or is missing, so that no direction is claimed.
         case none
     }
 
@@ -46,7 +46,7 @@ extension PowerLaw {
         }
     }
 
-    /// Words with the exponents of `n^0.71` raised, as a page can.
+    /// The words with superscript exponents, for HTML.
     static func write(_ words: String, _ markup: inout Markup) {
         let parts = words.split(separator: "n^", omittingEmptySubsequences: false)
         markup.add(String(parts[0]))
@@ -60,7 +60,7 @@ extension PowerLaw {
 
     static func power(_ exponent: Double) -> String { "n^\(number(exponent))" }
 
-    /// Two digits behind the point, whichever its size.
+    /// Always two decimals.
     static func number(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         let (whole, rest) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)

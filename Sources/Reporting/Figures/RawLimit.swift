@@ -1,13 +1,13 @@
 import RunRecords
 
-/// What the machine gives without an engine.
+/// The machine's limit without an engine.
 extension RunDigest {
-    /// The label under which a 4 KiB overwrite with a sync is measured, there and beside the commits of an engine.
+    /// The label of a synced 4 KiB overwrite, in its own scenario and beside the commits of an engine.
     static let rawOverwrite = "overwrite and sync"
 
-    /// What one writer that syncs once per commit cannot pass: overwrites of 4 KiB, each synced. Measured beside the
-    /// commits of this subject if they did, else by the scenario of its own, else before the first case. nil where it
-    /// means nothing.
+    /// The upper bound for one writer that syncs once per commit: synced 4 KiB overwrites per second. It was measured
+    /// beside the commits of this subject, else by its own scenario, else before the first case. nil if it does not
+    /// apply.
     func rawLimit(_ row: MeasureRow) -> Double? {
         guard row.measure.metric.name == Metric.commitsPerSecond.name, row.subject.durability == .full else {
             return nil
@@ -19,7 +19,7 @@ extension RunDigest {
         return row.values.values.lazy.compactMap { self.rawOverwritesPerSecond(beside: $0.result) }.first
     }
 
-    /// Overwrites of 4 KiB per second, each synced, of the machine and the run that a case was measured in.
+    /// Overwrites of 4 KiB per second, each synced, on the machine and in the run of a case.
     func rawOverwritesPerSecond(beside result: CaseResult) -> Double? {
         let measured = rawResults.lazy.filter { self.isMeasuredTogether($0, result) }.flatMap(\.samples).first {
             $0.label == Self.rawOverwrite && $0.metric.unit == "1/s"
@@ -29,7 +29,7 @@ extension RunDigest {
         return nanoseconds > 0 ? 1e9 / Double(nanoseconds) : nil
     }
 
-    /// Scenarios that measure the machine itself: known by what they measured.
+    /// Scenarios that measure the machine itself, recognized by their metrics.
     static func rawScenarios(_ results: [CaseResult]) -> Set<String> {
         Set(results.filter { $0.samples.contains { $0.label == rawOverwrite } }.map(\.test.scenario))
     }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A table that several cases fill, one cell each.
+/// A table with one cell per case.
 struct ResultGrid {
     struct Column: Hashable {
         var group: String
@@ -20,7 +20,7 @@ struct ResultGrid {
     var columns: [Column] = []
     var cells: [String: [Column: Cell]] = [:]
 
-    /// How often which text stands in the cells, what is seen most first: `48 fine`.
+    /// The count of each distinct cell text, the most frequent first: `48 fine`.
     var summary: String {
         var counts: [String: Int] = [:]
         for cell in cells.values.flatMap(\.values) { counts[cell.text, default: 0] += 1 }
@@ -50,7 +50,7 @@ extension [ResultGrid.Column] {
         return groups
     }
 
-    /// Columns of one heading stand together, whatever the order of the cases.
+    /// Columns of one heading are adjacent, whatever the order of the cases.
     var gathered: [ResultGrid.Column] {
         RunDigest.unique(map(\.group)).flatMap { group in filter { $0.group == group } }
     }
@@ -74,6 +74,6 @@ extension RunDigest {
 }
 
 extension OutcomeRow {
-    /// A case that went as it has to, and stands in a grid already.
+    /// A passed case that a grid already shows.
     var isInGrid: Bool { result.verdict == .pass && !result.gridCells.isEmpty }
 }

@@ -1,16 +1,16 @@
 import RunRecords
 
-/// What checks and salvages of one engine made of copies damaged in one way: all cases of a run together.
+/// The results of one engine's checks and salvages on copies with one kind of damage, over all cases of a run.
 struct SalvageRow {
     var engine: String
     var figures: SalvageFigures
     var cases: [CaseResult]
 
-    /// A figure as a table shows it: rows of what was salvaged, claims as true and false ones.
+    /// A figure of the table: salvaged rows, or true and false claims.
     struct Column {
         var words: String
         var count: SalvageFigures.Count
-        /// Above zero it speaks against the engine.
+        /// Any value above zero counts against the engine.
         var isBad = false
     }
 
@@ -35,7 +35,7 @@ extension RunDigest {
         + "be lost, missing also where nothing was salvaged. A claim is what the engine says is lost; an engine "
         + "without claims says nothing of it."
 
-    /// A row per fault and engine, faults in the order of the first case; empty for a run that salvaged nothing.
+    /// A row per fault and engine, faults in the order of the first case; empty for a run without salvages.
     var salvageRows: [SalvageRow] {
         var rows: [SalvageRow] = []
         for result in results {

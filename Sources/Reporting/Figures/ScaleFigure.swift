@@ -1,11 +1,11 @@
 import RunRecords
 import Statistics
 
-/// A figure of one scenario on several sizes of one data set, by engine: how it grows. A scenario that makes its own
-/// data has its size in a parameter.
+/// The growth of one figure by engine, over several sizes of one data set. A scenario that generates its own data has
+/// the size as a parameter.
 struct ScaleFigure {
     struct Point {
-        /// Rows of the data set, or what the parameter counts.
+        /// The size in rows of the data set, or in the parameter's unit.
         var size: Int
         var sample: Sample
         var result: CaseResult
@@ -15,35 +15,34 @@ struct ScaleFigure {
         var engine: String
         /// By size, ascending.
         var points: [Point]
-        /// nil where the engine has the figure for one size alone, or where a case at either end was cut or wrong.
+        /// nil with only one size, or if a case at either end was cut or wrong.
         var growth: Growth?
-        /// How the cost follows from the size; nil with fewer than three sizes, or where a case was cut or wrong.
+        /// The cost as a power law of the size; nil with fewer than three sizes, or if a case was cut or wrong.
         var law: PowerLaw?
-        /// The same figure on another data set of one size: a point beside the line.
+        /// The same figure on another data set of one size, drawn beside the line.
         var aside: Point?
     }
 
-    /// How many times as dear the figure is at the largest size as at the smallest: above 1 it grows, whichever
-    /// direction the figure has.
+    /// The factor from the cost at the smallest size to the cost at the largest; above 1 the cost grows.
     struct Growth {
         var smallest: Int
         var largest: Int
         var factor: Double
-        /// Over the rounds; nil where there are too few of them.
+        /// The interval over the rounds; nil with too few.
         var low: Double?
         var high: Double?
-        /// How many rounds measured both sizes.
+        /// The number of rounds that measured both sizes.
         var pairCount: Int
     }
 
-    /// Fewer sizes than this are no line.
+    /// The minimum number of sizes for a line.
     static let fewestSizes = PowerLaw.fewestSizes
 
     /// Of the smallest size.
     var subject: Subject
     var measure: Measure
     var lines: [Line]
-    /// What stands beside the lines; nil where no engine has it.
+    /// The data set drawn beside the lines; nil without one.
     var asideSubject: Subject?
 
     var sizes: [Int] { Set(lines.flatMap { $0.points.map(\.size) }).sorted() }
@@ -76,7 +75,7 @@ extension RunDigest {
                 subject.dataset = key.dataset
                 return subject == key && other.subject.dataset != key.dataset
             }
-            // With several sizes it has lines of its own.
+            // A data set with several sizes has its own lines.
             let aside = others.count == 1 ? others[0] : nil
             let measures = Self.unique(
                 sized.flatMap { comparison in
@@ -111,7 +110,7 @@ extension RunDigest {
             aside: aside.flatMap(point))
     }
 
-    /// Over the rounds that measured every size; over the points alone where there are no rounds.
+    /// Over the rounds that measured every size; over the points if there are no rounds.
     private func law(_ points: [ScaleFigure.Point], _ measure: Measure) -> PowerLaw? {
         guard let first = points.first,
             points.allSatisfy({
@@ -148,7 +147,7 @@ extension RunDigest {
             smallest: first.size, largest: last.size, factor: higher ? small / large : large / small, pairCount: 1)
     }
 
-    /// Bytes of the engine's files for a data set of that size, where a case of the run has them.
+    /// Bytes of the engine's files for a data set of that size, if a case of the run measured them.
     func fileBytes(_ engine: String, dataset: String, size: Int) -> Double? {
         results.lazy.filter { $0.test.engine == engine && $0.test.dataset == dataset && $0.test.size == size }
             .flatMap(\.samples).first { $0.metric.name == Metric.fileBytes.name && $0.label.isEmpty }?.value

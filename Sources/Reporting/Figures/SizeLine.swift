@@ -6,15 +6,15 @@ struct SizeLine {
     var subject: Subject
     var series: Series
     var caseID: String
-    /// The case has no other series, so that its name need not be said.
+    /// Whether the case has no other series, so that its name can be left out.
     var isAlone: Bool
 }
 
 extension SizePoint {
-    /// Data and log together: what the engine takes from the disk.
+    /// Data and log together: the disk space of the engine.
     var totalBytes: Int { fileBytes + logBytes }
 
-    /// The highest that a chart of it reaches.
+    /// The maximum of its chart.
     var drawnBytes: Int { max(totalBytes, liveBytes ?? 0) }
 }
 

@@ -1,7 +1,7 @@
 import RunRecords
 
-/// A gate's answer as JUnit XML. A budget that is exceeded is a failure; what is undecided or skipped is skipped, with
-/// the type that tells which: the exit status of the gate says that undecided is not fine.
+/// The result of a gate as JUnit XML. An exceeded budget is a failure. Undecided and skipped budgets are `skipped`,
+/// with a type that tells which; the gate's exit status reports undecided ones.
 struct GateJUnit {
     let report: GateReport
 

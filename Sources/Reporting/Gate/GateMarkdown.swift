@@ -1,10 +1,10 @@
 import RunRecords
 
-/// A gate's answer as Markdown: the verdict, then what is not as it was. What is kept is a number.
+/// The result of a gate as Markdown: the verdict, then the changed figures. Kept figures are only counted.
 struct GateMarkdown {
     let report: GateReport
 
-    /// Rows of a table: a summary that is too long is dropped whole by some.
+    /// The limit of table rows, since some CI systems drop a summary that is too long.
     private static let rows = 200
 
     var text: String {
@@ -38,7 +38,7 @@ struct GateMarkdown {
         return range.low == range.high ? low : "\(low) to \(GateNumber.text(range.high))"
     }
 
-    /// A row is a line, and a bar ends a cell; what looks like markup is text.
+    /// Escapes line ends, bars and markup, since a row is one line and a bar ends a cell.
     private func cell(_ text: String) -> String {
         var cell = ""
         for character in text.prefix(400) {

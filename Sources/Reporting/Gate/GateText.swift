@@ -1,13 +1,12 @@
 import RunRecords
 
-/// A gate's answer for a terminal: what is over its budget first, then what could not be decided, then what was
-/// skipped.
+/// The result of a gate for a terminal: exceeded budgets first, then undecided ones, then skipped ones.
 struct GateText {
     let report: GateReport
     let width: Int
     let colour: Bool
 
-    /// Of each kind but those that close the gate.
+    /// The limit of lines for each kind, except those that fail the gate.
     private static let shown = 20
 
     var text: String {
@@ -25,7 +24,7 @@ struct GateText {
     }
 
     private func lines(_ decision: GateFinding.Decision) -> [String] {
-        // What is as it was needs no line.
+        // Unchanged figures get no line.
         let findings = report.findings.filter { $0.decision == decision && !(decision == .kept && $0.reason.isEmpty) }
         let style: TextStyle =
             switch decision {
@@ -50,7 +49,7 @@ struct GateText {
     }
 }
 
-/// The words that all forms of a gate's answer share.
+/// Wording shared by all forms of a gate's result.
 enum GateWords {
     static func word(_ decision: GateFinding.Decision) -> String {
         switch decision {
@@ -84,7 +83,7 @@ extension Reporting {
         GateJUnit(report: report).text
     }
 
-    /// Markdown, as the summary of a step of a CI shows it: far below the mebibyte at which some drop it.
+    /// Markdown, as the summary of a step of a CI shows it: far below the 1 MiB at which some CI systems drop it.
     package static func markdown(_ report: GateReport) -> String {
         GateMarkdown(report: report).text
     }

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Two builds against each other, as one document: the verdict, every interval drawn, the same as a table.
+/// A comparison of two builds as one document: the verdict, and every interval as a drawing and in a table.
 struct BuildComparisonPage {
     let comparison: BuildComparison
 
@@ -72,7 +72,7 @@ struct BuildComparisonPage {
         comparison.cases.count { $0.finding == finding }
     }
 
-    /// Green only where every case was decided, and none is slower.
+    /// Green only if every case was decided, and none is slower.
     private var verdict: (tone: String, sentence: String) {
         let wrong = comparison.cases.compactMap(\.failure).filter { $0.side == .b && $0.result.verdict == .violation }
         if !wrong.isEmpty { return ("bad", "B breaks a promise in \(Figure.count(wrong.count, "case"))") }
@@ -220,7 +220,7 @@ struct BuildComparisonPage {
         }
     }
 
-    /// Figures that decide nothing: they hint at the cause.
+    /// Figures that decide nothing, but hint at the cause.
     private func others(_ section: inout Markup) {
         var lines: [(String, String)] = []
         for compared in comparison.cases {

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What the run happened on, what was not built, and the command that repeats all of it.
+/// The machine, the engines that were not built, and the command that repeats the run.
 struct EnvironmentSection: ReportPart {
     let page: ReportPage
 
@@ -44,7 +44,7 @@ struct EnvironmentSection: ReportPart {
         }
     }
 
-    /// Of a merged run: what each of its shards ran on.
+    /// For a merged run, the machine of each shard.
     private func shards(_ section: inout Markup) {
         if header.merged.isEmpty { return }
         section.element("h3", "Shards")

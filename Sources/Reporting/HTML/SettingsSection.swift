@@ -1,6 +1,7 @@
 import RunRecords
 
-/// How each engine was set, a table per durability class: what a figure means depends on it. Then what it promises.
+/// The settings of each engine, a table per durability class, since they determine the meaning of a figure. Then its
+/// promises.
 struct SettingsSection: ReportPart {
     let page: ReportPage
 
@@ -31,7 +32,7 @@ struct SettingsSection: ReportPart {
         }
     }
 
-    /// What verdicts go by, in the words of each engine's documentation.
+    /// The promises behind the verdicts, in the words of each engine's documentation.
     private func promises(_ section: inout Markup) {
         let engines = header.engines.filter { !$0.promises.isEmpty }
         if engines.isEmpty { return }
@@ -56,7 +57,7 @@ struct SettingsSection: ReportPart {
         }
     }
 
-    /// Most cases of an engine share them; where they do not, all values stand.
+    /// Most cases of an engine share a setting; otherwise all values are listed.
     private func settings(of engine: String, _ durability: DurabilityClass) -> [EngineSetting] {
         RunDigest.unique(
             digest.results(of: engine).filter { $0.test.durability == durability }.flatMap(\.settings))

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Where to begin: what changed last, the scenarios, the runs.
+/// The start page: the latest changes, the scenarios, the runs.
 struct HistoryIndexPage {
     let site: HistorySite
 
-    /// The changes of all trends, the latest first; of one run the largest first.
+    /// The changes of all trends, the latest run first; within a run the largest first.
     private var changes: [(trend: Trend, change: Trend.Change)] {
         func time(_ entry: (trend: Trend, change: Trend.Change)) -> Int {
             entry.trend.points[entry.change.index].run.startTime
@@ -161,7 +161,7 @@ struct WorkloadPage {
     }
 }
 
-/// One run: where it comes from, and the figures that have charts.
+/// One run: its origin, and the figures that have charts.
 struct RecordedRunPage {
     let run: RecordedRun
 
@@ -193,7 +193,7 @@ struct RecordedRunPage {
         let figures = recorded.figures.filter { chosen.contains($0.name) }
         for figure in figures.map(Optional.some) + (figures.isEmpty ? [nil] : []) {
             body.element("tr") { row in
-                // Where the page of a scenario is missing, no figure of it has a chart.
+                // A scenario without a page has no figure with a chart.
                 let title = recorded.test.title
                 if figure == nil {
                     row.element("td", title)

@@ -1,8 +1,8 @@
 import RunRecords
 import Seeds
 
-/// The pages of a history: an index, one per scenario with its trends, one per run. They link to each other and to
-/// nothing else, and need no script.
+/// The pages of a history: an index, one per scenario with its trends, one per run. They link only to each other, and
+/// need no script.
 package struct HistorySite: Sendable {
     package struct Page: Sendable, Equatable {
         /// Of its file, without a directory.
@@ -34,7 +34,7 @@ package struct HistorySite: Sendable {
             + runs.map { Page(name: Self.name(of: $0), text: RecordedRunPage(run: $0).text) }
     }
 
-    /// What of a case has a chart: the figure that `assay ab` judges, and counts for each operation or commit.
+    /// The figures of a case that have charts: the one that `assay ab` judges, and counts per operation or commit.
     package static func figures(of names: [FigureName]) -> [FigureName] {
         let test = Case(
             scenario: "", family: .workload, engine: "", dataset: "", size: 0, parameters: [], seed: Seed(0),
@@ -56,14 +56,14 @@ package struct HistorySite: Sendable {
 
     static func name(of run: RecordedRun) -> String { "run-\(plain(run.digest)).html" }
 
-    /// Only what is a name on every system and in every address; else a digest of it.
+    /// The name if every file system and URL accepts it, else a digest of it.
     private static func plain(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         return isPlain && (1...80).contains(text.utf8.count) ? text : "x" + StableHash.identifier(of: text)
     }
 }
 
-/// What the pages have in common.
+/// The frame shared by all pages.
 struct SitePage {
     let title: String
     /// Above the title's facts; empty for the index itself.
@@ -103,7 +103,7 @@ struct SitePage {
         main.raw("\n")
     }
 
-    /// A table in a box of its own to scroll in, with its caption.
+    /// A captioned table that scrolls in its own box.
     static func table(
         _ caption: String, _ head: [String], _ markup: inout Markup, rows: (inout Markup) -> Void
     ) {

@@ -8,7 +8,7 @@ enum TrendCSV {
         "reference", "reference_version", "ratio", "ratio_low", "ratio_high", "pairs", "change",
     ]
 
-    /// `change`: at the first run of a new level how many times as good that is, empty elsewhere.
+    /// `change`: the factor to the old level (above 1 is better) at the first run of a new level, empty elsewhere.
     static func text(_ trend: Trend) -> String {
         var text = CSVReport.line(columns)
         let (test, metric) = (trend.test, trend.figure.metric)

@@ -8,8 +8,8 @@ import Statistics
 #endif
 
 /// A trend as a drawing: a point per run at equal distances, its interval as a whisker, the level of each stretch as a
-/// line, and where a stretch begins a line across with what changed. The axis is logarithmic: as much better reaches as
-/// far up as as much worse reaches down.
+/// line, and a vertical line with the change where a stretch begins. The axis is logarithmic: equal factors of better
+/// and worse have equal distances.
 struct TrendChart {
     let trend: Trend
     let palette: EnginePalette
@@ -19,7 +19,7 @@ struct TrendChart {
     private static let right = Drawing.width - 8
     private static let top = 16.0
     private static let bottom = Self.height - 22
-    /// At least so much lies between the two ends of the axis: noise stays small.
+    /// The minimum factor between the ends of the axis, so that noise stays small.
     private static let leastSpan = 1.2
 
     private struct Mark {
@@ -31,7 +31,7 @@ struct TrendChart {
 
     private var words: TrendWords { TrendWords(trend: trend) }
 
-    /// What is drawn of a point: the number that is looked at over time, or the figure where there is none.
+    /// The drawn value of a point: the number that is compared over time, else the figure.
     private var marks: [Mark] {
         trend.points.enumerated().compactMap { index, point in
             var mark: Mark
@@ -89,7 +89,7 @@ struct TrendChart {
         return Figure.tick(value, unit: trend.figure.metric.unit)
     }
 
-    /// From one change to the next the median.
+    /// The median of each stretch between two changes.
     private func levels(_ marks: [Mark], _ x: Scale, _ y: Scale, _ svg: inout Markup) {
         if trend.basis == .nothing { return }
         var rest = marks[...]

@@ -1,16 +1,16 @@
 import RunRecords
 
-/// What a trend says, in words that the terminal and the pages share.
+/// The wording of trends, shared by the terminal and the pages.
 struct TrendWords {
     let trend: Trend
 
     /// `operation_ns median of point-read  strata  people 2000`.
     var title: String { "\(trend.figure.text) of \(trend.test.title)" }
 
-    /// The figure as a report names it: `commits/s`, `latency p99`.
+    /// The figure's name in a report: `commits/s`, `latency p99`.
     var figureWords: String { Measure(trend.figure).words }
 
-    /// What the numbers are that changes are looked for in.
+    /// Which numbers are searched for changes.
     var basis: String {
         switch trend.basis {
         case .ratio(let reference): "how many times as good as \(reference) in the same run; above 1 is better"
@@ -20,12 +20,12 @@ struct TrendWords {
         }
     }
 
-    /// The figure of a point as people read it.
+    /// The formatted figure of a point.
     func value(_ point: TrendPoint, gap: String = Figure.gap) -> String {
         Figure.text(point.value, unit: trend.figure.metric.unit, gap: gap)
     }
 
-    /// `1.84×, 1.70× to 1.90×`; empty where the run has no ratio.
+    /// `1.84×, 1.70× to 1.90×`; empty for a run without a ratio.
     func ratio(_ point: TrendPoint) -> String {
         guard case .ratio = trend.basis, let ratio = point.ratio else { return "" }
         guard let low = ratio.low, let high = ratio.high else { return Figure.ratio(ratio.value) }
@@ -47,7 +47,7 @@ struct TrendWords {
         return ([sentence] + change.remarks).joined(separator: "; ")
     }
 
-    /// How a change stands out: `ahead`, `behind`, or `open` for one that is neither better nor worse.
+    /// The style of a change: `ahead`, `behind`, or `open` for one that is neither better nor worse.
     func tone(_ change: Trend.Change) -> String {
         switch trend.direction(of: change) {
         case "worse": "behind"
@@ -58,7 +58,7 @@ struct TrendWords {
 
     func style(_ change: Trend.Change) -> String { "t-\(tone(change))" }
 
-    /// The command that finds the commit; nil where a commit is not known, or the change is none for the worse.
+    /// The command that finds the commit; nil if a commit is unknown, or the change is not for the worse.
     func command(_ change: Trend.Change) -> String? {
         guard let (before, after) = trend.neighbours(of: change), trend.direction(of: change) == "worse",
             !before.commit.isEmpty, !after.commit.isEmpty, before.commit != after.commit, trend.basis != .count

@@ -1,13 +1,13 @@
 import RunRecords
 import Statistics
 
-/// Two builds against each other, for a terminal: no line is wider than 80 columns, but for paths.
+/// A comparison of two builds for a terminal: no line but a path is wider than 80 columns.
 struct BuildComparisonText: WrappingText {
     let comparison: BuildComparison
     let width: Int
     let colour: Bool
 
-    /// Behind the two columns of figures; the name takes what is left.
+    /// After the two columns of figures; the name takes the rest.
     private static let ratioWidth = 25
     private static let figureWidth = 10
 
@@ -43,7 +43,7 @@ struct BuildComparisonText: WrappingText {
         let facts = [build.isRelease ? "release" : "DEBUG", build.hasZoo ? "ZOO" : "", build.digest]
         let tail = "  " + facts.filter { !$0.isEmpty }.joined(separator: " ")
         let room = max(20, width - tail.count - 3)
-        // The end of a path tells more than its beginning; that of a revision tells less.
+        // A path is shortened at its beginning, a revision at its end.
         let isLong = side.path.count > room
         let path =
             side.revision.isEmpty
@@ -103,7 +103,7 @@ struct BuildComparisonText: WrappingText {
         Measure(Sample(name.metric, 0, statistic: name.statistic, label: name.label))
     }
 
-    /// Name, figures, ratio with its interval, and what that says.
+    /// Name, figures, ratio with its interval, and the decision.
     private func row(_ title: String, _ figures: String, _ comparison: SideComparison?) -> String {
         let room = max(12, width - 2 - figures.count - 1 - Self.ratioWidth - 14)
         let start = "  " + left(TextTable.shortened(title, to: room), room) + figures + " "
@@ -113,7 +113,7 @@ struct BuildComparisonText: WrappingText {
             + comparison.finding.rawValue
     }
 
-    /// What else differs beyond doubt, though it decides nothing.
+    /// Other figures that differ significantly, but decide nothing.
     private func differences(_ compared: ComparedCase) -> [String] {
         let flagged = (compared.batches.last?.others ?? []).filter { $0.measured?.isFlagged == true }
         return flagged.prefix(6).flatMap { figure in
@@ -139,7 +139,7 @@ struct BuildComparisonText: WrappingText {
         return "\(thousandths / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
     }
 
-    /// To the right of its column.
+    /// Right-aligned in its column.
     private func padded(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }

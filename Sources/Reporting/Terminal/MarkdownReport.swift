@@ -40,8 +40,7 @@ struct MarkdownReport {
         return ["", "### \(Self.escaped(title))"] + filled.flatMap { [""] + Self.lines($0) }
     }
 
-    /// The first row is the head. A cell that is empty in a left column repeats the one above it, which Markdown
-    /// cannot leave out.
+    /// The first row is the head. An empty cell in a left column is filled with the one above it.
     private static func lines(_ table: TextTable) -> [String] {
         let count = table.rows.map(\.count).max() ?? 0
         var lines: [String] = []
@@ -59,7 +58,7 @@ struct MarkdownReport {
         return lines
     }
 
-    /// A row is a line, and a bar ends a cell; what looks like markup is text.
+    /// Escapes line ends, bars and markup, since a row is one line and a bar ends a cell.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text {

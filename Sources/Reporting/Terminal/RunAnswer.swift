@@ -1,10 +1,10 @@
 import RunRecords
 
-/// What a run came to, in one sentence: the last line that `assay run` prints.
+/// The result of a run in one sentence: the last line of `assay run`.
 struct RunAnswer {
     let digest: RunDigest
 
-    /// Promises first, then what is not answered, then speed.
+    /// Promises first, then unanswered cases, then speed.
     var text: String {
         let counts = digest.allCounts
         var parts = [promises(counts)]

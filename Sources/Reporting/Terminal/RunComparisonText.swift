@@ -1,12 +1,12 @@
 import RunRecords
 
-/// Two runs beside each other, for a terminal.
+/// A comparison of two runs for a terminal.
 struct RunComparisonText: WrappingText {
     let comparison: RunComparison
     let width: Int
     let colour: Bool
 
-    /// Lines of one kind; the rest is counted.
+    /// The limit of lines of one kind; the rest is counted.
     private static let most = 40
 
     var text: String {

@@ -1,8 +1,7 @@
 import RunRecords
 
 extension TerminalReport {
-    /// The question and its tables; nothing where the run has no figure for it. Of a plan that measures nothing the
-    /// outcomes alone are shown.
+    /// The question and its tables; empty without figures. A plan without measurements shows only outcomes.
     func answer(to question: Question) -> [String] {
         let tables = tables(of: question)
         let grids = digest.grids(question).flatMap { grid in
@@ -35,7 +34,7 @@ extension TerminalReport {
         }
     }
 
-    /// What checks and salvages made of damaged copies; empty for a run without.
+    /// The results of checks and salvages on damaged copies; may be empty.
     private var salvageLines: [String] {
         let rows = digest.salvageRows
         if rows.isEmpty { return [] }
@@ -65,7 +64,7 @@ extension TerminalReport {
         return table
     }
 
-    /// The name of a subject where it differs from that of the row above.
+    /// The name of a subject, if it differs from the row above.
     private func name(_ subject: Subject, after last: Subject?) -> TextTable.Cell {
         TextTable.Cell(subject == last ? "" : digest.shortName(subject))
     }
@@ -77,7 +76,8 @@ extension TerminalReport {
         if rows.isEmpty { return nil }
         let columns = RunDigest.columns(rows)
         var table = table(durability, ["trials"] + columns.map(Self.head) + ["promise"])
-        // Columns that counted nothing and are not asked for first; then what was honest. What was not stays.
+        // Columns are dropped in this order: optional ones that are all zero, then honest outcomes. Dishonest outcomes
+        // stay.
         let isZero = { (index: Int) in rows.allSatisfy { $0.count(columns[index]) == 0 } }
         let unasked = columns.indices.reversed().filter { index in
             ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index]) && isZero(index)
@@ -105,7 +105,7 @@ extension TerminalReport {
         return table
     }
 
-    /// `silently wrong` takes more room than its numbers.
+    /// The heading `silently wrong` is wider than its numbers.
     private static func head(_ group: OutcomeRow.Group) -> String {
         group == .silentlyWrong ? "wrong" : group.words
     }
@@ -122,7 +122,8 @@ extension TerminalReport {
         let heads =
             engines + (hasRatio ? ["to best peer"] : []) + (hasDecision ? [""] : []) + (hasLimit ? ["of limit"] : [])
         var table = table(durability, heads)
-        // The limit goes first, then the reference, then the others from the last: the ratio names the best of them.
+        // The limit is dropped first, then the reference, then the others from the last on, since the ratio names the
+        // best one.
         let others = engines.indices.dropFirst().reversed()
         table.droppable =
             (hasLimit ? [heads.count + 1] : [])
@@ -147,7 +148,7 @@ extension TerminalReport {
         return table
     }
 
-    /// Data and log together at first, at its largest and at last: from the series of a case, else from its samples.
+    /// The first, largest and last size of data and log: from the series of a case, else from its samples.
     private func sizeTable(_ durability: DurabilityClass) -> TextTable? {
         let growth = digest.comparisons.filter {
             $0.subject.family == .growth && $0.subject.durability == durability

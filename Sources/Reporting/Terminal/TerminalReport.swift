@@ -1,12 +1,12 @@
 import RunRecords
 
-/// The summary at the end of a run: what was asked, the verdict, then each question with the figures that answer it.
+/// The summary at the end of a run: the plan, the verdict, then each question with its figures.
 struct TerminalReport {
     let digest: RunDigest
     let width: Int
     let colour: Bool
 
-    /// More rows than this of one table are left to the HTML report, and counted.
+    /// The limit of rows of one table; further rows are counted, and shown in the HTML report.
     static let rowLimit = 24
 
     var run: Run { digest.run }
@@ -34,7 +34,7 @@ struct TerminalReport {
         return (lines + [""] + closing + [""] + answer).joined(separator: "\n") + "\n"
     }
 
-    /// The last line, so that the end of a log has it.
+    /// The last line, so that it stands at the end of a log.
     private var answer: [String] {
         let answer = RunAnswer(digest: digest)
         return wrapped(answer.text, answer.style, lead: "ANSWER   ", leadStyle: .strong, hang: 9)
@@ -85,7 +85,7 @@ struct TerminalReport {
         return lines
     }
 
-    /// A sentence on as many lines as it takes.
+    /// A sentence, wrapped.
     func wrapped(
         _ words: String, _ style: TextStyle = .plain, lead: String, leadStyle: TextStyle = .plain, hang: Int
     ) -> [String] {
@@ -94,7 +94,7 @@ struct TerminalReport {
         return text.lines(width: width, lead: lead, leadStyle: leadStyle, hang: hang, colour: colour)
     }
 
-    /// Items that stay whole where they fit on a line, under each other behind the lead.
+    /// Items below each other after the lead; an item that fits a line is not broken.
     private func items(_ lead: String, _ items: [String], separator: String) -> [String] {
         let start = String(repeating: " ", count: lead.count)
         var lines: [String] = []
@@ -156,7 +156,7 @@ struct TerminalReport {
         verdict == .unpromised ? "wrong, but never promised" : standing.words
     }
 
-    /// Every family with its violations, those without one too: what is not named was not tried.
+    /// Every family with its violations, zeros included, so that a missing family was not tested.
     private var families: [String] {
         let families = digest.familyCounts
         guard families.count > 1 else { return [] }
@@ -168,8 +168,8 @@ struct TerminalReport {
         return self.items("violate  ", items, separator: " \u{B7} ")
     }
 
-    /// Violations, known ones too, and what the harness did or may have done: by cause, each with its count and the
-    /// command that repeats one. Then, in a line each, damage that was not promised to be prevented.
+    /// Violations, known ones included, harness errors and suspected ones: by cause, each with its count and a command
+    /// that repeats one. Then a line for each kind of damage that no engine promised to prevent.
     private var causes: [String] {
         var lines: [String] = []
         var left = Self.rowLimit
@@ -194,13 +194,13 @@ struct TerminalReport {
 
     private static let unpromisedLimit = 6
 
-    /// Why a case came to no conclusion: in a log, what an exit status of 3 stands for. Cases that say the same share a
+    /// Why cases are inconclusive, which explains an exit status of 3 in a log. Cases with the same reason share a
     /// line.
     private var reasons: [String] {
         let groups = digest.causeGroups(.inconclusive)
         var lines = groups.prefix(Self.reasonLimit).flatMap { group -> [String] in
             let whole = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
-            // A lead that fills the line would leave the reason no room.
+            // A long lead stands on its own line, to leave room for the reason.
             let name = TextTable.shortened(whole, to: max(12, width - 40))
             let count = group.cases.count == 1 ? "" : "  \(Figure.count(group.cases.count, "case", gap: " "))"
             let reason = group.detail.isEmpty ? "the case says no reason" : group.detail

@@ -6,8 +6,8 @@ struct TerminalScale {
     let width: Int
     let colour: Bool
 
-    /// A row per figure that ran on several sizes: by how much each engine's grows, with the interval; nothing where
-    /// there is none. Empty where no figure did.
+    /// A row per figure that ran on several sizes: the growth of each engine's figure with the interval, or an empty
+    /// cell. Empty without such figures.
     var lines: [String] {
         let figures = digest.scaleFigures
         if figures.isEmpty { return [] }
@@ -35,7 +35,7 @@ struct TerminalScale {
             + table.lines(width: width, indent: 3, colour: colour)
     }
 
-    /// `1.90× 1.70×–2.20×`: a column for each engine leaves little room.
+    /// `1.90× 1.70×–2.20×`: short, since there is a column for each engine.
     private static func words(_ growth: ScaleFigure.Growth) -> String {
         guard let low = growth.low, let high = growth.high else { return "" }
         return "\(Figure.ratio(growth.factor)) \(Figure.ratio(low))\u{2013}\(Figure.ratio(high))"

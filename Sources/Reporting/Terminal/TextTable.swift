@@ -11,19 +11,19 @@ struct TextTable {
     }
 
     var rows: [[Cell]] = []
-    /// How many columns stand to the left.
+    /// The number of left-aligned columns.
     var leftColumns = 1
-    /// Columns that are left out where there is no room, the first to go first. None of the left ones.
+    /// Columns that may be dropped for lack of space, in this order. Never a left one.
     var droppable: [Int] = []
 
-    /// A last line names the columns that were left out.
+    /// Whether a last line names the dropped columns.
     var namesLeftOut = false
 
     private static let gap = 2
 
-    /// The lines, none wider than `width`: columns are left out, then the left ones are shortened to 14 characters and
-    /// 10, and what is still too long is cut at its end. A row of one cell stands across all columns; a cell before an
-    /// empty one may reach into it.
+    /// The lines, none wider than `width`: columns are dropped, then the left ones are shortened to 14 and to 10
+    /// characters, and longer lines are cut. A row of one cell spans all columns; a cell may extend over an empty one
+    /// to its right.
     func lines(width: Int, indent: Int, colour: Bool) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         var widths = (0..<count).map(naturalWidth)
@@ -35,7 +35,7 @@ struct TextTable {
         for (column, least) in zip(0..<min(leftColumns, count), [14, 10]) where total() > width {
             widths[column] = max(min(least, widths[column]), widths[column] - (total() - width))
         }
-        // Of columns that cannot be left out, the last have to go all the same.
+        // Required columns are dropped from the last on, if nothing else helps.
         while total() > width, let last = shown.last, last >= leftColumns { shown.removeLast() }
         let start = Self.spaces(indent)
         let lines = rows.map { row in
@@ -94,7 +94,7 @@ struct TextTable {
     }
 }
 
-/// How a word stands out on a terminal.
+/// The style of a word on a terminal.
 enum TextStyle: String {
     case plain = "0"
     case strong = "1"

@@ -35,8 +35,8 @@ struct WrappedText {
         return lines + [line]
     }
 
-    /// A command on as many lines as it takes, each but the last with a backslash at its end, so that a shell reads it
-    /// as one. A word is never broken: a path that is longer than the line stays as it is.
+    /// A command wrapped with backslashes, so that a shell reads it as one line. A word is never broken, even if it is
+    /// longer than the line.
     static func command(_ command: String, width: Int, indent: Int) -> [String] {
         let start = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -52,7 +52,7 @@ struct WrappedText {
         return lines + [line]
     }
 
-    /// Apart at the spaces that a shell parts words at: not at those between single quotes or behind a backslash.
+    /// Splits at the spaces at which a shell splits: not within single quotes or after a backslash.
     private static func shellWords(_ command: String) -> [String] {
         var words: [String] = []
         var word = ""
@@ -72,14 +72,14 @@ struct WrappedText {
     }
 }
 
-/// A text for a terminal that has sentences.
+/// A terminal text with sentences.
 protocol WrappingText {
     var width: Int { get }
     var colour: Bool { get }
 }
 
 extension WrappingText {
-    /// A sentence behind its lead, on as many lines as it takes.
+    /// A sentence after its lead, wrapped.
     func wrapped(_ text: String, lead: String = "", _ style: TextStyle = .plain, hang: Int) -> [String] {
         var words = WrappedText()
         words.add(text)

@@ -1,11 +1,12 @@
-/// Engines as their makers write them, for sentences; tables, commands and drawings have the names of the run.
+/// The names of engines as their makers write them, for sentences. Tables, commands and drawings use the names of the
+/// run.
 enum EngineName {
     private static let libraries = [
         "strata": "Strata", "sqlite": "SQLite", "lmdb": "LMDB", "rocksdb": "RocksDB", "leveldb": "LevelDB",
         "berkeleydb": "Berkeley DB", "realm": "Realm core", "duckdb": "DuckDB", "model": "the model in memory",
     ]
 
-    /// `Berkeley DB`, `RocksDB tuned`; an engine that is not known by name keeps its own.
+    /// `Berkeley DB`, `RocksDB tuned`; other engines keep the name of the run.
     static func words(_ engine: String) -> String {
         let library = engine.prefix { $0 != "-" }
         guard let name = libraries[String(library)] else { return engine }

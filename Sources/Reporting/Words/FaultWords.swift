@@ -1,7 +1,6 @@
 import RunRecords
 
-/// What became of an engine's data, as a plain clause: `wrong data was given as right when one bit of its file was
-/// wrong`.
+/// An outcome for an engine's data, as a clause: `wrong data was given as right when one bit of its file was wrong`.
 enum FaultWords {
     static func clause(_ scenario: String, _ outcome: Outcome?) -> String {
         if scenario == "sync-fails", outcome == .lostCommit {
@@ -25,7 +24,7 @@ enum FaultWords {
         }
     }
 
-    /// When it happened, by scenario.
+    /// The circumstances, by scenario.
     private static let circumstances = [
         "bit-flip": "when one bit of its file was wrong",
         "zero-page": "when a page of its file was all zeros",
@@ -64,15 +63,15 @@ enum FaultWords {
     ]
 }
 
-/// What went wrong on one engine in one scenario with one outcome: one sentence, and all its causes below it.
+/// The failures of one engine in one scenario with one outcome: one sentence, followed by all its causes.
 struct Finding {
     var engine: String
     var scenario: String
     var outcome: Outcome?
-    /// Trials that ended so, and all trials of these cases.
+    /// Trials with this outcome, and all trials of these cases.
     var count: Int
     var trials: Int
-    /// Every violation of it is listed with a reason.
+    /// Whether all of its violations are known ones.
     var isKnown: Bool
     var groups: [CauseGroup]
 
@@ -86,7 +85,7 @@ struct Finding {
 }
 
 extension RunDigest {
-    /// What was judged so, one per engine, scenario and outcome: in plan order, of one scenario the gravest first.
+    /// The failures of a verdict, one per engine, scenario and outcome: in plan order, the gravest of a scenario first.
     func findings(_ verdict: Verdict) -> [Finding] {
         struct Key: Hashable {
             var engine: String

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A ratio in words. The number is never below one: what is not as good is turned round, so that the reader has not to.
+/// A ratio in words. The number is never below one: a worse ratio is inverted for the reader.
 extension FigureRatio {
     /// `2.60`: how many times as fast, or as slow.
     var turned: Double { value > 0 && value < 1 ? 1 / value : value }
@@ -26,20 +26,20 @@ extension FigureRatio {
         return parts.joined(separator: ", ")
     }
 
-    /// For little room, with the number in front: `2.6× as slow`.
+    /// The short form, with the number first: `2.6× as slow`.
     func short(_ measure: Measure) -> String {
         let words = Comparative(measure)
         if isEqual { return "as \(words.equal)" }
         return "\(times)\u{D7} as \(value > 1 ? words.better : words.worse)"
     }
 
-    /// Three digits would say no more: a difference of less than half of one in a hundred.
+    /// Whether the difference is below 0.5 %, so that three digits would show none.
     private var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
 
     private var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
 }
 
-/// Which adjective a figure is compared by.
+/// The adjective for comparing a figure.
 struct Comparative {
     let better: String
     let worse: String
@@ -59,6 +59,6 @@ struct Comparative {
 }
 
 extension MeasureClass {
-    /// Whether its figures answer how fast an engine is: bytes, memory and shares never do.
+    /// Whether its figures measure speed; bytes, memory and shares do not.
     var isTime: Bool { self == .speed || self == .latency }
 }

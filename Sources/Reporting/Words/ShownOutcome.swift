@@ -1,6 +1,7 @@
 import RunRecords
 
-/// An outcome on the page: one of six words, from harmless to grave. Records and CSV keep all of `Outcome`.
+/// The display category of an outcome: one of six words, from harmless to grave. Records and CSV keep the exact
+/// `Outcome`.
 enum ShownOutcome: String, CaseIterable {
     case correct, reported, excess, stopped, lost, wrong
 
@@ -36,7 +37,7 @@ extension OutcomeRow {
         Outcome.allCases.reduce(0) { $0 + (ShownOutcome($1) == shown ? count($1) : 0) }
     }
 
-    /// What a word of the page stands for here: `94 detected at open, 12 refused`; nil where it is one outcome alone.
+    /// The exact outcomes behind a category: `94 detected at open, 12 refused`; nil for a single outcome.
     func parts(of shown: ShownOutcome) -> String? {
         let found = Outcome.allCases.filter { ShownOutcome($0) == shown && count($0) > 0 }
         if found.count < 2, found.first.map({ $0.words == shown.rawValue }) ?? true { return nil }
@@ -51,6 +52,6 @@ extension FaultRow {
         trialCount == 0 ? nil : Double(count(of: shown)) / Double(trialCount)
     }
 
-    /// The gravest that occurred; nil where nothing was tried.
+    /// The gravest that occurred; nil without trials.
     var worst: ShownOutcome? { ShownOutcome.allCases.last { count(of: $0) > 0 } }
 }

@@ -1,7 +1,7 @@
 import RunRecords
 
-/// A verdict on the page: one of five words. Records, CSV and the gate keep all of `Verdict`, and so does the entry of
-/// a case.
+/// The display category of a verdict: one of five words. Records, CSV, the gate and the entry of a case keep the exact
+/// `Verdict`.
 enum ShownVerdict: String, CaseIterable {
     case broken, unanswered, unprotected, kept, skipped
 
@@ -26,7 +26,7 @@ enum ShownVerdict: String, CaseIterable {
         }
     }
 
-    /// What is to be noticed first stands first.
+    /// The gravest comes first.
     var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 

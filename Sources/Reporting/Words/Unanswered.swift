@@ -2,13 +2,13 @@ import RunRecords
 
 /// Cases that came to no conclusion for one reason.
 struct Unanswered {
-    /// As a sentence says it: `the budget of 10 min was used up`.
+    /// The reason as a clause: `the budget of 10 min was used up`.
     var reason: String
     var cases: [CaseResult]
 }
 
 extension RunDigest {
-    /// Whether the case has no answer, good or bad.
+    /// Whether the case has no answer.
     static func isUnanswered(_ result: CaseResult) -> Bool {
         Standing.judged(result.verdict).shown == .unanswered
     }

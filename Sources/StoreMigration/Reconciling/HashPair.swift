@@ -1,4 +1,4 @@
-/// The hashes of both stores, in which a comparison finds the records that differ.
+/// The hashes of both stores, by which a comparison finds differing records.
 struct HashPair {
     private var old: RangeHashes
     private var new: RangeHashes
@@ -10,7 +10,7 @@ struct HashPair {
         hashers = Dictionary(models.map { ($0.name, RecordHash($0)) }, uniquingKeysWith: { a, _ in a })
     }
 
-    /// Takes what a store has of these records now: those that were not found are not there.
+    /// Updates the hashes of these records from a store; a record that was not found is removed.
     mutating func take(_ ids: [RecordID], _ found: [RecordID: Record], _ side: StoreSide) {
         for id in ids {
             let hash = found[id].flatMap { hashers[id.model]?.hash($0) }
@@ -20,7 +20,7 @@ struct HashPair {
 
     mutating func hash(_ record: Record) -> UInt64? { hashers[record.id.model]?.hash(record) }
 
-    /// - Parameter steps: counts the sums and entries that were looked at.
+    /// - Parameter steps: counts the examined sums and entries.
     mutating func differences(_ steps: inout Int) -> [RecordID] {
         RangeHashes.differences(&old, &new, steps: &steps)
     }

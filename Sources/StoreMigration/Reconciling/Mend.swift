@@ -1,16 +1,16 @@
-/// The work of one call of ``Reconciler/mend(_:)``: some hundred records at a time are read, put before the rule, and
-/// written.
+/// The work of one call of ``Reconciler/mend(_:)``: it reads some hundred records at a time, asks the rule, and writes
+/// them.
 ///
-/// 1. What is written to a store is what the rule has seen: a record that a writer has changed since is left for the
-///    next round.
-/// 2. A record that comes to a store is made without its links, and noted as half made, before the links of others may
-///    lead to it. Until it is complete the store counts as having none: a rule that compared the two would find the
-///    half-made one, whatever a process dies at.
+/// 1. A store is given exactly the record that the rule has seen. A record that a writer has changed since is left for
+/// the next round.
+/// 2. A new record is first inserted without its links and noted as incomplete, so that other records can link to it.
+/// Until it is complete the store counts as not having it, even after a crash; otherwise a rule would compare the
+/// incomplete record.
 struct Mend {
     private let writer: DoubleWriter
     private let rule: MendRule
     private var halfMade: [StoreSide: Set<RecordID>]
-    /// What the rule said of records that one store alone has.
+    /// The rule's answers for records that only one store has.
     private var chosen: [RecordID: Choice] = [:]
     private(set) var left: Set<RecordID> = []
     private(set) var written: Set<RecordID> = []
@@ -27,7 +27,7 @@ struct Mend {
         if firstRefusal == nil { firstRefusal = error }
     }
 
-    /// Makes the records that are to come to a store.
+    /// Inserts the new records of a store.
     mutating func makeRows(_ ids: [RecordID]) throws {
         let seen = try writer.queue.sync { try writer.read(ids, halfMade: halfMade) }
         var wanted: [StoreSide: [RecordID]] = [:]
@@ -42,7 +42,7 @@ struct Mend {
         for (side, ids) in wanted { try makeRows(ids, in: side) }
     }
 
-    /// A row that is there already is left to the writer that made it.
+    /// An existing row is left to the writer that inserted it.
     private mutating func makeRows(_ ids: [RecordID], in side: StoreSide) throws {
         try writer.queue.sync {
             let (source, target) = (try writer.stores[side.other].records(ids), try writer.stores[side].records(ids))
@@ -81,7 +81,7 @@ struct Mend {
     private mutating func choose(_ seen: [Divergence]) throws -> [Choice] {
         var sides: [Choice] = []
         for divergence in seen where !left.contains(divergence.id) {
-            // Half made, and gone where it came from.
+            // The record is incomplete here, and was deleted from its store of origin.
             if divergence.old == nil, divergence.new == nil {
                 sides.append((divergence, .old))
                 continue
@@ -100,7 +100,7 @@ struct Mend {
         return sides
     }
 
-    /// - Parameter now: what the stores have of these records now.
+    /// - Parameter now: the present records of both stores.
     private mutating func write(_ sides: [Choice], _ now: [Divergence]) throws {
         var changes: [StoreSide: [RecordChange]] = [:]
         for ((before, side), now) in zip(sides, now) where before.old == now.old && before.new == now.new {
@@ -112,14 +112,14 @@ struct Mend {
             do {
                 let kept = try writer.stores.asKept(.upsert(right))
                 changes[side.other, default: []].append(kept)
-                // What one store cannot give back is given up in both.
+                // A value that one store cannot represent is normalized in both.
                 if kept != .upsert(right) { changes[side, default: []].append(kept) }
             } catch { leave(now.id, error) }
         }
         for (side, changes) in changes { try apply(changes, to: side) }
     }
 
-    /// One by one, where a store refuses them together.
+    /// Retries one by one, if a store refuses them together.
     private mutating func apply(_ changes: [RecordChange], to side: StoreSide) throws {
         do {
             try writer.stores.apply(changes, to: side)
@@ -133,14 +133,14 @@ struct Mend {
                 } catch {
                     leave(change.id, error)
                     if (error as? MigrationError)?.code != .invalidChange { failures += 1 }
-                    // Then it is the store, and not a record.
+                    // Every record failed, so the cause is the store and not a record.
                     if failures == 3 { throw error }
                 }
             }
         }
     }
 
-    /// - Parameter remaining: records that differ still.
+    /// - Parameter remaining: records that still differ.
     func finish(_ remaining: Set<RecordID>) throws {
         if halfMade.values.allSatisfy(\.isEmpty) { return }
         try writer.setHalfMade(halfMade.mapValues { $0.intersection(remaining) })
@@ -152,7 +152,7 @@ extension Divergence {
 }
 
 extension DoubleWriter {
-    /// On the queue.
+    /// Runs on the writer's queue.
     func read(_ ids: [RecordID], halfMade: [StoreSide: Set<RecordID>]) throws -> [Divergence] {
         let (old, new) = (try stores.old.records(ids), try stores.new.records(ids))
         let (inOld, inNew) = (halfMade[.old] ?? [], halfMade[.new] ?? [])

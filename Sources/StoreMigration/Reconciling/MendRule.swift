@@ -1,40 +1,40 @@
-/// A record in which the stores differ.
+/// A record that differs between the stores.
 public struct Divergence: Sendable {
     public var id: RecordID
-    /// Nil where the old store has none.
+    /// nil if the old store lacks the record.
     public var old: Record?
     public var new: Record?
-    /// Whether the writer deleted it since the stores were last equal. Else a record that one store alone has may have
-    /// come there or gone from the other one.
+    /// Whether the writer deleted the record since the stores were last equal. If not, a record in only one store may
+    /// have been inserted there or deleted from the other.
     public var isKnownDeletion: Bool
 
-    /// The fields with different values; none where one store has no record.
+    /// The fields with different values; empty if one store lacks the record.
     public var fields: [String] {
         guard let old, let new else { return [] }
         return Set(old.values.keys).union(new.values.keys).filter { old[$0] != new[$0] }.sorted()
     }
 }
 
-/// What becomes of a divergence.
+/// The resolution of a divergence.
 public enum Mending: Sendable {
-    /// The other store gets what this one has, or loses what this one does not have.
+    /// The other store gets this one's record, or deletes its own if this one has none.
     case take(StoreSide)
     case leave
 }
 
-/// Which store is right where they differ.
+/// The rule that decides which store is right.
 public enum MendRule: Sendable {
     case oldWins
     case newWins
     /// The record whose property is the higher one; null is the lowest. Of two equal ones the store in `tie`.
     ///
-    /// Where one store has no record: what the writer is known to have deleted follows `deletion`; anything else is
-    /// brought to the other store, and so never lost.
+    /// If one store lacks the record, `deletion` decides about a record that the writer is known to have deleted. Any
+    /// other record is copied to the other store, so that none is lost.
     case newerWins(by: String, tie: StoreSide, deletion: DeletionRule)
     case ask(@Sendable (Divergence) throws -> Mending)
 }
 
-/// What becomes of a record that was deleted in one store and is in the other, where it may have been changed since.
+/// The resolution of a record that was deleted in one store and exists, perhaps changed, in the other.
 public enum DeletionRule: Sendable {
     case deletionWins
     case editWins
@@ -42,7 +42,7 @@ public enum DeletionRule: Sendable {
 }
 
 extension MendRule {
-    /// Whether it calls what an application gave, which may take its time and write itself.
+    /// Whether the rule calls a closure of the application, which may be slow and may write.
     var asks: Bool {
         switch self {
         case .oldWins, .newWins, .newerWins(_, _, .deletionWins), .newerWins(_, _, .editWins): false

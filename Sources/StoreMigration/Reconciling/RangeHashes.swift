@@ -1,12 +1,12 @@
 /// Hashes of the records of one store: of each record, of ranges of them, and of all.
 ///
-/// Records stand in the order of a hash of their ids, in ranges of equal width; a range's sum adds up the hashes of its
-/// records, and a sum above two others adds them. A change of a record changes O(log records) sums; two stores are
-/// compared from the top, and where sums are equal nothing below is looked at.
+/// Records are ordered by a hash of their ids and divided into ranges of equal width. A range's sum adds the hashes of
+/// its records; each inner sum adds its two children. A changed record changes O(log records) sums. A comparison of two
+/// stores starts at the root and skips equal subtrees.
 ///
 /// Invariants:
-/// 1. There is a power of two of ranges, `sums.count / 2`; the sums of ranges are the second half of `sums`, and the
-///    sum above places 2n and 2n + 1 is at n.
+/// 1. The number of ranges, `sums.count / 2`, is a power of two. The sums of ranges are the second half of `sums`; the
+/// parent of places 2n and 2n + 1 is at n.
 /// 2. A range has at most one entry for an id.
 struct RangeHashes {
     private struct Entry {
@@ -32,7 +32,7 @@ struct RangeHashes {
         sums = Array(repeating: 0, count: 128)
     }
 
-    /// Of a record that is there; nil takes one out.
+    /// Sets the hash of a record; nil removes it.
     mutating func set(_ id: RecordID, to hash: UInt64?) {
         guard let model = positions[id.model] else { return }
         set(model: model, id.key, to: hash)
@@ -71,7 +71,7 @@ struct RangeHashes {
 
     private func range(of place: UInt64) -> Int { Int(place >> (64 - UInt64(ranges.count.trailingZeroBitCount))) }
 
-    /// Where a record stands counts: two that have changed their values are seen.
+    /// The place of a record is hashed too, so that two records with swapped values differ.
     private static func weight(_ place: UInt64, _ hash: UInt64) -> UInt64 {
         RecordHash.mix(place ^ RecordHash.mix(hash))
     }
@@ -88,8 +88,8 @@ struct RangeHashes {
         for node in stride(from: rangeCount - 1, to: 0, by: -1) { sums[node] = sums[2 * node] &+ sums[2 * node + 1] }
     }
 
-    /// The ids whose records differ, or are on one side alone.
-    /// - Complexity: O(differences × log records), once both have equally many ranges.
+    /// The ids of records that differ, or exist on one side only.
+    /// - Complexity: O(differences × log records), once both have the same number of ranges.
     /// - Parameter steps: counts the sums and entries that were looked at.
     static func differences(_ a: inout RangeHashes, _ b: inout RangeHashes, steps: inout Int) -> [RecordID] {
         let most = max(a.ranges.count, b.ranges.count)
@@ -98,7 +98,7 @@ struct RangeHashes {
         var found: [RecordID] = []
         var pending = [1]
         #if Zoo
-            // Where the last range that differs begins.
+            // The start of the last differing range.
             var last = 0
         #endif
         while let node = pending.popLast() {

@@ -4,33 +4,33 @@
     import Foundation
 #endif
 
-/// What a comparison found and did.
+/// The result of a comparison.
 public struct ReconcileReport: Sendable {
     public var recordsInOld = 0
     public var recordsInNew = 0
-    /// The records that differed, the first 1 000 of them.
+    /// The first 1 000 records that differed.
     public var divergences: [RecordID] = []
     public var found = 0
     public var mended = 0
-    /// Records that still differ: the rule said so, their batches wait in the outbox, or a store cannot hold them.
+    /// Records that still differ: the rule left them, their batches wait in the outbox, or a store cannot hold them.
     public var left = 0
-    /// Why the first record was left that a store could not hold.
+    /// The reason for the first record that a store could not hold.
     public var firstRefusal: (any Error)?
-    /// Sums and hashes that the comparisons looked at.
+    /// The number of examined sums and hashes.
     public var steps = 0
     public var seconds = 0.0
 }
 
-/// Finds the records in which two stores differ, and mends them by a rule.
+/// Finds the records that differ between two stores, and mends them by a rule.
 ///
 ///     let reconciler = try Reconciler(writer)
 ///     let report = try reconciler.mend(.newerWins(by: "changed", tie: .old, deletion: .deletionWins))
 ///
 /// The hashes live in memory: a process reads each store once, and ``DoubleWriter`` keeps them current from then on.
-/// What is written to a store by another way is told by ``refresh(_:)`` or ``refresh(changesOfOldSince:)``.
+/// The caller reports writes that bypass the writer by ``refresh(_:)`` or ``refresh(changesOfOldSince:)``.
 ///
-/// Concurrency: any thread, beside writers. Reading keeps no writer waiting; what was written meanwhile is read again
-/// at its end, while writers wait. Mending keeps them waiting for some hundred records at a time.
+/// Concurrency: any thread, beside writers. Reading does not block writers. Records written meanwhile are read again at
+/// the end, while writers wait. Mending blocks writers for some hundred records at a time.
 public final class Reconciler: Sendable {
     private let writer: DoubleWriter
     private static let recordsAtOnce = 500
@@ -79,13 +79,13 @@ public final class Reconciler: Sendable {
         return hashes
     }
 
-    /// Reads these records of both stores again.
+    /// Rereads these records of both stores.
     public func refresh(_ ids: [RecordID]) throws {
         writer.queue.sync { for side in StoreSide.allCases { writer.stores.refreshHashes(ids, side) } }
     }
 
-    /// Reads again what others changed in the old store.
-    /// - Returns: where to go on the next time, and whether deletions were among it.
+    /// Rereads the records that others changed in the old store.
+    /// - Returns: the moment for the next call, and whether the changes include deletions.
     @discardableResult
     public func refresh(changesOfOldSince token: ChangeToken?) throws -> (token: ChangeToken, knowsDeletions: Bool) {
         let changes = try writer.old.changes(since: token)
@@ -93,7 +93,7 @@ public final class Reconciler: Sendable {
         return (changes.token, changes.knowsDeletions)
     }
 
-    /// The records that differ now, those aside whose batches wait in the outbox.
+    /// The records that differ now, without those whose batches wait in the outbox.
     /// - Complexity: O(differences × log records).
     public func divergences() throws -> [Divergence] {
         var steps = 0
@@ -105,10 +105,10 @@ public final class Reconciler: Sendable {
         return found
     }
 
-    /// Makes the stores equal, as the rule says.
+    /// Makes the stores equal by the rule.
     ///
-    /// A rule that asks is called while writers go on. A record that was changed after the rule saw it is left as it
-    /// is, and looked at again. A record that a store cannot hold is left.
+    /// A rule with a closure is called while writers continue. A record that was changed after the rule saw it is left,
+    /// and examined again. A record that a store cannot hold is left.
     public func mend(_ rule: MendRule) throws -> ReconcileReport {
         let start = ContinuousClock.now
         var report = ReconcileReport()
@@ -120,7 +120,7 @@ public final class Reconciler: Sendable {
             for id in open where seen.insert(id).inserted && report.divergences.count < 1_000 {
                 report.divergences.append(id)
             }
-            // Rows before links, which may lead to any of them.
+            // Inserts rows before links, which may refer to any row.
             if writer.stores.hasLinks {
                 for some in open.chunked(Self.recordsAtOnce) { try work.makeRows(some) }
             }
@@ -150,7 +150,7 @@ public final class Reconciler: Sendable {
 
     private static let rounds = 8
 
-    /// - Returns: the ids that differ, those aside whose batches wait.
+    /// - Returns: the ids that differ, without those whose batches wait.
     private func differing(_ steps: inout Int) throws -> [RecordID] {
         if writer.queue.sync(execute: { writer.stores.hashes == nil }) { try read() }
         return try writer.queue.sync {

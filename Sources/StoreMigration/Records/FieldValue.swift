@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// A value as both stores mean it: equal in this form is equal.
+/// A value in the form in which both stores are compared.
 public enum FieldValue: Hashable, Sendable, Codable {
     case null
     /// Integers and booleans.
@@ -22,9 +22,9 @@ public enum FieldValue: Hashable, Sendable, Codable {
         switch (a, b) {
         case (.null, .null): true
         case (.integer(let a), .integer(let b)): a == b
-        // By their bits: two zeros are two values, and what is not a number equals itself.
+        // Compared by bits: 0.0 and -0.0 differ, and NaN equals itself.
         case (.real(let a), .real(let b)), (.date(let a), .date(let b)): a.bitPattern == b.bitPattern
-        // Not by `==` of texts, to which é and e with an accent behind it are one.
+        // Compared by bytes: `==` of strings treats é and e with a combining accent as equal.
         case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.link(let a), .link(let b)): a == b
@@ -45,7 +45,7 @@ public enum FieldValue: Hashable, Sendable, Codable {
         }
     }
 
-    /// As SQLite gives a number back: its columns keep no sign of a zero.
+    /// The number as SQLite returns it: a column does not keep the sign of a zero.
     var withoutSignOfZero: FieldValue {
         switch self {
         case .real(let value) where value == 0: .real(0)
@@ -54,12 +54,12 @@ public enum FieldValue: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether a field of this kind can hold it.
+    /// Whether a field of this kind can hold the value.
     func fits(_ kind: FieldKind) -> Bool {
         switch (self, kind) {
         case (.integer(let value), .boolean): value == 0 || value == 1
         case (.integer, .integer), (.text, .text), (.data, .data), (.link, .link), (.links, .links): true
-        // SQLite makes null of what is not a number.
+        // SQLite stores NaN as null.
         case (.real(let value), .real), (.date(let value), .date): !value.isNaN
         case (.data(let value), .uuid): value.count == 16
         default: false

@@ -11,11 +11,11 @@ public struct Record: Hashable, Sendable, Codable {
     public subscript(_ field: String) -> FieldValue { values[field] ?? .null }
 }
 
-/// A change of one record. Done twice it is done once: what recovery rests on.
+/// A change of one record. It is idempotent, which recovery relies on.
 public enum RecordChange: Hashable, Sendable, Codable {
-    /// Makes the record or changes it; fields that it does not name stay, and are null or empty in a new one.
+    /// Inserts or updates the record. Unnamed fields keep their values; in a new record they are null or empty.
     case upsert(Record)
-    /// A record that is not there is no error.
+    /// A missing record is no error.
     case delete(RecordID)
 
     public var id: RecordID {
@@ -25,8 +25,8 @@ public enum RecordChange: Hashable, Sendable, Codable {
         }
     }
 
-    /// - Throws: `invalidChange` for what one of the stores could not hold. Asked before anything is written: a change
-    ///   that one store takes and the other one never can would wait for ever.
+    /// - Throws: `invalidChange` for a value that one of the stores cannot hold. Checked before anything is written,
+    ///   since a change that one store accepts and the other always refuses would wait for ever.
     func check(_ models: [String: RecordModel]) throws {
         guard let model = models[id.model] else {
             throw MigrationError(

@@ -6,11 +6,11 @@ internal import CXXHash
     import Foundation
 #endif
 
-/// Hashes of records, equal for equal records of either store.
+/// Hashes of records; equal records of both stores have equal hashes.
 ///
-/// Each value is a byte for its kind and then its bytes; of what has no fixed length, the length first. So null, 0 and
-/// "" differ, and so do "ab", "c" and "a", "bc". Of a number all bits count: the sign of a zero, and what stands in one
-/// that is no number.
+/// Each value is encoded as a byte for its kind and its bytes, with a length first if it is variable. So null, 0 and ""
+/// differ, as do "ab", "c" and "a", "bc". All bits of a number count, including the sign of a zero and the payload of a
+/// NaN.
 struct RecordHash {
     private var bytes: [UInt8] = []
     private let model: RecordModel
@@ -42,7 +42,7 @@ struct RecordHash {
 
     static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { XXH3_64bits($0.baseAddress, $0.count) } }
 
-    /// Where a record stands among the ranges.
+    /// The place of a record in the ranges.
     static func place(_ model: UInt64, _ key: RecordKey) -> UInt64 {
         switch key {
         case .integer(let value):
@@ -53,7 +53,7 @@ struct RecordHash {
         }
     }
 
-    /// A permutation of the integers, in which each bit of the result depends on each of the argument.
+    /// A permutation of the integers in which each bit of the result depends on every bit of the argument.
     static func mix(_ value: UInt64) -> UInt64 {
         var mixed = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What names a record within its model, in both stores.
+/// The key of a record within its model, the same in both stores.
 public enum RecordKey: Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
     case integer(Int64)
     case text(String)
@@ -47,7 +47,7 @@ public struct RecordID: Hashable, Sendable, Codable, Comparable, CustomStringCon
     }
 }
 
-/// What a field may hold.
+/// The type of a field.
 public enum FieldKind: Hashable, Sendable {
     case boolean, integer, real, text, data, date
     /// 16 bytes.
@@ -57,7 +57,7 @@ public enum FieldKind: Hashable, Sendable {
     /// The keys of many; without an order, they are compared as a multiset.
     case links(to: String, isOrdered: Bool)
 
-    /// What a new record has where a value is required and none was given.
+    /// The default of a required value.
     var zero: FieldValue {
         switch self {
         case .boolean, .integer: .integer(0)
@@ -79,12 +79,12 @@ public enum FieldKind: Hashable, Sendable {
     }
 }
 
-/// A property that both stores have.
+/// A property that exists in both stores.
 public struct RecordField: Hashable, Sendable {
-    /// As the class of the new store calls it.
+    /// Its name in the class of the new store.
     public var name: String
     public var kind: FieldKind
-    /// Whether a record may be without a value. Links may always.
+    /// Whether the value may be null. Links always may.
     public var isOptional: Bool
 
     public init(_ name: String, _ kind: FieldKind, isOptional: Bool = false) {
@@ -94,11 +94,11 @@ public struct RecordField: Hashable, Sendable {
     }
 }
 
-/// What both stores know of a class.
+/// A class as both stores have it.
 ///
 ///     let users = RecordModel("User", key: "id", [RecordField("name", .text), RecordField("age", .integer)])
 public struct RecordModel: Hashable, Sendable {
-    /// As the class of the new store is called.
+    /// The name of the class in the new store.
     public var name: String
     /// The primary key of that class.
     public var key: String
@@ -115,7 +115,7 @@ public struct RecordModel: Hashable, Sendable {
 
     public subscript(_ field: String) -> RecordField? { fields.first { $0.name == field } }
 
-    /// A record that names all fields, with zeros where a value is required and null where it is not.
+    /// A record with all fields: zeros for required values, null for others.
     func filled(_ record: Record) -> Record {
         var filled = record
         for field in fields where record.values[field.name] == nil {
@@ -126,12 +126,12 @@ public struct RecordModel: Hashable, Sendable {
         return filled
     }
 
-    /// What can be written before the records are there to which its links lead.
+    /// The record without its links, which can be written before their targets exist.
     func withoutLinks(_ record: Record) -> Record {
         Record(record.id, record.values.filter { self[$0.key]?.kind.isLink == false })
     }
 
-    /// Keys of lists without an order in the order of keys, so that equal ones are equal.
+    /// Sorts the keys of unordered lists, so that equal lists compare equal.
     func sorted(_ record: Record) -> Record {
         var sorted = record
         for (name, value) in record.values {

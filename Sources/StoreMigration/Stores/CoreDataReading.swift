@@ -29,14 +29,14 @@
             }
         }
 
-        /// Nil when there is no such row.
+        /// nil if there is no such row.
         func values(of key: Int64) throws -> [FieldValue]? {
             defer { one.reset() }
             one.bind(0, key)
             return try one.step() ? values(one) : nil
         }
 
-        /// Some thousand rows at a time, so that no reader keeps a writer waiting for long.
+        /// Reads some thousand rows at a time, so that a reader does not block a writer for long.
         func scan(_ body: (RecordKey, [FieldValue]) throws -> Void) throws {
             var from = Int64.min
             while true {

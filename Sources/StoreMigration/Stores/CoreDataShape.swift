@@ -1,7 +1,7 @@
 #if SQLite
     import CoreDataFiles
 
-    /// Which columns and tables of a store of Core Data the fields of the models are.
+    /// Maps the fields of the models to columns and tables of a store of Core Data.
     struct CoreDataShape: Sendable {
         struct Table: Sendable {
             var model: RecordModel
@@ -92,7 +92,7 @@
             return Table(model: model, hierarchy: hierarchy, places: places)
         }
 
-        /// A new row would leave a column that the layout does not know empty, whatever it is for.
+        /// Refuses unknown columns: a new row would leave them empty.
         private static func checkColumns(
             _ file: SQLiteFile, _ hierarchy: StoredHierarchy, _ layout: StoreLayout, _ leavingOut: Set<String>,
             _ refuse: (String) -> MigrationError
@@ -112,7 +112,7 @@
     }
 
     extension FieldKind {
-        /// Nil for types whose values have several forms in a store.
+        /// nil for types whose values have several forms in a store.
         init?(_ type: CoreDataType) {
             switch type {
             case .integer16, .integer32, .integer64: self = .integer

@@ -15,8 +15,8 @@
     /// is Z_PK (`coreDataKey`), and `coreDataEntity` names the entity of a row where there are several. The file that
     /// `strata coredata import` makes has these classes.
     ///
-    /// Nothing else may have the store open: Core Data keeps rows in memory, and would write over what it does not know
-    /// of.
+    /// No other connection may have the store open: Core Data caches rows, and would overwrite changes that it does not
+    /// know.
     ///
     /// Unchecked: `file` is read and set on `queue` alone.
     public final class CoreDataStore: PrimaryStore, @unchecked Sendable {
@@ -28,9 +28,9 @@
         private var file: SQLiteFile?
 
         /// - Parameters:
-        ///   - model: a compiled model, `.mom` or `.momd`; without one, what the store itself has.
+        ///   - model: a compiled model, `.mom` or `.momd`; nil to use the store's cached model.
         ///   - leavingOut: properties, as `Entity.property`, that are neither written nor compared.
-        /// - Throws: `unknownShape` where the store has what this adapter cannot write; `storeFailed`.
+        /// - Throws: `unknownShape` for tables that this adapter cannot write; `storeFailed`.
         public init(
             _ path: String, model: String? = nil, leavingOut: Set<String> = [], busyMilliseconds: Int = 5_000
         ) throws {
@@ -78,8 +78,8 @@
             }
         }
 
-        /// The key of the next new record of a model, as Core Data would give it. The caller writes it before it asks
-        /// again.
+        /// The key of the next new record of a model, as Core Data would assign it. The caller must insert that record
+        /// before the next call.
         public func nextKey(of model: String) throws -> Int64 {
             let table = try shape.table(model)
             return try onQueue { file in
@@ -108,7 +108,7 @@
             try onQueue { file in
                 try file.inTransaction {
                     var writing = try CoreDataWriting(file, shape)
-                    // Rows first: a link may lead to a record that stands behind it.
+                    // Inserts rows first: a link may refer to a later record.
                     for change in changes {
                         switch change {
                         case .upsert(let record): try writing.writeRow(record)
@@ -140,7 +140,7 @@
             }
         }
 
-        /// By history, where it reaches back to the token; else all records count as changed.
+        /// Read from the history if it reaches back to the token; else all records count as changed.
         public func changes(since token: ChangeToken?) throws -> StoreChanges {
             try onQueue { file in
                 let newest = shape.layout.hasHistory ? try file.integer("SELECT max(Z_PK) FROM ATRANSACTION") : nil

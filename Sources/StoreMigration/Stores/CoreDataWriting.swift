@@ -1,12 +1,12 @@
 #if SQLite
     import CoreDataFiles
 
-    /// One transaction on a store of Core Data: what a save of Core Data would leave in the file.
+    /// One transaction on a store of Core Data. It leaves the file as a save of Core Data would.
     ///
-    /// 1. A row that is made has Z_OPT 1; each save that changes it counts Z_OPT up once.
+    /// 1. A new row has Z_OPT 1; each save that changes the row increments Z_OPT once.
     /// 2. Z_MAX of a hierarchy's first entity is never below the highest Z_PK.
-    /// 3. Where there is history, a transaction has a row in ATRANSACTION, and each record that it changed one in
-    ///    ACHANGE, with the newest of its changes.
+    /// 3. With history, a transaction has a row in ATRANSACTION, and each changed record a row in ACHANGE with its
+    /// latest change.
     struct CoreDataWriting {
         private enum ChangeType: Int64 { case insert, update, delete }
 
@@ -171,7 +171,7 @@
                 var values = "\(key), \(target)"
                 if let order = join.ownerOrderColumn {
                     columns.append(order)
-                    // With room between them, as Core Data leaves it.
+                    // With gaps between the positions, as Core Data leaves them.
                     values += ", \((place + 1) * 1_024)"
                 }
                 let names = columns.map(quoted).joined(separator: ", ")
@@ -179,7 +179,7 @@
             }
         }
 
-        /// The number of a target's entity.
+        /// The entity number of a target.
         private func entity(
             of target: RecordKey, _ hierarchy: Int, _ id: RecordID, _ field: String
         ) throws -> Int64 {
@@ -217,7 +217,7 @@
             }
         }
 
-        /// The next key of a table of history, which is counted in Z_PRIMARYKEY like those of all tables.
+        /// The next key of a history table, counted in Z_PRIMARYKEY like all tables' keys.
         private func next(_ table: String, _ name: String) throws -> (key: Int64, entity: Int64) {
             guard let entity = try file.integer("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)'") else {
                 throw MigrationError(

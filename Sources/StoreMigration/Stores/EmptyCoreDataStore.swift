@@ -5,8 +5,8 @@
         /// Makes an empty store of Core Data's shape, for examples and tests. An application's own store is made by
         /// Core Data.
         ///
-        /// A model becomes an entity; its key is Z_PK, whatever it is called.
-        /// - Throws: `invalidModel` for a model whose key is no integer; `storeFailed`.
+        /// A model becomes an entity; its key becomes Z_PK under any name.
+        /// - Throws: `invalidModel` for a model whose key is not an integer; `storeFailed`.
         public static func makeEmpty(_ path: String, _ models: [RecordModel], keepsHistory: Bool = false) throws {
             var entities = models.map { CoreDataEntity(name: $0.name) }
             for (place, model) in models.enumerated() {

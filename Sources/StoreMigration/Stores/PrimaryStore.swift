@@ -1,50 +1,50 @@
-/// What a store can do that an application moves away from, or to. The application keeps its own way to the store; this
-/// is what writing twice and comparing need.
+/// A store that an application moves away from or to. The protocol has what double writing and comparing need; the
+/// application keeps its own access to the store.
 ///
 /// Concurrency: ``DoubleWriter`` calls all but ``scan(_:_:)`` from one thread at a time; a scan may run beside them.
 public protocol PrimaryStore: AnyObject, Sendable {
     var models: [RecordModel] { get }
 
-    /// Makes all changes durable in one transaction, or none. What was done already is done again without harm.
+    /// Makes all changes durable in one transaction, or none. Repeating a batch changes nothing.
     ///
-    /// A new record has zeros and empty values where a value is required and its change names none. Links to a record
-    /// that is deleted become null, or leave the list; no other record goes with it: a batch names all that go.
+    /// Required values that a new record's change does not name become zero or empty. Links to a deleted record become
+    /// null, or are removed from lists. Deletion does not cascade: a batch names every deleted record.
     func apply(_ changes: [RecordChange]) throws
 
-    /// The change with the values that this store would give back: a column may keep fewer digits of a number, or no
-    /// sign of a zero. What both stores give back is what both get.
-    /// - Throws: `invalidChange` for what this store could never hold. It is asked before anything is written: such a
-    ///   change would be in the other store and wait for this one for ever.
+    /// The change with the values that this store would return: a column may keep fewer digits of a number, or drop the
+    /// sign of a zero. Both stores are given the values that both can return.
+    /// - Throws: `invalidChange` for a value that this store can never hold. Checked before anything is written, since
+    ///   such a change would otherwise reach the other store and wait for this one for ever.
     func asKept(_ change: RecordChange) throws -> RecordChange
 
-    /// The records of these ids, each with all its fields; those that are not there are left out.
+    /// The records of these ids, each with all its fields; missing records are left out.
     func records(_ ids: [RecordID]) throws -> [RecordID: Record]
 
-    /// What others changed since a moment: records that came, changed or went.
+    /// Records that others inserted, changed or deleted since a moment.
     func changes(since token: ChangeToken?) throws -> StoreChanges
 
-    /// All records of a model, each with its values in the order of the model's fields. A record that is changed
-    /// meanwhile may come as it was or as it is, one that is made or deleted may come or not.
+    /// All records of a model, each with its values in the order of the model's fields. A record that is changed during
+    /// the scan may have its old or new values; one that is inserted or deleted may be missing.
     func scan(_ model: RecordModel, _ body: (RecordKey, [FieldValue]) throws -> Void) throws
 
-    /// Lets go of the file. A second call does nothing.
+    /// Closes the file. A second call does nothing.
     func close() throws
     func reopen() throws
-    /// Makes the file of a closed store small.
+    /// Compacts the file of a closed store.
     func compact() throws
 }
 
-/// A moment of a store; of what its kind of store counts.
+/// A moment of a store, in the unit that the kind of store counts.
 public struct ChangeToken: Hashable, Sendable, Codable {
     public var value: Int64
     public init(_ value: Int64) { self.value = value }
 }
 
-/// What changed since a moment.
+/// The changes since a moment.
 public struct StoreChanges: Sendable {
     public var changed: [RecordID]
     public var deleted: [RecordID]
-    /// Whether ``deleted`` has all that went. Else only comparing the keys finds those.
+    /// Whether ``deleted`` is complete. If not, only a comparison of keys finds deletions.
     public var knowsDeletions: Bool
     public var token: ChangeToken
 
@@ -57,7 +57,7 @@ public struct StoreChanges: Sendable {
 }
 
 extension PrimaryStore {
-    /// All of it.
+    /// All records changed.
     public func asKept(_ change: RecordChange) throws -> RecordChange { change }
 
     func model(named name: String) throws -> RecordModel {

@@ -8,17 +8,17 @@
         import Foundation
     #endif
 
-    /// A table of an SQLite database, and what its columns are.
+    /// A table of an SQLite database, and the mapping of its columns.
     public struct SQLiteTable: Sendable {
         public var model: RecordModel
         public var table: String
         public var keyColumn: String
-        /// By field; a field that is not named has the column of its own name.
+        /// Columns by field; an unnamed field uses the column of its own name.
         public var columns: [String: String]
-        /// A column that each change sets higher than any was: a counter of saves. Without it all rows count as
+        /// A column that each change sets to a new maximum, such as a counter of saves. Without it all rows count as
         /// changed.
         public var changeColumn: String?
-        /// Where seconds of dates are counted from, after 1970-01-01 00:00 UTC; 978 307 200 is Core Data's 2001.
+        /// The epoch of dates, in seconds after 1970-01-01 00:00 UTC; 978 307 200 is Core Data's 2001.
         public var dateOrigin: Double
 
         public init(
@@ -34,8 +34,8 @@
         }
     }
 
-    /// Tables of an SQLite database as the store that an application leaves. A field is a column; a link is the key of
-    /// its target, and links to many are refused: they are tables of their own.
+    /// Tables of an SQLite database as the store that an application leaves. A field is a column, a link the key of its
+    /// target. To-many links are refused, since they are tables of their own.
     ///
     /// Unchecked: `file` is read and set on `queue` alone.
     public final class SQLiteTableStore: PrimaryStore, @unchecked Sendable {
@@ -46,7 +46,7 @@
         private let queue = DispatchQueue(label: "migration.sqlite")
         private var file: SQLiteFile?
 
-        /// - Throws: `invalidModel` where a table or a column is missing; `storeFailed`.
+        /// - Throws: `invalidModel` if a table or a column is missing; `storeFailed`.
         public init(_ path: String, _ tables: [SQLiteTable], busyMilliseconds: Int = 5_000) throws {
             self.path = path
             self.tables = tables
@@ -109,7 +109,7 @@
                         "\(table.model.name).\(field.name): a column holds one link; make a model of the table between")
                 }
             }
-            // An upsert rests on it.
+            // An upsert requires a unique key.
             if known[table.keyColumn] == true { return }
             let unique = try file.statement(
                 """
@@ -157,8 +157,9 @@
             }
         }
 
-        /// Once all rows are there. A deletion in the batch may have made a link null whose target was made again.
-        /// - Throws: `invalidChange` where a link leads nowhere: the other store could not hold it.
+        /// Sets links after all rows. A deletion in the batch may have made a link null whose target was inserted
+        /// again.
+        /// - Throws: `invalidChange` for a dangling link, which the other store cannot hold.
         private func setLinks(_ record: Record, _ file: SQLiteFile) throws {
             let table = try table(record.id.model)
             // A later change of the batch may have deleted it.
@@ -192,7 +193,7 @@
             return try found.step()
         }
 
-        /// Links to a record that goes become null, as in the other store.
+        /// Links to a deleted record become null, as in the other store.
         private func dropLinks(to id: RecordID, _ file: SQLiteFile) throws {
             for table in tables {
                 for field in table.model.fields where field.kind == .link(to: id.model) {
@@ -204,11 +205,11 @@
 
         private static func upsert(_ record: Record, _ table: SQLiteTable, _ file: SQLiteFile) throws {
             let fields = table.model.fields
-            // A new row gets all fields, one that is there those alone that the record names.
+            // A new row gets all fields, an existing one only those that the record names.
             let new = table.model.filled(record)
             var columns = [quoted(table.keyColumn)] + fields.map { quoted(table.column($0)) }
             var values = (1...columns.count).map { "?\($0)" }
-            // What each change sets higher than any was.
+            // Each change sets the version column to a new maximum.
             if let change = table.changeColumn {
                 columns.append(quoted(change))
                 values.append("(SELECT coalesce(max(\(quoted(change))), 0) + 1 FROM \(quoted(table.table)))")
@@ -273,7 +274,8 @@
             }
         }
 
-        /// By a connection of its own, some thousand rows at a time: no reader keeps a writer waiting for long.
+        /// Reads on its own connection, some thousand rows at a time, so that a reader does not block a writer for
+        /// long.
         public func scan(_ model: RecordModel, _ body: (RecordKey, [FieldValue]) throws -> Void) throws {
             let table = try table(model.name)
             let reader = try SQLiteFile(path, .read, busyMilliseconds: busyMilliseconds)

@@ -8,7 +8,7 @@
     #endif
 
     extension SQLiteFile {
-        /// All of it, or nothing.
+        /// Runs `body` in a transaction.
         func inTransaction<Output>(_ body: () throws -> Output) throws -> Output {
             try run("BEGIN IMMEDIATE")
             do {
@@ -16,7 +16,7 @@
                 try run("COMMIT")
                 return output
             } catch {
-                // SQLite may have rolled back itself, and says then that there is nothing to roll back.
+                // SQLite may have rolled back by itself; then the rollback fails, which is fine.
                 do { try run("ROLLBACK") } catch {}
                 throw error
             }
@@ -55,16 +55,16 @@
             isInteger ? .integer(integer(column)) : .text(text(column))
         }
 
-        /// - Returns: nil where the column holds something else.
+        /// - Returns: nil if the column holds a value of another type.
         func value(_ column: Int, _ kind: FieldKind, dateOrigin: Double) -> FieldValue? {
             let stored = self.kind(column)
             switch (stored, kind) {
             case (.null, _): return .null
             case (.integer, .boolean), (.integer, .integer): return .integer(integer(column))
-            // SQLite writes a real that is a whole number as an integer.
+            // SQLite stores a whole real as an integer.
             case (.real, .real), (.integer, .real): return .real(double(column))
             case (.real, .date), (.integer, .date):
-                // The difference first: where both count from 2001 it is 0, and nothing is rounded.
+                // Computes the difference of the epochs first: if both are 2001 it is 0, and nothing is rounded.
                 return .date(double(column) - (FieldValue.secondsTo2001 - dateOrigin))
             case (.text, .text): return .text(text(column))
             case (.data, .data), (.data, .uuid): return .data(Data(data(column)))

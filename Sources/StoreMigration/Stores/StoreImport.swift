@@ -1,25 +1,25 @@
 #if SQLite
     import CoreDataFiles
 
-    /// What an import brought over.
+    /// The result of an import.
     public struct StoreImport: Sendable, CustomStringConvertible {
         /// Rows of the store.
         public var rows = 0
         /// Lists: ordered and many-to-many relationships of a record.
         public var lists = 0
-        /// What was found beside that, in sentences: keys that lead nowhere, values of another type, what was guessed.
+        /// Further findings in sentences: dangling keys, values of another type, guesses.
         public var notes: [String] = []
 
         public var description: String { "\(rows) rows and \(lists) lists" }
     }
 
     extension CoreDataStore {
-        /// Makes the file that a ``StrataStore`` opens with the models of this adapter, as
-        /// `strata coredata import` does. Done again it brings over what has changed.
+        /// Makes the file that a ``StrataStore`` opens with the models of this adapter, as `strata coredata import`
+        /// does. A repeated import transfers the changes.
         ///
-        /// The store must be open nowhere, in this process neither.
-        /// - Parameter model: a compiled model, `.mom` or `.momd`; without one, what the store itself has.
-        /// - Throws: what the import says, with the remedy.
+        /// No process, including this one, may have the store open.
+        /// - Parameter model: a compiled model, `.mom` or `.momd`; nil to use the store's cached model.
+        /// - Throws: the import's error, with the remedy.
         @discardableResult
         public static func importStore(
             _ path: String, to destination: String, model: String? = nil

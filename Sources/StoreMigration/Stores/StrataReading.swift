@@ -12,13 +12,13 @@ struct StrataReading {
     private let view: ReadView
     private let table: Int
     private let model: RecordModel
-    /// Of the fields, and behind them that of the key, unless the row's key is the primary key.
+    /// The columns of the fields, followed by the key's, unless the row key is the primary key.
     private let columns: [Int]
     private let hasRowKey: Bool
     /// For fields that are links to a class whose primary key is a column.
     private let targets: [KeyColumn?]
 
-    /// Where the primary keys of a class stand, unless a row's key is the primary key.
+    /// The column of a class's primary key, unless the row key is the primary key.
     private struct KeyColumn {
         var table: Int
         var column: Int

@@ -10,20 +10,20 @@ import StrataStorage
 
 /// A database of Strata: the store that an application moves to.
 ///
-/// Each model is a class with a primary key. Observers of the application's own Realms hear of what is written here, as
-/// of the writes of any other Realm.
+/// Each model is a class with a primary key. Observers of the application's own Realms are notified of these writes, as
+/// of any other Realm's.
 ///
 /// Unchecked: `realm` is read and set on `queue` alone.
 public final class StrataStore: PrimaryStore, @unchecked Sendable {
     public let models: [RecordModel]
     public let configuration: Realm.Configuration
     private let queue = DispatchQueue(label: "migration.strata")
-    /// Kept while the store is open: the last Realm of a file closes it.
+    /// Held while the store is open, since releasing the last Realm closes the file.
     private var realm: Realm?
-    /// Properties that keep 32 bits of a number, by class.
+    /// Properties that store a 32-bit number, by class.
     private var floats: [String: Set<String>] = [:]
 
-    /// - Throws: `invalidModel` where a class lacks what a model names; ``Realm/Error`` of the open.
+    /// - Throws: `invalidModel` if a class lacks a property of its model; ``Realm/Error`` of the open.
     public init(_ configuration: Realm.Configuration, models: [RecordModel]) throws {
         self.configuration = configuration
         self.models = models
@@ -112,7 +112,7 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
     public func apply(_ changes: [RecordChange]) throws {
         try onQueue { realm in
             try realm.write {
-                // Rows first: a link may lead to a record that stands behind it.
+                // Inserts rows first: a link may refer to a later record.
                 for change in changes {
                     let model = try model(named: change.id.model)
                     switch change {
@@ -166,7 +166,7 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
         }
     }
 
-    /// - Throws: `invalidChange` where a link leads nowhere: it would be null here and a key in the other store.
+    /// - Throws: `invalidChange` for a dangling link, which would be null here and a key in the other store.
     private func setLinks(_ realm: Realm, _ record: Record) throws {
         let model = try model(named: record.id.model)
         // A later change of the batch may have deleted it.
@@ -207,14 +207,14 @@ public final class StrataStore: PrimaryStore, @unchecked Sendable {
         }
     }
 
-    /// Strata tells of changes by notifications and keeps no list of them: all records are named as changed.
+    /// Strata notifies of changes but keeps no list of them, so all records count as changed.
     public func changes(since token: ChangeToken?) throws -> StoreChanges {
         var changed: [RecordID] = []
         for model in models { try scan(model) { key, _ in changed.append(RecordID(model.name, key)) } }
         return StoreChanges(changed: changed, deleted: [], knowsDeletions: false, token: ChangeToken(0))
     }
 
-    /// Of one version, whatever is written meanwhile.
+    /// Reads one version, whatever is written meanwhile.
     public func scan(_ model: RecordModel, _ body: (RecordKey, [FieldValue]) throws -> Void) throws {
         let (snapshot, schema) = try onQueue { realm in
             (try realm.store.snapshot(), realm.schema)

@@ -6,25 +6,26 @@ import Dispatch
     import Foundation
 #endif
 
-/// Writes to the store that an application leaves and to the one that it moves to, and knows how far it has come.
+/// Writes to the store that an application leaves and to the one that it moves to, and keeps the phase of the
+/// migration.
 ///
 ///     let writer = try DoubleWriter(old: old, new: new, outbox: url, order: .oldFirst)
 ///     try writer.enter(.bothOldRead)
 ///     try writer.write([.upsert(record), .delete(id)])
 ///
 /// A batch in a phase that writes both stores:
-/// 1. It is checked against the models, and durable in the outbox, before either store has any of it.
-/// 2. What waits in the outbox goes before it: the stores get all batches in one order.
-/// 3. The first store commits it, then the second one. Where the first one refuses, the batch is withdrawn; where the
-///    second one fails, it waits, and so does what comes later.
-/// 4. A process that dies in between leaves it in the outbox. The next
-///    ``init(old:new:outbox:order:outboxLimit:)`` gives each store what it may lack: the caller had no answer, and a
-///    batch that was in one is in both. To the store that is first, that is the newest batch alone; so what it shows
-///    never goes back to what an older batch said.
+/// 1. The batch is checked against the models, and made durable in the outbox, before either store has any of it.
+/// 2. Waiting batches are written first, so that both stores get all batches in one order.
+/// 3. The first store commits the batch, then the second one. If the first refuses, the batch is withdrawn. If the
+/// second fails, this batch and all later ones wait.
+/// 4. A process that dies in between leaves the batch in the outbox. The next
+/// ``init(old:new:outbox:order:outboxLimit:)`` writes the batches that a store may lack, so that a batch that reached
+/// one store reaches both; its caller had no answer. The first store is given only the newest batch, so that it never
+/// returns to the values of an older one.
 ///
-/// Writes that reach a store by another way are not seen: ``Reconciler`` finds them.
+/// The writer does not see writes that bypass it; ``Reconciler`` finds them.
 ///
-/// Concurrency: any thread; one batch at a time. Unchecked: all that changes is read and set on `queue` alone.
+/// Concurrency: any thread; one batch at a time. Unchecked: all mutable state is read and set on `queue` only.
 public final class DoubleWriter: @unchecked Sendable {
     public let order: WriteOrder
     let queue = DispatchQueue(label: "migration.writer")
@@ -32,15 +33,15 @@ public final class DoubleWriter: @unchecked Sendable {
     private let outboxURL: URL
     private let outboxLimit: Int
     private var openOutbox: Outbox?
-    /// The newest batch that the store that is first has for certain.
+    /// The newest batch that the first store is known to have.
     private var reached = 0
     private var waitingSince: [Int: ContinuousClock.Instant] = [:]
-    /// One reading at a time: each begins the list of what changes beside it anew.
+    /// One reading at a time, since each restarts the list of concurrent changes.
     let readingQueue = DispatchQueue(label: "migration.reading")
 
-    /// Opens the outbox, which is made where there is none, and writes what a dead process has left in it.
+    /// Opens or creates the outbox, and writes the batches that a dead process left in it.
     ///
-    /// What a store refuses then goes on waiting; ``waitingCount`` tells.
+    /// A batch that a store refuses then keeps waiting; see ``waitingCount``.
     /// - Throws: `invalidModel` where the stores have different models; `outboxFailed`.
     public init(
         old: any PrimaryStore, new: any PrimaryStore, outbox: URL, order: WriteOrder = .oldFirst,
@@ -63,7 +64,7 @@ public final class DoubleWriter: @unchecked Sendable {
             }
         #endif
         reached = 0
-        // A store that fails now fails later, too, where a caller can be told.
+        // The error is ignored here: a failing store fails again in a call that can report it.
         _ = try drainAll()
     }
 
@@ -80,7 +81,7 @@ public final class DoubleWriter: @unchecked Sendable {
     public var figures: [MigrationPhase: MigrationFigures] { queue.sync { stores.figures } }
     /// Batches that one of the stores does not have yet.
     public var waitingCount: Int { queue.sync { openOutbox?.waitingCount ?? 0 } }
-    /// Seconds that the oldest of them has waited, 0 where none does. By the time of day, which may be set.
+    /// Seconds that the oldest of them has waited, or 0. Measured by the wall clock, which may be set.
     public var lagSeconds: Double {
         get throws {
             try queue.sync {
@@ -102,8 +103,8 @@ public final class DoubleWriter: @unchecked Sendable {
 
     /// Writes a batch to the stores that the phase writes.
     ///
-    /// Both get the values that both can keep: no sign of a zero, as many digits of a date as the coarser one has.
-    /// When it throws nothing was written, but for `writeUnknown`.
+    /// Both get values that both can represent: no sign of a zero, dates at the coarser precision. After an error
+    /// nothing was written, except with `writeUnknown`.
     @discardableResult
     public func write(_ changes: [RecordChange]) throws -> WriteOutcome {
         if changes.isEmpty { return .done }
@@ -131,7 +132,7 @@ public final class DoubleWriter: @unchecked Sendable {
         var stuck: (side: StoreSide, error: any Error)?
         if MigrationHabits.keepsOrder, outbox.waitingCount > 0 { stuck = try drainAll() }
         let first = order.first
-        // What waits for the first store has to come before this batch.
+        // Batches that wait for the first store have to come before this one.
         if let stuck, stuck.side == first {
             throw MigrationError(
                 .writeRefused, "the \(first.rawValue) store still lacks earlier batches; mend it and call drain()",
@@ -180,13 +181,13 @@ public final class DoubleWriter: @unchecked Sendable {
             : MigrationError(.writeRefused, "\(store) refused the batch; nothing was written", cause: error)
     }
 
-    /// A commit that failed may have reached the file: the store is asked, and where it does not answer it may.
+    /// Whether a failed commit may have reached the file: the store is asked; without an answer it may have.
     private func mayHold(_ changes: [RecordChange], _ side: StoreSide) -> Bool {
         do { return try holdsAny(changes, side) } catch { return true }
     }
 
-    /// Whether a store has what some change of a batch asks for. That may have been so before: then the batch stays in
-    /// the outbox without need, which harms nothing.
+    /// Whether a store already matches some change of a batch. If it matched before the write, the batch stays in the
+    /// outbox needlessly, without harm.
     private func holdsAny(_ changes: [RecordChange], _ side: StoreSide) throws -> Bool {
         let found = try stores[side].records(changes.map(\.id))
         return changes.contains { change in
@@ -206,9 +207,9 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    // MARK: What waits
+    // MARK: Waiting batches
 
-    /// Writes what waits in the outbox, as far as the stores take it.
+    /// Writes the waiting batches, until a store refuses one.
     /// - Returns: how many batches still wait.
     @discardableResult
     public func drain() throws -> Int {
@@ -220,8 +221,9 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// Gives up what waits, where a store can take it never. The stores differ then, and a ``Reconciler`` finds where.
-    /// - Returns: how many batches were given up.
+    /// Discards the waiting batches, for a store that can never accept them. The stores then differ, and a
+    /// ``Reconciler`` finds where.
+    /// - Returns: how many batches were discarded.
     @discardableResult
     public func giveUpWaiting() throws -> Int {
         try queue.sync {
@@ -233,12 +235,12 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// - Returns: the store that fails, and why.
+    /// - Returns: the failing store, and its error.
     private func drainAll() throws -> (side: StoreSide, error: any Error)? {
         let outbox = try outbox()
         let all = try outbox.waiting()
-        // The process that wrote it may have died before, or the store has failed and may have it all the same. Done
-        // twice it is done once.
+        // The store may or may not have the batch, since its process died or the commit failed. Repeating it is
+        // harmless.
         if let newest = all.last, newest.sequence > reached {
             do { try stores.apply(newest.changes, to: newest.first) } catch { return (newest.first, error) }
             reached = newest.sequence
@@ -247,7 +249,7 @@ public final class DoubleWriter: @unchecked Sendable {
             let side = waiting.first.other
             do { try stores.apply(waiting.changes, to: side) } catch { return (side, error) }
             outbox.finish(waiting.sequence)
-            // Else the next process would write it once more, over what came later.
+            // Otherwise the next process would write the batch again, over later ones.
             if all.count > 1 { try outbox.settle() }
             let since = waitingSince.removeValue(forKey: waiting.sequence)
             if let since {
@@ -259,13 +261,13 @@ public final class DoubleWriter: @unchecked Sendable {
 
     // MARK: Phases
 
-    /// Goes a step on, or back. Going from ``MigrationPhase/bothNewRead`` back to ``MigrationPhase/old``, or from
-    /// ``MigrationPhase/new`` on after ``retire()``, is no step.
+    /// Moves one step forward or back. There is no step from ``MigrationPhase/bothNewRead`` back to
+    /// ``MigrationPhase/old``, nor from ``MigrationPhase/new`` after ``retire()``.
     ///
-    /// To read the new store, or to write it alone, both must have been compared and be equal; `unchecked` takes the
-    /// caller's word for it. The way back from ``MigrationPhase/new`` first writes to the old store what was changed
-    /// since the cut-over; a crash on the way leaves the phase, and it is done again.
-    /// - Throws: `wrongPhase`, `notReconciled`, `retired`; what a store threw.
+    /// Before the new store is read, or written alone, both must have been compared and be equal; `unchecked` skips
+    /// this check. The way back from ``MigrationPhase/new`` first writes the changes since the cut-over to the old
+    /// store. A crash on the way leaves the phase, and the step is repeated.
+    /// - Throws: `wrongPhase`, `notReconciled`, `retired`; a store's error.
     public func enter(_ phase: MigrationPhase, unchecked: Bool = false) throws {
         try queue.sync {
             let outbox = try outbox()
@@ -288,7 +290,7 @@ public final class DoubleWriter: @unchecked Sendable {
             try outbox.settle()
             if phase.rawValue > stores.phase.rawValue, phase != .bothOldRead, !unchecked { try requireEqual(phase) }
             if stores.phase == .new { try writeBack(outbox) }
-            // What one store alone was given has no hash on the other side.
+            // Changes of only one store have no hash on the other side.
             if !phase.writesBoth { stores.hashes = nil }
             try outbox.setPhase(phase, forgetting: stores.phase == .new ? .changed : nil)
             stores.phase = phase
@@ -307,10 +309,10 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// What was changed since the cut-over, as it is now in the new store.
+    /// The records changed since the cut-over, as the new store has them now.
     private func writeBack(_ outbox: Outbox) throws {
         let ids = try outbox.noted(.changed)
-        // Rows before links, which may lead to any of them.
+        // Inserts rows before links, which may refer to any row.
         if stores.hasLinks {
             for some in ids.chunked(500) {
                 let (found, there) = (try stores.new.records(some), try stores.old.records(some))
@@ -326,7 +328,7 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// Gives up the way back: from now on what is changed is noted no more, and the old store may go.
+    /// Gives up the way back: changes are no longer recorded, and the old store may be deleted.
     /// - Throws: `wrongPhase` in another phase than ``MigrationPhase/new``.
     public func retire() throws {
         try queue.sync {
@@ -341,10 +343,10 @@ public final class DoubleWriter: @unchecked Sendable {
 
     // MARK: Account switch
 
-    /// Lets go of both stores and the outbox, in any phase. What waits stays in the outbox.
+    /// Closes both stores and the outbox, in any phase. Waiting batches stay in the outbox.
     public func close() throws {
         try queue.sync {
-            // An outbox that fails keeps the stores open no longer.
+            // A failing outbox must not keep the stores open.
             #if Zoo
                 if MigrationMistake.switchDropsWaiting.isPlanted { try openOutbox?.withdrawAll() }
             #endif
@@ -357,7 +359,7 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// Makes the files of the closed stores small.
+    /// Compacts the files of the closed stores.
     public func compact() throws {
         try queue.sync {
             guard openOutbox == nil else { throw MigrationError(.wrongPhase, "call close() before compact()") }
@@ -380,7 +382,7 @@ public final class DoubleWriter: @unchecked Sendable {
 
     // MARK: For the reconciler, on the queue
 
-    /// Those that the writer deleted since the stores were last equal.
+    /// Records that the writer deleted since the stores were last equal.
     func knownDeletions(_ ids: [RecordID]) throws -> Set<RecordID> {
         let outbox = try outbox()
         return outbox.hasNotes(.deleted) ? Set(ids.filter { outbox.isNoted($0, .deleted) }) : []

@@ -1,10 +1,10 @@
-/// How far an application has come from the old store to the new one.
+/// The phase of a migration from the old store to the new one.
 public enum MigrationPhase: Int, Sendable, Codable, CaseIterable, CustomStringConvertible {
-    /// The old store alone is read and written.
+    /// Only the old store is read and written.
     case old = 0
     case bothOldRead = 1
     case bothNewRead = 2
-    /// The new store alone. Until ``DoubleWriter/retire()`` what is changed is noted for the way back.
+    /// Only the new store is read and written. Until ``DoubleWriter/retire()`` changes are recorded for the way back.
     case new = 3
 
     public var description: String {
@@ -20,17 +20,17 @@ public enum MigrationPhase: Int, Sendable, Codable, CaseIterable, CustomStringCo
     public var writesBoth: Bool { self == .bothOldRead || self == .bothNewRead }
 }
 
-/// Which store a batch is written to first. The other one is behind for a moment, or for longer when it fails.
+/// The store that a batch is written to first. The other one lags for a moment, or longer if it fails.
 public enum WriteOrder: String, Sendable, CaseIterable {
     case oldFirst, newFirst
     var first: StoreSide { self == .oldFirst ? .old : .new }
 }
 
-/// What became of a batch.
+/// The result of writing a batch.
 public enum WriteOutcome: Sendable {
     /// All stores that the phase writes have it.
     case done
-    /// The first store has it; for the other one it waits in the outbox, behind all that waits there already.
+    /// The first store has it; for the other it waits in the outbox, after all earlier batches.
     case waiting(StoreSide, any Error)
 
     public var isDone: Bool {
@@ -39,7 +39,7 @@ public enum WriteOutcome: Sendable {
     }
 }
 
-/// What was counted in one phase since the writer was made.
+/// Counts of one phase since the writer was opened.
 public struct MigrationFigures: Sendable {
     public var batches = 0
     public var changes = 0
@@ -48,7 +48,7 @@ public struct MigrationFigures: Sendable {
     public var secondsInOutbox = 0.0
     /// Batches that had to wait for the second store.
     public var waited = 0
-    /// Of those that were written when they had waited, the longest wait.
+    /// The longest wait of a batch that was written later.
     public var secondsWaitedMax = 0.0
     public var divergencesFound = 0
     public var divergencesMended = 0

@@ -7,14 +7,14 @@ import Strata
     import Foundation
 #endif
 
-/// What a migration has to know after a crash, in a database of its own: neither a failure of the old store nor one of
-/// the new store reaches it, and neither gets a table that its application does not know.
+/// The state that a migration needs after a crash, in its own database. A failure of either store does not affect it,
+/// and neither store gets an unknown table.
 ///
-/// 1. An entry is durable before either store has any of its batch.
-/// 2. It leaves when both have it, and not before. The last one that is done may stay until the next entry comes, which
-///    takes it out in the same commit: that saves a sync, and a batch that is written once more changes nothing.
-/// 3. Entries are written in the order of their numbers. All but the newest one are in the store that is first; the
-///    other store lacks the oldest one or has it, and lacks those behind it.
+/// 1. An entry is durable before either store has any part of its batch.
+/// 2. An entry is removed only after both stores have it. The last completed entry may stay until the next one is
+/// added, and is removed in the same commit. That saves a sync, and repeating a batch changes nothing.
+/// 3. Entries are written in the order of their numbers. The first store has all but perhaps the newest one. The other
+/// store may have the oldest one, and lacks the later ones.
 ///
 /// Concurrency: used on the queue that it was made for.
 final class Outbox {
@@ -37,8 +37,8 @@ final class Outbox {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
-    /// A record that was deleted since the stores were last seen to be equal: `kind` 0; one that was changed since the
-    /// cut-over: `kind` 1; records of which one store has a row without links, which mending made: `kind` 2.
+    /// Notes about records. `kind` 0: deleted since the stores were last equal. `kind` 1: changed since the cut-over.
+    /// `kind` 2: a row without links, inserted by mending.
     final class Note: Object {
         @Persisted(primaryKey: true) var id = ""
         @Persisted(indexed: true) var kind = 0
@@ -63,7 +63,7 @@ final class Outbox {
 
     private let realm: Realm
     private let limit: Int
-    /// Written to both, and not taken out yet.
+    /// Written to both stores, but not removed yet.
     private var done: [Int] = []
     private(set) var waitingCount: Int
 
@@ -89,7 +89,7 @@ final class Outbox {
 
     // MARK: Entries
 
-    /// Makes a batch durable, with what is to be known of its deletions.
+    /// Makes a batch durable, with notes of its deletions.
     func add(_ changes: [RecordChange], first: StoreSide) throws -> Int {
         if waitingCount >= limit {
             throw MigrationError(
@@ -123,33 +123,33 @@ final class Outbox {
         return sequence
     }
 
-    /// Both stores have it. It is taken out with the next entry, or by ``settle()``.
+    /// Marks an entry that both stores have. The next entry or ``settle()`` removes it.
     func finish(_ sequence: Int) {
         done.append(sequence)
         waitingCount -= 1
     }
 
-    /// Takes an entry out of which nothing was written.
+    /// Removes an entry of which nothing was written.
     func withdraw(_ sequence: Int) throws {
         try writing { takeOut([sequence]) }
         waitingCount -= 1
     }
 
-    /// Takes out all that waits.
+    /// Removes all waiting entries.
     func withdrawAll() throws {
         try writing { realm.delete(realm.objects(Entry.self)) }
         done = []
         waitingCount = 0
     }
 
-    /// Takes out what is done.
+    /// Removes the completed entry.
     func settle() throws {
         if done.isEmpty { return }
         try writing { takeOut(done) }
         done = []
     }
 
-    /// What waits, the oldest first.
+    /// The waiting entries, the oldest first.
     func waiting() throws -> [Waiting] {
         let finished = Set(done)
         let decoder = JSONDecoder()
@@ -177,7 +177,7 @@ final class Outbox {
 
     // MARK: Notes
 
-    /// In one commit, before the new store has any of it.
+    /// Adds the notes in one commit, before the new store has any of the changes.
     func noteChanges(_ changes: [RecordChange]) throws {
         try writing { for change in changes { try note(change.id, .changed) } }
     }
@@ -204,7 +204,7 @@ final class Outbox {
         try writing { try addHalfMade(ids, side) }
     }
 
-    /// In place of those that were noted.
+    /// Replaces the existing notes.
     func setHalfMade(_ ids: [StoreSide: Set<RecordID>]) throws {
         try writing {
             realm.delete(realm.objects(Note.self).where { $0.kind == Note.Kind.halfMade.rawValue })
@@ -229,7 +229,7 @@ final class Outbox {
         realm.add(note)
     }
 
-    /// - Parameter forgetting: notes that mean nothing in the phase.
+    /// - Parameter forgetting: kinds of notes without meaning in the phase.
     func setPhase(_ phase: MigrationPhase, retiring: Bool = false, forgetting: Note.Kind? = nil) throws {
         try writing {
             let state = try state()

@@ -1,4 +1,4 @@
-/// Both stores, with what each batch keeps current: the hashes of their records, and what was counted.
+/// Both stores, with the state that each batch updates: the hashes of their records, and the counts.
 ///
 /// Concurrency: all but the constants is used on the queue of its ``DoubleWriter``.
 final class StorePair {
@@ -10,7 +10,7 @@ final class StorePair {
     private(set) var figures: [MigrationPhase: MigrationFigures] = [:]
     /// Once a reconciler has built them.
     var hashes: HashPair?
-    /// While hashes are built: what has changed since the reading began.
+    /// While hashes are built, the records that changed since the reading began.
     var changedWhileReading: Set<RecordID>?
 
     /// - Throws: `invalidModel`.
@@ -37,17 +37,17 @@ final class StorePair {
 
     /// Writes a batch to one store, and keeps the store's hashes current.
     func apply(_ changes: [RecordChange], to side: StoreSide) throws {
-        // Noted before: a batch that fails may have been written.
+        // Noted before the write, since a failed batch may have been written.
         changedWhileReading?.formUnion(changes.map(\.id))
         let path = side == .old ? \MigrationFigures.secondsInOld : \MigrationFigures.secondsInNew
         defer { refreshHashes(changes.map(\.id), side, sent: changes) }
         try timed(path) { try self[side].apply(changes) }
     }
 
-    /// Takes the hashes of what the store has now. Where it cannot be read, all hashes are given up: a reconciler reads
-    /// the stores again.
+    /// Updates the hashes from the store. If it cannot be read, all hashes are dropped, and a reconciler reads both
+    /// stores again.
     ///
-    /// - Parameter sent: what was just written.
+    /// - Parameter sent: the batch that was just written.
     func refreshHashes(_ ids: [RecordID], _ side: StoreSide, sent: [RecordChange] = []) {
         guard hashes != nil else { return }
         do {
@@ -60,7 +60,7 @@ final class StorePair {
     }
 
     #if Zoo
-        /// Records as they would be, had a store kept what it was sent.
+        /// The records as a store would have them, had it kept the sent values exactly.
         private static func overlaid(_ found: [RecordID: Record], _ change: RecordChange) -> [RecordID: Record] {
             var found = found
             switch change {
@@ -91,7 +91,7 @@ extension Duration {
 }
 
 extension Array {
-    /// Pieces of a length, and what is left.
+    /// Chunks of a length, and the remainder.
     func chunked(_ length: Int) -> [[Element]] {
         stride(from: 0, to: count, by: length).map { Array(self[$0..<Swift.min($0 + length, count)]) }
     }

@@ -13,7 +13,7 @@ struct MigrationScenarioTests {
         report.trials.map { "\($0.address): \($0.detail)" } + (report.isInconclusive ? report.messages : [])
     }
 
-    @Test("reconcile, account switches and the import are right, small")
+    @Test("reconcile, account switches and the import are right at a small size")
     func small() throws {
         var runs: [(any Scenario, [String: String])] = [
             (ReconciledStores(), ["rows": "1000", "divergences": "120"]),
@@ -29,7 +29,7 @@ struct MigrationScenarioTests {
         }
     }
 
-    @Test("each combination of a double write has an address that leads back to it")
+    @Test("each combination of a double write has a reversible address")
     func addresses() {
         let all = DoubleWriteTrial.combinations
         #expect(all.count == 4 + 2 * 2 * 7 + 7)
@@ -46,7 +46,7 @@ struct MigrationScenarioTests {
         }
     }
 
-    @Test("what was acknowledged has to be there, what was refused must not, and an answer that is missing allows both")
+    @Test("acknowledged batches must be there, refused ones must not, and a missing answer allows both")
     func allowed() {
         let batches = DoubleWriteTrial.batches
         let before = DoubleWriteTrial.before
@@ -64,7 +64,7 @@ struct MigrationScenarioTests {
         #expect(allowed("begun 0\ndone 0\nbegun 1\nunknown 1\n", .old) == [one, two])
         let answers = DoubleWriteAnswers("begun 0\ndone 0\nbegun 1\n", phase: .new)
         #expect(answers.isLost(before) && !answers.isLost(one) && !answers.isLost(two))
-        // Each batch shows, in whatever order they come.
+        // Each batch shows, in any order.
         #expect(Set([before, one, two, three].map { "\($0.rows.sorted { $0.key < $1.key })" }).count == 4)
         #expect(one.applying(batches[2]).applying(batches[1]) != three)
     }
@@ -81,7 +81,7 @@ struct MigrationScenarioTests {
         #expect(zip(planted.rows, planted.newest(tie: .old)).allSatisfy { $0.1 == $0.0.old || $0.1 == $0.0.new })
     }
 
-    @Test("a finding comes through a pipe as it was")
+    @Test("a finding round-trips through a pipe")
     func findings() {
         var finding = DoubleWriteFinding(.lostCommit, "contact 3\nis not there")
         (finding.found, finding.mended, finding.left) = (3, 2, 1)

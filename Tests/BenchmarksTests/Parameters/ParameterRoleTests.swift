@@ -7,8 +7,8 @@ import Testing
 @testable import ObjectScenarios
 @testable import Scenarios
 
-/// `assay minimize` makes sizes smaller and nothing else, so a bound that calls itself a size is lowered until any
-/// engine breaks it: bound=200 limit=96 once came back as bound=0 limit=1.
+/// `assay minimize` reduces only sizes, so a bound with the role of a size is lowered until every engine breaks it:
+/// bound=200 limit=96 was once minimized to bound=0 limit=1.
 @Suite struct ParameterRoleTests {
     private static func scenarios() -> [any Scenario] {
         var registry = ScenarioRegistry()
@@ -19,7 +19,7 @@ import Testing
         return registry.scenarios
     }
 
-    @Test func `every number of every scenario and condition has a role, and nothing else has`() {
+    @Test func `exactly the numbers of scenarios and conditions have a role`() {
         let conditions = Condition.allCases.map { ("condition", $0.parameter) }
         let all = Self.scenarios().flatMap { scenario in scenario.parameters.map { (scenario.slug, $0) } } + conditions
         #expect(all.count > 200)
@@ -31,11 +31,11 @@ import Testing
         #expect(Set(all.compactMap(\.1.role)) == Set(ScenarioParameter.Role.allCases))
     }
 
-    /// Words that a summary has where a promise is held to the number. A size that is named so is to be looked at, and
-    /// gets another summary or another role.
+    /// Words in the summary of a number that bounds a promise. A size with such a summary needs another summary or
+    /// another role.
     private static let bounding = ["may take", "may reach", "may write", "allowed", "has to be seen", "never is"]
 
-    @Test func `what bounds an answer is an allowance, and what is tried is an effort`() {
+    @Test func `bounds of an answer are allowances, numbers of trials are efforts`() {
         for scenario in Self.scenarios() {
             for parameter in scenario.parameters where parameter.role == .size {
                 let words = Self.bounding.filter(parameter.summary.contains)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `of a large migration the rows alone are made smaller`() throws {
+    @Test func `of a large migration only the rows are minimized`() throws {
         let scenario = LargeMigration()
         let test = Case(
             scenario: scenario.slug, family: scenario.family, engine: "strata", dataset: "", size: 0,

@@ -5,8 +5,8 @@ import Testing
 
 @testable import DuckDBEngine
 
-/// DuckDB comes from a library that a machine may have or not; what it holds is compared with the model like that of
-/// every engine (`EngineAgreementTests`).
+/// DuckDB comes from an optional library; `EngineAgreementTests` compares its contents with the model, like every
+/// engine's.
 @Suite("DuckDB")
 struct DuckDBTests {
     private static let packages: [String: [String]] = [
@@ -26,7 +26,7 @@ struct DuckDBTests {
         #expect(Self.find(["PYTHONPATH": "/env/lib/python3.9/site-packages"])?.contains("cpython-39") == true)
     }
 
-    @Test("its module of Python names the library of Python that it needs")
+    @Test("its Python module names the required Python library")
     func python() {
         let names = DuckDBLibrary.pythonLibraries(for: "/a/_duckdb.cpython-311-x86_64-linux-gnu.so")
         #expect(names == ["libpython3.11.so.1.0"])
@@ -45,17 +45,17 @@ struct DuckDBTests {
         }
     }
 
-    /// A package without its library of Python once made violations of the promises of DuckDB.
-    @Test("a library that cannot be loaded leaves the engine's cases out, with the remedy")
+    /// A package without its Python library once caused violations of DuckDB's promises.
+    @Test("if the library cannot be loaded, the engine's cases are skipped with the remedy")
     func declined() {
         let engine = DuckDBEngine(path: "/nowhere/libduckdb.so")
         #expect(engine.reasonToDecline(.full)?.contains("pip install duckdb") == true)
         #expect(engine.libraryObjection?.contains("cannot be loaded") == true && engine.version == "unknown")
     }
 
-    /// Two commits to one row: the first has it, and the other has to come again, or an update is lost.
+    /// Two commits to one row: the first succeeds, and the other must be retried, or an update is lost.
     @Test(
-        "an update that another connection was faster with is done again",
+        "an update that conflicts with another connection is retried",
         .enabled(if: EnginesUnderTest.duckDB != nil, "no DuckDB: pip install duckdb"))
     func conflicts() throws {
         let engine = try #require(EnginesUnderTest.duckDB)

@@ -19,7 +19,7 @@ import Testing
             SealLedger(try #require(engine as? any EncryptingEngine), secrets: CaseContext.secrets(tables))
         }
 
-        /// Those that fork are run by the smoke plan: a process with threads cannot fork.
+        /// The smoke plan runs those that fork, since a process with threads cannot fork.
         static let scenarios: [(slug: String, parameters: [String: String])] = [
             ("delete-refill", ["rounds": "3"]), ("pinned-reader", ["transactions": "4", "updates": "20"]),
             ("power-loss", ["transactions": "3", "rows": "10", "states": "30"]),
@@ -38,7 +38,7 @@ import Testing
             #expect(report.outcomes[.correct, default: 0] >= plain.outcomes[.correct, default: 0])
         }
 
-        /// Loads a database, and commits some rows that stand in its log while it is open. Gives its files by then.
+        /// Loads a database, commits some rows to its log, and returns its files while it is open.
         private static func files(_ engine: any Engine, _ tables: TableSet) throws -> [(path: String, bytes: [UInt8])] {
             try EnginesUnderTest.withDirectory { directory in
                 let location = DatabaseLocation(directory: directory)
@@ -68,7 +68,7 @@ import Testing
             let files = try Self.files(engine, tables)
             var ledger = try Self.ledger(engine, tables)
             for file in files { ledger.add(file.bytes, of: file.path) }
-            // What is seen again is the same, and so is a part of it.
+            // Repeated bytes are equal, and so is a part of them.
             for file in files { ledger.add(file.bytes, of: file.path) }
             let count = ledger.count
             for file in files { ledger.add(Array(file.bytes.dropFirst(4_096)), of: file.path, at: 4_096) }
@@ -82,14 +82,14 @@ import Testing
             }
         }
 
-        @Test("a nonce that serves twice is told: beside itself, elsewhere, and at its own place", arguments: engines)
+        @Test("a reused nonce is reported: in the same file, in another, and at its own place", arguments: engines)
         func twice(name: String) throws {
             let (engine, tables) = (try Self.encrypted(name), try Self.tables())
             let data = try #require(try Self.files(engine, tables).first)
             let sealing = try #require(engine as? any EncryptingEngine)
             let units = sealing.sealedUnits(in: data.bytes, of: data.path, at: 0).suffix(2)
             let (one, other) = (try #require(units.first), try #require(units.last))
-            // Behind the 4 096 sealed bytes of a page.
+            // After the 4 096 sealed bytes of a page.
             var copied = data.bytes
             copied.replaceSubrange((other.offset + 4_096)..<(other.offset + 4_108), with: one.nonce)
             var ledger = try Self.ledger(engine, tables)
@@ -107,7 +107,7 @@ import Testing
             #expect(again.finding?.contains("with other contents") == true)
         }
 
-        @Test("what is not sealed is told", arguments: engines)
+        @Test("unsealed bytes are reported", arguments: engines)
         func plain(name: String) throws {
             let (plain, tables) = (try EnginesUnderTest.engine(name), try Self.tables())
             let data = try #require(try Self.files(plain, tables).first)

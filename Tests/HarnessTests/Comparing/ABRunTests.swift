@@ -16,9 +16,9 @@ struct ABRunTests {
     private let directory: TestDirectory
     private let program: String
     private var out: String { directory.path + "/ab" }
-    /// Of the tests' own build, whichever it is.
+    /// The flags that the tests' own build needs.
     private static let allowed = ["--allow-zoo", "--allow-debug"]
-    /// Without a sync in it, so that it is quick on any disk.
+    /// Without a sync, so that it is quick on any disk.
     private static let small = ["--scenario", "column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
 
     init() throws {
@@ -48,13 +48,13 @@ struct ABRunTests {
         return try script(name, "[ \"$2\" = --describe ] && exec cat '\(file)'\nexec '\(program)' \"$@\"")
     }
 
-    @Test("one program against itself: nothing raw is lost, the sides change directories, and 80 columns are enough")
+    @Test("one program against itself: all raw results are kept, the sides swap directories, and 80 columns suffice")
     func itself() throws {
         let end = try run(program, program, Self.small + Self.allowed + ["--no-confirm"])
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
         #expect(end.output.contains("A against itself"))
         #expect(end.output.contains("A and B are the same program"))
-        // Paths and warnings are as long as they are.
+        // Paths and warnings may be longer.
         for line in end.output.split(separator: "\n") where !line.hasPrefix("Report") && !line.hasPrefix("WARNING") {
             #expect(line.count <= 80, "\(line)")
         }
@@ -81,7 +81,7 @@ struct ABRunTests {
         #expect(!FileTree.exists(out + "/work"))
     }
 
-    @Test("cases that a side lacks are left out by name, and the rest goes on")
+    @Test("cases that a side lacks are left out by name, and the rest is compared")
     func refused() throws {
         let other = try program("other") { text in
             text.replace("\"slug\":\"column-sum\"", with: "\"slug\":\"column-sums\"")
@@ -96,7 +96,7 @@ struct ABRunTests {
         #expect(end.output.contains("objects/s"))
     }
 
-    @Test("a parameter that one side does not know is named with its side, and the rest is compared")
+    @Test("a parameter unknown to one side is named with the side, and the rest is compared")
     func parameters() throws {
         let lacking = try program("lacking") { $0.replace("[\"properties\",\"snapshot\"]", with: "[\"snapshot\"]") }
         let words =
@@ -149,7 +149,7 @@ struct ABRunTests {
         #expect(end.output.contains("no case is left") && end.output.contains("on side B"), "\(end.output)")
     }
 
-    @Test("another version of an engine that belongs to its build is what is asked about, a peer's is not")
+    @Test("another version of a built-in engine is the subject of the comparison, a peer's is not")
     func ownVersion() throws {
         let other = try program("other") { text in
             text.replace("\"assay\":\"0.1\"", with: "\"assay\":\"0.2\"")
@@ -161,7 +161,7 @@ struct ABRunTests {
                 + ["--no-confirm"])
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
         #expect(end.output.contains("objects/s") && !end.output.contains("Left out"), "\(end.output)")
-        // A version that is not its build's is another engine.
+        // A peer of another version is another engine.
         let odd = try program("odd") { text in
             text.replace("\"name\":\"strata\",\"version\":\"0.1\"", with: "\"name\":\"strata\",\"version\":\"0.2\"")
         }
@@ -170,7 +170,7 @@ struct ABRunTests {
         #expect(refused.output.contains("strata is 0.1 on side A and 0.2 on side B"), "\(refused.output)")
     }
 
-    @Test("a directory with somebody's files in it is refused, and they stay")
+    @Test("a directory with foreign files is refused and left as it is")
     func foreignDirectory() throws {
         try FileTree.createDirectory(out)
         try FileTree.writeText(out + "/letter", "dear")
@@ -180,9 +180,9 @@ struct ABRunTests {
         #expect(try FileTree.readText(out + "/letter") == "dear")
     }
 
-    @Test("a directory in which somebody works is refused, and one that holds a comparison is moved aside")
+    @Test("a directory in use is refused, and one that holds a finished comparison is moved aside")
     func claimed() throws {
-        let claim = try RunClaim.take(out, id: "somebody")
+        let claim = try RunClaim.take(out, id: "other")
         let end = try run(program, program, Self.small + Self.allowed)
         #expect(end.status == .exited(1) && end.output.contains("is in use by"), "\(end.output)")
         try claim.end()
@@ -199,14 +199,14 @@ struct ABRunTests {
         #expect(try FileTree.readText(other + "/measurements.jsonl") != "old")
     }
 
-    @Test("an interrupt ends it in order: status 130, what was measured stays, and nothing else")
+    @Test("an interrupt ends it orderly: status 130, the measurements stay, and nothing else")
     func interrupted() throws {
         let shell = try ShellProcess(directory)
         let words = (["ab", "--a", program, "--b", program, "--out", out] + Self.small + Self.allowed)
             .map { ShellWord.quoted($0 == "10" ? "1000" : $0) }.joined(separator: " ")
         let processID = try shell.start("exec assay \(words)", output: "stopped")
         let raw = out + "/measurements.jsonl"
-        // Looked at once it has measured: nothing else ends this wait but the end of the process.
+        // Read once it has measured; only the end of the process ends this wait otherwise.
         var status: Int32 = 0
         while !FileTree.exists(raw) {
             try #require(waitpid(processID, &status, WNOHANG) == 0, "it ended by itself")
@@ -219,7 +219,7 @@ struct ABRunTests {
         #expect(!FileTree.exists(out + "/work") && !FileTree.exists(out + "/ab.json"))
     }
 
-    @Test("bounds that its workers would run into are refused before anything is written")
+    @Test("limits that its workers would hit are refused before anything is written")
     func limits() throws {
         let shell = try ShellProcess(directory)
         let words = (["ab", "--a", program, "--b", program, "--out", out] + Self.small + Self.allowed)
@@ -230,7 +230,7 @@ struct ABRunTests {
     }
 
     #if Zoo
-        @Test("a build with planted bugs is refused, and stamped where it is allowed")
+        @Test("a build with planted bugs is refused, and marked if it is allowed")
         func zoo() throws {
             let end = try run(program, program, Self.small + ["--allow-debug"])
             #expect(end.status == .exited(64) && end.output.contains("planted bugs (trait Zoo)"), "\(end.output)")
@@ -251,7 +251,7 @@ struct ABRunTests {
     #endif
 
     #if DEBUG
-        @Test("a debug build is refused, and stamped where it is allowed")
+        @Test("a debug build is refused, and marked if it is allowed")
         func debug() throws {
             let end = try run(program, program, Self.small + ["--allow-zoo"])
             #expect(end.status == .exited(64) && end.output.contains("is a debug build"), "\(end.output)")

@@ -30,7 +30,7 @@ struct BisectRunTests {
         try repository.write("Package.swift", "// \"AssayTool\"\n")
     }
 
-    /// - Parameter number: makes it another program.
+    /// - Parameter number: distinguishes the program.
     private func program(_ number: Int, slowedBy percent: Int = 0, digest: Int? = nil) -> String {
         let slow = percent == 0 ? "" : "ASSAY_ZOO_SLOW=\(percent) "
         let assay = directory.path + "/bin/assay"
@@ -51,7 +51,7 @@ struct BisectRunTests {
 
     private func steps() throws -> [BisectStep] { try BisectStep.read(from: out) }
 
-    @Test("wrong words, ends that are none, and cases that are none or several: 64, what helps, and no directory")
+    @Test("wrong words, wrong ends, no case or several: status 64, a remedy, and no directory")
     func usage() throws {
         try repository.commit("One", program: program(1))
         try repository.commit("Two", program: program(2))
@@ -83,7 +83,7 @@ struct BisectRunTests {
         }
     }
 
-    @Test("ends that are not shown to differ: nothing is looked for, status 3, and the step is kept")
+    @Test("ends without a significant difference: no search, status 3, and the step is kept")
     func nothing() throws {
         try repository.commit("One", program: program(1))
         try repository.commit("Two", program: program(2))
@@ -145,20 +145,20 @@ struct BisectRunTests {
             #expect(record.conclusion.contains("Make it slower") && record.revisions.count == 5)
             #expect(record.good.subject == "Begin" && record.bad.name == "HEAD")
             for measured in steps.flatMap(\.measured) { #expect(FileTree.exists(out + "/" + measured.raw)) }
-            // Done already: it says the same again, and measures nothing.
+            // Complete already: it prints the same again, and measures nothing.
             let again = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
             #expect(again.status == .exited(0) && again.output.contains(verdict), "\(again.output)")
             #expect(try self.steps() == steps)
         }
 
-        @Test("an interrupt keeps what was decided: 130, and the command that is printed goes on to the same end")
+        @Test("an interrupt keeps the decisions: 130, and the printed command resumes to the same end")
         func interrupted() throws {
             try repository.commit("Begin", program: program(0))
             let first = try repository.commit("Make it slower", program: program(1, slowedBy: 400))
             try repository.commit("More", program: program(2, slowedBy: 400))
             let processID = try shell.start(line(begin("HEAD~2", "HEAD")), output: "stopped")
             var status: Int32 = 0
-            // Stopped in the middle of the second step, wherever that is.
+            // Stopped anywhere in the second step.
             func isUnderWay() -> Bool {
                 let names = (try? FileTree.names(in: out + "/steps")) ?? []
                 return names.contains { !$0.hasPrefix("00") }
@@ -175,7 +175,7 @@ struct BisectRunTests {
             #expect(!FileTree.exists(out + "/work"))
             let before = try steps()
             #expect(before.count >= 1)
-            // As a kill leaves it: a line without an end.
+            // As after a kill: a line without an end.
             try FileTree.append(out + "/bisect.jsonl", Array("{\"commit\":\"".utf8))
             let end = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
             #expect(end.status == .exited(0), "\(end.output)")

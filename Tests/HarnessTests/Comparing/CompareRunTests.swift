@@ -28,7 +28,7 @@ struct CompareRunTests {
         try AssayProcess.run(["compare"] + words, in: directory)
     }
 
-    @Test("two runs of one build, and one that another verdict was put into")
+    @Test("two runs of one build, and one with an altered verdict")
     func runs() throws {
         let (first, second) = (try run("first"), try run("second"))
         let end = try compare([first, second])
@@ -46,7 +46,7 @@ struct CompareRunTests {
         #expect(other.output.contains("verdict: pass in A, known in B"), "\(other.output)")
     }
 
-    @Test("what is no pair of finished runs ends with 64 and what helps, and nothing is written")
+    @Test("anything but a pair of finished runs ends with 64 and a remedy, and nothing is written")
     func refused() throws {
         let first = try run("first")
         let seed = try run("seed", ["--seed", "7"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Harness
 
-/// Programs that are not there: what they measure follows from a seed.
+/// Simulated programs, whose measurements follow from a seed.
 @Suite("PairedSession")
 struct PairedSessionTests {
     private static func test(_ scenario: String, engine: String = "model") -> Case {
@@ -23,7 +23,7 @@ struct PairedSessionTests {
         return result
     }
 
-    /// Counts what a session told it.
+    /// Counts the calls of a session.
     private final class Listener: SessionObserver {
         var batches: [[String]] = []
         var failures: [String] = []
@@ -83,7 +83,7 @@ struct PairedSessionTests {
         #expect(try Self.comparison(compared.cases).exitStatus == 0)
     }
 
-    @Test("a slower side B is measured again and found, a faster one as well")
+    @Test("a slower side B is confirmed by a second batch, a faster one as well")
     func different() throws {
         let (compared, measurements, listener) = try Self.run(["commit"], factors: [.b: 1 / 1.1])
         #expect(compared.cases[0].finding == .slower)
@@ -96,12 +96,12 @@ struct PairedSessionTests {
         #expect(single.compared.cases[0].finding == .slower && single.measurements.count == 3 * 40)
     }
 
-    @Test("what one batch flags and the next does not is inconclusive")
+    @Test("a flag that the second batch does not confirm is inconclusive")
     func unconfirmed() throws {
         var count = 0
         let (compared, _, listener) = try Self.run(["commit"]) { side, _, result in
             count += 1
-            // Slower in the trial round and the first batch alone.
+            // Slower only in the trial round and the first batch.
             if side == .b, count <= 2 + 3 * 40 { result.samples[1].value /= 1.2 }
         }
         #expect(listener.batches.count == 2)
@@ -110,7 +110,7 @@ struct PairedSessionTests {
         #expect(try Self.comparison(compared.cases).exitStatus == 3)
     }
 
-    @Test("where A differs from itself nothing is claimed, not even of other cases")
+    @Test("if A differs from itself nothing is claimed, not even of other cases")
     func control() throws {
         let (compared, _, _) = try Self.run(["commit", "point-read"], factors: [.b: 1 / 1.2]) { side, test, result in
             if side == .control, test.scenario == "commit" { result.samples[1].value /= 1.2 }
@@ -123,7 +123,7 @@ struct PairedSessionTests {
         #expect(comparison.exitStatus == 3)
     }
 
-    @Test("of six rounds each side has each directory and each position twice, and the seed says which when")
+    @Test("in six rounds each side has each directory and each position twice, in a seeded order")
     func places() throws {
         let test = Self.test("commit")
         var byPlace: [BuildSide: [String: Int]] = [:]
@@ -150,7 +150,7 @@ struct PairedSessionTests {
             #expect((byPlace[side] ?? [:]).values.allSatisfy { $0 == 200 })
             #expect((byPosition[side] ?? [:]).values.allSatisfy { $0 == 200 })
         }
-        // Of 36 ways to begin six rounds; which of them it is, is drawn.
+        // There are 36 ways to begin six rounds; the seed draws one.
         #expect(sequences.count > 25)
         let other = (0..<6).map { PairedSession.turns(seed: Seed(5), test: test, batch: 0, round: $0) }
         #expect(other != (0..<6).map { PairedSession.turns(seed: Seed(4), test: test, batch: 0, round: $0) })
@@ -160,7 +160,7 @@ struct PairedSessionTests {
         #expect(Set(measurements.filter { $0.side == .a }.map(\.place)).count == 3, "they really change")
     }
 
-    @Test("a directory that slows down whoever works in it makes no side slower, whatever the seed", arguments: 0..<40)
+    @Test("with every seed, a slow directory slows both sides equally", arguments: 0..<40)
     func slowPlace(seed: UInt64) throws {
         let session = PairedSession(cases: [Self.test("commit")], pairs: 40, threshold: 0.03, seed: Seed(seed))
         var machine = Figures(random: RandomStream(Seed(seed).derived("machine")))
@@ -177,7 +177,7 @@ struct PairedSessionTests {
         #expect(!compared.cases[0].control.isDifference)
     }
 
-    @Test("what is flagged is prepared anew before it is confirmed: a fixture that lies badly is no slower build")
+    @Test("a flagged case is prepared again before its confirmation: a badly placed fixture is no slower build")
     func renewed() throws {
         for isRenewed in [true, false] {
             let session = PairedSession(
@@ -196,7 +196,7 @@ struct PairedSessionTests {
                 }, observer: Listener())
             #expect(renewed == (isRenewed ? ["commit"] : []))
             #expect(compared.cases.map(\.finding) == [isRenewed ? .inconclusive : .slower, .same])
-            // Who prepares first is the other one the second time.
+            // The second time the other side prepares first.
             #expect(order.prefix(2) == [.a, .b])
             #expect(Array(order[(4 + 2 * 3 * 40)...].prefix(2)) == [.b, .a])
         }

@@ -17,7 +17,7 @@ struct RevisionBuildsTests {
         test = try TestRepository(try TestDirectory())
     }
 
-    /// What happens below, by its words.
+    /// The recorded calls of the stand-in, by their words.
     private func failure(_ body: () throws -> Void) -> String {
         do {
             try body()
@@ -27,7 +27,7 @@ struct RevisionBuildsTests {
         }
     }
 
-    @Test("a revision is built once, whole, at a path of its own, and the repository is left as it was")
+    @Test("a revision is built once, completely, at its own path, and the repository is unchanged")
     func once() throws {
         let first = try test.commit("First", program: "one")
         let second = try test.commit("Second", program: "two")
@@ -41,7 +41,7 @@ struct RevisionBuildsTests {
         #expect(announced.count == 2 && announced[0].contains("HEAD"), "\(announced)")
         #expect(try test.callCount() == 4, "a program and a library each")
         #expect(try FileTree.readText(test.calls).contains("-c release --traits SQLite --product assay"))
-        // By another process, and by another name.
+        // The same by another process, and by another name of the revision.
         let again = try test.revisionBuilds()
         let named = try test.repository().revision("HEAD~1")
         #expect(try again.program(of: named) { announced.append($0) } == one)
@@ -62,7 +62,7 @@ struct RevisionBuildsTests {
         #expect(try test.callCount() == 4)
     }
 
-    @Test("what does not build is named with the compiler's words, nothing of it is kept, and the next one builds")
+    @Test("a broken revision is named with the compiler's message, nothing of it is kept, and the next one builds")
     func broken() throws {
         let broken = try test.commit("Break it", program: "one", also: ["broken": ""])
         try FileTree.remove(test.path + "/broken")
@@ -75,16 +75,16 @@ struct RevisionBuildsTests {
         #expect(text.contains("Break it) does not build: one.swift:3:1: error: no such thing"), "\(text)")
         let log = try #require(text.split(separator: " ").last.map(String.init))
         #expect(try FileTree.readText(log).contains("no such thing"))
-        // The library of the build before is not taken for this one's.
+        // The previous build's library is not taken for this one's.
         #expect(failure { _ = try builds.program(of: lacking) { _ in } }.contains("made no libAssayPreload.so"))
         let names = try FileTree.names(in: test.builds).filter { $0.count > 40 && !$0.hasSuffix(".log") }
         #expect(names.count == 1, "\(names)")
-        // It is tried again, and its log goes when it builds.
+        // It is retried, and its log is removed when it builds.
         #expect(failure { _ = try builds.program(of: broken) { _ in } }.contains("no such thing"))
         #expect(FileTree.exists(log))
     }
 
-    @Test("a full disk and a compiler that was killed are no fault of the revision")
+    @Test("a full disk and a killed compiler are no fault of the revision")
     func machine() throws {
         for (file, words) in [("full", "disk is full"), ("killed", "ended by signal 9")] {
             let revision = try test.commit("Innocent", program: "one", also: [file: ""])
@@ -95,7 +95,7 @@ struct RevisionBuildsTests {
         }
     }
 
-    @Test("a revision without the program is told before anything is compiled")
+    @Test("a revision without the program is refused before anything is compiled")
     func withoutProgram() throws {
         try test.write("Package.swift", "// nothing")
         let revision = try test.commit("Early", program: "one")
@@ -104,7 +104,7 @@ struct RevisionBuildsTests {
         #expect(try test.callCount() == 0)
     }
 
-    @Test("what names no commit, no checkout, no compiler and somebody's directory are refused with what helps")
+    @Test("an unknown commit, a missing checkout or compiler and a foreign directory are refused with a remedy")
     func refused() throws {
         try test.commit("First", program: "one")
         let repository = try test.repository()
@@ -138,7 +138,7 @@ struct RevisionBuildsTests {
         let builds = try test.revisionBuilds()
         let kept = try builds.program(of: first) { _ in }
         guard case .taken(let lock) = try DirectoryLock.attempt(test.builds + "/.assay-lock") else {
-            Issue.record("nobody has it")
+            Issue.record("the lock is free")
             return
         }
         #expect(failure { _ = try builds.program(of: second) { _ in } }.contains("another process builds"))

@@ -25,7 +25,7 @@ struct RevisionRunTests {
         directory = try TestDirectory()
         repository = try TestRepository(directory)
         shell = try ShellProcess(directory)
-        // A library that counts file calls would be that of the program behind the script.
+        // A library that counts file calls would count the program started by the script.
         try repository.write("Package.swift", "// \"AssayTool\"\n")
         try repository.commit("Works", program: "#!/bin/sh\nexec '\(directory.path)/bin/assay' \"$@\"\n")
     }
@@ -38,7 +38,7 @@ struct RevisionRunTests {
 
     private func run(_ words: [String]) throws -> AssayProcess.End { try shell.run(line("ab", words)) }
 
-    @Test("two revisions are built, compared, and named in what is written")
+    @Test("two revisions are built, compared, and named in the output")
     func revisions() throws {
         let first = try repository.repository().revision("HEAD")
         try repository.commit(
@@ -49,13 +49,13 @@ struct RevisionRunTests {
         #expect(end.output.contains("Say it otherwise"), "\(end.output)")
         #expect(try FileTree.readText(out + "/ab.json").contains("HEAD~1 (\(first.shortCommit) Works)"))
         #expect(try repository.callCount() == 2)
-        // What is kept is not built again; a revision beside a binary.
+        // Kept builds are not repeated; compares a revision with a binary.
         let mixed = try run(["--a", directory.path + "/bin/assay", "--b-ref", "main"] + Self.small)
         #expect([.exited(0), .exited(2), .exited(3)].contains(mixed.status), "\(mixed.output)")
         #expect(try repository.callCount() == 2 && !mixed.output.contains("building"), "\(mixed.output)")
     }
 
-    @Test("what does not build, does not describe itself or is not there ends with 64, its name and no directory")
+    @Test("a revision that does not build, describe itself or exist ends with 64, its name and no directory")
     func refused() throws {
         try repository.commit("Break it", program: "#!/bin/sh\n", also: ["broken": ""])
         try FileTree.remove(repository.path + "/broken")
@@ -98,7 +98,7 @@ struct RevisionRunTests {
         let compiler = try #require(Int32(try FileTree.readText(hanging).prefix { $0 != "\n" }))
         #expect(kill(compiler, 0) != 0, "the compiler goes on")
         #expect(!FileTree.exists(out))
-        // The first side is kept, and nobody holds the lock.
+        // The first side's build is kept, and its lock is free.
         let end = try run(["--a-ref", "HEAD~1", "--b-ref", "HEAD~1"] + Self.small)
         #expect([.exited(0), .exited(2), .exited(3)].contains(end.status), "\(end.output)")
     }

@@ -14,7 +14,7 @@ struct TestRepository {
     let directory: TestDirectory
     var path: String { directory.path + "/repository" }
     var builds: String { directory.path + "/builds" }
-    /// Gets a line per call that builds.
+    /// A log with a line per build.
     var calls: String { directory.path + "/calls" }
     var compiler: String { directory.path + "/compiler" }
 
@@ -27,7 +27,7 @@ struct TestRepository {
         try write("Package.swift", Self.manifest)
         try write("Tools/traits", "#!/bin/sh\necho Zoology,SQLite\n", isProgram: true)
         try write(".gitignore", ".build/\n")
-        // Copies what the sources hold; a file `broken` among them is what it objects to.
+        // Copies the sources, and fails on a file `broken` among them.
         try FileTree.writeText(
             compiler,
             """

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Harness
 
-/// Case files from end to end, by the real executable: a run keeps them, and they repeat what it found.
+/// Case files from end to end, by the real executable: a run keeps them, and a replay repeats its failures.
 @Suite("Case files of runs")
 struct CaseFileRunTests {
     private let directory: TestDirectory
@@ -17,7 +17,7 @@ struct CaseFileRunTests {
         try AssayProcess.run(arguments, in: directory)
     }
 
-    /// Runs the cases, and gives the paths of what was kept, by scenario.
+    /// Runs the cases, and returns the paths of kept files, by scenario.
     private func kept(_ cases: String, engine: String = "model") throws -> [String: [String]] {
         let plan = directory.path + "/plan.json5"
         try FileTree.writeText(
@@ -67,7 +67,7 @@ struct CaseFileRunTests {
         #expect(twice.status == .exited(64) && twice.output.contains("move it away"), "\(twice.output)")
     }
 
-    @Test("a file that was edited is run with a warning, and says what came instead")
+    @Test("an edited file is run with a warning, and the new outcome is reported")
     func edited() throws {
         let check = try #require(try kept("{scenario:'planted-checks'}")["planted-checks"]?.first)
         let wrong = try FileTree.readText(check).contains("thread 0") ? "thread 0" : "it's 'quoted'"
@@ -93,7 +93,7 @@ struct CaseFileRunTests {
         #expect(build.status == .exited(2) && build.output.contains("ANOTHER BUILD"), "\(build.output)")
     }
 
-    @Test("what is no case file is one error that names the remedy, and status 64")
+    @Test("a file that is no case file is one error with the remedy, and status 64")
     func refused() throws {
         let path = directory.path
         let cut = path + "/cut.case.json"
@@ -115,7 +115,7 @@ struct CaseFileRunTests {
         }
     }
 
-    @Test("a failure of somebody's program is kept with --case, and replayed by its own command")
+    @Test("--case keeps a failure of a user's program, and the file's own command replays it")
     func program() throws {
         let rows = directory.path + "/rows"
         try FileTree.writeText(rows, "rows of a table\n")
@@ -127,7 +127,7 @@ struct CaseFileRunTests {
         #expect(text.contains("\"kind\": \"program\"") && !text.contains("--case"), "\(text)")
         let again = try execute("replay", file)
         #expect(again.status == .exited(2) && again.output.contains("same outcome"), "\(again.output)")
-        // Each command line that it prints can be typed.
+        // Each printed command line works.
         let typed = again.output.split(separator: "\n").filter { $0.contains("assay ") }
         #expect(!typed.isEmpty && typed.allSatisfy { $0.contains("assay damage ") }, "\(again.output)")
         try FileTree.remove(rows)
@@ -139,7 +139,7 @@ struct CaseFileRunTests {
         #expect(smaller.status == .exited(64) && smaller.output.contains("cannot be made smaller"), "\(smaller.output)")
     }
 
-    @Test("a soak ends by its time, and what it is given wrong is refused")
+    @Test("a soak ends in time, and wrong arguments are refused")
     func soak() throws {
         let plan = directory.path + "/soak.json5"
         try FileTree.writeText(
@@ -180,12 +180,12 @@ struct CaseFileRunTests {
             #expect(end.status == .exited(0), "\(end.output)")
             #expect(end.output.contains("4 cases decided"), "\(end.output)")
             let line = try #require(end.output.split(separator: "\n").first { $0.contains("rarely taken branches") })
-            // A replay happens in every history that power interrupts; a second process is in none of them.
+            // Every history interrupted by a power loss has a replay; none has a second process.
             let never = try #require(line.split(separator: ":").last)
             #expect(!never.contains("recovery.replayed,") && never.contains("processes.lentTurn"), "\(line)")
         }
 
-        @Test("a planted loss is a history, less than ten operations of which are left, and gone without the mistake")
+        @Test("a planted loss is minimized to fewer than ten operations, and vanishes without the mistake")
         func history() throws {
             let shell = try ShellProcess(directory)
             let end = try shell.run(
@@ -209,7 +209,7 @@ struct CaseFileRunTests {
             #expect((1..<10).contains(left), "\(left) operations are left: \(text)")
         }
 
-        @Test("a planted wrong change set is a history of objects, told in sentences, and few operations are left")
+        @Test("a planted wrong change set is minimized to few operations, and described in sentences")
         func objectHistory() throws {
             let shell = try ShellProcess(directory)
             let end = try shell.run(

@@ -10,10 +10,10 @@ import Testing
     import Darwin
 #endif
 
-/// `assay damage`, `eio`, `full` and `kill` as they are typed.
+/// `assay damage`, `eio`, `full` and `kill` by their command lines.
 @Suite("Fault commands", .enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))
 struct FaultCommandTests {
-    @Test("what cannot be done is refused, with the remedy")
+    @Test("impossible requests are refused, with the remedy")
     func refused() throws {
         let directory = try TestDirectory()
         let file = directory.path + "/rows"
@@ -44,9 +44,9 @@ struct FaultCommandTests {
         }
     }
 
-    /// Each starts something that is no longer in the program's process group, and that adds its number to $1.
+    /// Each starts a process outside the program's process group, which appends its number to $1.
     @Test(
-        "daemons and what has a session of its own end with the trial that started them",
+        "daemons and processes with their own session end with their trial",
         arguments: [
             "setsid sh -c 'echo $$ >>$1; sleep 100' sh $1 & while ! test -s $1; do sleep 0.01; done",
             "(setsid sh -c 'echo $$ >>$1; sleep 100' sh $1 >/dev/null 2>&1 &); while ! test -s $1; do sleep 0.01; done",
@@ -64,14 +64,14 @@ struct FaultCommandTests {
         for process in started { #expect(kill(process, 0) != 0, "\(process) still runs") }
     }
 
-    @Test("a word that is no UTF-8 is refused, and names no other file")
+    @Test("a word that is not UTF-8 is refused, and names no other file")
     func foreignWord() throws {
         let directory = try TestDirectory()
         let end = try ShellProcess(directory).run("assay damage \"$(printf 'caf\\351')\" --read 'cat {}'; ls")
         #expect(end.output.contains("word 2 of the command line is no UTF-8"), "\(end.output)")
     }
 
-    @Test("damage that a reader does not notice is found, shown, written down and repeated")
+    @Test("damage that a reader does not notice is found, shown, recorded and repeated")
     func damage() throws {
         let directory = try TestDirectory()
         let file = directory.path + "/rows"
@@ -97,14 +97,14 @@ struct FaultCommandTests {
         #expect(noticed.status == .exited(0), "\(noticed.output)")
     }
 
-    @Test("an interrupt keeps what was found of damage: the table, the report and the case")
+    @Test("an interrupt keeps the findings of damage: the table, the report and the case")
     func interrupted() throws {
         try interrupt("damage rows --read 'cat {}; SLOW' --every --faults flip", expecting: "silently-wrong")
     }
 
     private static let letters = "-- sh -c 'for x in a b c d e f g h; do echo $x >$1/$x; done' sh {}"
 
-    /// Whether a program can be recorded here: what Assay was built with, and a kernel that tells of calls.
+    /// Whether programs can be recorded here: the recorder was built, and the kernel reports calls.
     private static let records = {
         guard Preload.library(besides: AssayProcess.executable ?? "") != nil, let directory = try? TestDirectory()
         else { return false }
@@ -113,18 +113,18 @@ struct FaultCommandTests {
     }()
 
     @Test(
-        "an interrupt keeps what was found of a program: the table, the report and the case",
+        "an interrupt keeps the findings about a program: the table, the report and the case",
         .enabled(if: records, "no program can be recorded here"),
         arguments: [
             ("kill --random 0 --check", "broken"), ("eio --calls write --check", "broken"),
             ("crash --check", "VERDICT  violation"),
         ])
     func interruptedProgram(command: String, word: String) throws {
-        // Somewhere in the middle the first letter was written, and the third one was not.
+        // At some point the first letter was written, and the third was not.
         try interrupt("\(command) 'SLOW; ! [ -s {}/a ] || [ -s {}/c ]' PLACE \(Self.letters)", expecting: word)
     }
 
-    /// - Parameter command: looks at something in `SLOW`, more slowly after some trials.
+    /// - Parameter command: a command that reads a file in `SLOW`, and becomes slower after some trials.
     private func interrupt(_ command: String, expecting word: String) throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)
@@ -147,7 +147,7 @@ struct FaultCommandTests {
     }
 
     @Test(
-        "a program that says that it is done before it is, is found by its failed calls, and the trial repeated",
+        "a program that reports success too early is found by failed calls, and the trial repeated",
         .enabled(if: Preload.library(besides: AssayProcess.executable ?? "") != nil, "nothing can be preloaded here"))
     func faults() throws {
         let directory = try TestDirectory()
@@ -159,7 +159,7 @@ struct FaultCommandTests {
         let again = try AssayProcess.run(["eio"] + check + ["--only", "io:write#0,EIO"] + program, in: directory)
         #expect(again.status == .exited(2) && again.output.contains("broken: io:write#0,EIO"), "\(again.output)")
         let killed = try AssayProcess.run(["kill", "--random", "1"] + check + program, in: directory)
-        // The program may have ended before the random moment: then the command says that this trial decides nothing.
+        // If the program ended before the random moment, the command reports that the trial decides nothing.
         let isDecided = killed.status == .exited(0) || killed.output.contains("not-struck  kill:moment#0")
         #expect(isDecided && killed.output.contains("survived"), "\(killed.output)")
     }

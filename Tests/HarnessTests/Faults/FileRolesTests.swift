@@ -5,8 +5,8 @@ import Testing
 
 @Suite("FileRoles")
 struct FileRolesTests {
-    /// Story: three libraries lost the same in their logs, and no two of them had a cause in common.
-    @Test("a file's name gives way to what the file is for")
+    /// Three libraries once lost the same data in their logs, and each was reported with another cause.
+    @Test("a file's name is replaced by its role")
     func named() throws {
         let directory = try TestDirectory()
         try FileTree.createDirectory(directory.path + "/case/recorded")

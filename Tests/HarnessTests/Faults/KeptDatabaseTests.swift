@@ -30,7 +30,7 @@ struct KeptDatabaseTests {
     }
 
     @Test(
-        "the damaged database of a trial is left as it was before it was opened",
+        "the damaged database of a trial is kept as it was before its open",
         arguments: [
             "strata-storage", "sqlite",
         ])
@@ -50,12 +50,12 @@ struct KeptDatabaseTests {
         #expect(bytes.contains { $0 != 0 })
         let note = try FileTree.readText(kept + "/" + KeptDatabase.note)
         #expect(note.contains(trial) && note.contains(result.test.id) && note.contains("zero-page"))
-        // What was kept is somebody's now.
+        // The kept database now belongs to the user: a second replay must not replace it.
         let again = try replay(result, trial, ["--keep", kept])
         #expect(again.status == .exited(64) && again.output.contains("is not an empty directory"), "\(again.output)")
     }
 
-    @Test("without a trial, or for several rounds of one, nothing is kept")
+    @Test("without a trial, or with several repetitions, nothing is kept")
     func refused() throws {
         let result = try sweep("zero-page", "strata-storage")
         let whole = try AssayProcess.run(["replay", run, result.test.id, "--keep", kept], in: directory)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// Programs whose right answer is public: `Tools/known-truths`, its table and its page.
+/// Programs with a publicly known answer: `Tools/known-truths`, its table and its page.
 @Suite("Known truths")
 struct KnownTruthTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -51,7 +51,7 @@ struct KnownTruthTests {
     }
 
     @Test(
-        "an answer that is not the right one fails the run, and a program that is missing is skipped by its name",
+        "a wrong answer fails the run, and a missing program is skipped by name",
         .enabled(if: KnownTruthTests.hasPython, "there is no python3"))
     func wrongAnswers() throws {
         let shell = try ShellProcess(try TestDirectory())
@@ -77,7 +77,7 @@ struct KnownTruthTests {
         #expect(lines.last?.hasSuffix(" skipped: no-such-program was not there |") == true, "\(end.output)")
     }
 
-    @Test("the table has 25 programs and more, with safe and unsafe ones, and each says who says so")
+    @Test("the table has at least 25 programs, safe and unsafe, each with its source")
     func table() throws {
         let rows = try Self.rows()
         #expect(Set(rows.map { $0.fields["program"] }).count >= 25)
@@ -88,13 +88,13 @@ struct KnownTruthTests {
         }
         for row in rows {
             #expect(row.fields["source"]?.contains(/https?:\/\/\w/) == true, "\(row.name) has no source")
-            // The shell tells of a pipe how its last command ended, and not whether the one that reads did.
+            // The status of a pipe is its last command's, not that of the reading one.
             let reads = row.fields["assay"].map { $0.hasPrefix("damage ") && $0.contains(" | ") } ?? false
             #expect(!reads, "\(row.name): a pipe hides how the command ended that reads the file")
         }
     }
 
-    @Test("the page has every row of the table as it stands there, no other, and no wrong answer")
+    @Test("the page has exactly the rows of the table, and no wrong answer")
     func page() throws {
         let page = try FileTree.readText(Self.root + "/docs/known-truths.md")
         let rows = try Self.rows()

@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// What the machine does to a run is no verdict on an engine.
+/// Failures of the machine are no verdicts on an engine.
 @Suite("Faults of the machine", .serialized)
 struct MachineFaultTests {
     private let directory: TestDirectory
@@ -43,7 +43,7 @@ struct MachineFaultTests {
     }
 
     @Test(
-        "a disk that is full under the run is a harness error that names the remedy",
+        "a full disk under the run is a harness error that names the remedy",
         .enabled(if: mayMount, "needs the right to mount a file system"))
     func fullDisk() throws {
         let disk = try mount(megabytes: 32)
@@ -57,7 +57,7 @@ struct MachineFaultTests {
         }
     }
 
-    @Test("the same with room is a verdict on the engine")
+    @Test("the same message with free space is a verdict on the engine")
     func room() throws {
         let end = try shell.run("assay run p.json5 --out run --plans .")
         #expect(end.status == .exited(2), "\(end.output)")
@@ -66,7 +66,7 @@ struct MachineFaultTests {
     }
 
     @Test(
-        "a plan that cannot fit is refused before anything is made",
+        "a plan that cannot fit is refused before anything is created",
         .enabled(if: mayMount, "needs the right to mount a file system"))
     func tooLarge() throws {
         let disk = try mount(megabytes: 64)
@@ -95,7 +95,7 @@ struct MachineFaultTests {
     }
 
     @Test(
-        "a place that may not be written to is a harness error that names the remedy",
+        "a directory without write permission is a harness error that names the remedy",
         .enabled(if: geteuid() == 0 && FileTree.exists("/usr/bin/setpriv"), "needs another user to be"))
     func notWritable() throws {
         try FileTree.createDirectory(directory.path + "/theirs")
@@ -103,13 +103,13 @@ struct MachineFaultTests {
         let end = try shell.run(
             "setpriv --reuid=65534 --regid=65534 --clear-groups $(readlink -f bin/assay) "
                 + "run p.json5 --out theirs --plans .")
-        // Where the program itself is out of the other user's reach nothing can be tried.
+        // Skipped if the other user cannot run the program.
         if end.output.contains("setpriv: failed to execute") { return }
         #expect(end.status == .exited(1), "\(end.output)")
         #expect(end.output.contains("may not be written to") && end.output.contains("--out"), "\(end.output)")
     }
 
-    @Test("words of an engine count where the machine bears them out")
+    @Test("an engine's error message counts only if the machine confirms it")
     func words() throws {
         let full = HarnessFault.reason(texts: ["database or disk is full"], directory: directory.path)
         let free = try #require(HarnessFault.freeBytes(directory.path))
@@ -138,7 +138,7 @@ struct MachineFaultTests {
         #expect(file >= empty + 4_000)
     }
 
-    @Test("two programs have two digests, and each byte counts")
+    @Test("two programs have different digests, and each byte counts")
     func digests() throws {
         let paths = ["a", "b", "c"].map { directory.path + "/" + $0 }
         var bytes = (0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 31) }

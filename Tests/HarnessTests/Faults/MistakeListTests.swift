@@ -32,7 +32,7 @@ struct MistakeListTests {
         }
     }
 
-    @Test("every mistake is a case, and each case stands once without one")
+    @Test("every mistake is a case, and each case occurs once without a mistake")
     func expansion() throws {
         let found = try cases(
             """
@@ -43,7 +43,7 @@ struct MistakeListTests {
         #expect(found.last?.expectation == .inconclusive)
     }
 
-    @Test("a mistake of contents that cannot be made is left out, with a reason")
+    @Test("an impossible mistake of contents is left out, with a reason")
     func exceptions() throws {
         let row = "{ scenario: 'planted-pass', engine: 'memory', mistake: 'content', except: "
         #expect(try cases("[\(row){ 'last-byte': 'no text' } }]").map(\.mistake) == [nil, "row-dropped"])
@@ -51,7 +51,7 @@ struct MistakeListTests {
         #expect(error("[\(row){ other: 'why' } }]").contains("mistake of content"))
     }
 
-    @Test("names that nothing has are pointed at")
+    @Test("unknown names are reported with their place")
     func wrongNames() {
         #expect(error("[{ scenario: 'planted-pass', engine: 'memory', mistake: 'lst-byte' }]").contains("rows:1:"))
         #expect(error("[{ scenario: 'planted-psas', engine: 'memory', mistake: 'other' }]").contains("planted-psas"))
@@ -71,7 +71,7 @@ struct SelfTestVerdictTests {
             test: test, mistake: mistake, expectation: .caught, verdict: verdict, message: "", seconds: 0)
     }
 
-    @Test("what ran out of time has found nothing, unless it had found it before")
+    @Test("a case that ran out of time has found nothing, unless it failed before")
     func cut() {
         var late = result("a", "x", .violation)
         late.isCut = true

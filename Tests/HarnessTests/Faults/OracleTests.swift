@@ -14,7 +14,7 @@ struct DamageOracleTests {
         ).outcome
     }
 
-    @Test("what an engine does is classed by when it spoke, and by whether what it gave before was right")
+    @Test("an engine's behaviour is classified by when it reported, and whether its earlier answers were right")
     func classes() {
         #expect(judge(.none) == .correct)
         #expect(judge(.damagedAtOpen) == .detectedAtOpen)
@@ -22,7 +22,7 @@ struct DamageOracleTests {
         #expect(judge(.damagedAfter(rows: 2)) == .detectedAtRead)
         #expect(judge(.wrongValue(row: 1)) == .silentlyWrong)
         #expect(judge(.missingLast) == .silentlyWrong)
-        #expect(judge(.wrongThenDamaged(row: 0)) == .silentlyWrong, "a wrong value before the error is not excused")
+        #expect(judge(.wrongThenDamaged(row: 0)) == .silentlyWrong, "a wrong value before an error is not excused")
     }
 
     @Test("an empty answer to a full table is wrong")
@@ -35,7 +35,7 @@ struct DamageOracleTests {
         #expect(result.detail == "Person: row 0 and those after it are missing")
     }
 
-    @Test("a flipped sign of zero is seen")
+    @Test("a flipped sign of zero is detected")
     func signOfZero() {
         #expect(!FullReadComparison.isSame(.real(0), .real(-0.0)))
         #expect(FullReadComparison.isSame(.real(.nan), .real(.nan)))
@@ -106,7 +106,7 @@ struct ExactOracleTests {
         #expect(oracle.digest(backward).count == 2)
     }
 
-    @Test("updates and deletions are seen by the reads after them")
+    @Test("reads see earlier updates and deletions")
     func changes() {
         var oracle = ExactOracle(SmallData.tables)
         oracle.update(table: "Person", column: "id", keys: [2], values: [40])
@@ -168,7 +168,7 @@ struct VerdictRuleTests {
         ).verdict
     }
 
-    @Test("a wrong outcome is a violation only of what was promised")
+    @Test("a wrong outcome is a violation only if it breaks a promise")
     func promises() {
         #expect(judge(.detectedAtRead, promises: []) == .pass)
         #expect(judge(.silentlyWrong, promises: []) == .unpromised)
@@ -178,10 +178,10 @@ struct VerdictRuleTests {
         #expect(judge(.crashed, promises: [.survivesDamage]) == .violation)
         #expect(judge(.hung, promises: [.survivesDamage]) == .violation)
         #expect(judge(.crashed, promises: []) == .unpromised)
-        #expect(judge(.overSize, promises: [.survivesDamage]) == .unpromised, "room ends no process")
+        #expect(judge(.overSize, promises: [.survivesDamage]) == .unpromised, "a lack of space ends no process")
     }
 
-    @Test("what would have been right is said by the promise and by the bounds of the case")
+    @Test("the expected outcome follows from the promise and the bounds of the case")
     func expectation() {
         func words(_ outcome: Outcome, _ promises: [Promise], _ scenario: Probe) -> String {
             VerdictRule().expectation(
@@ -213,7 +213,7 @@ struct VerdictRuleTests {
         ).promises.map { "\($0.kind) \($0.concern.rawValue) \($0.state.rawValue)" }
     }
 
-    @Test("of a promise that was never made nothing says that it was kept, and a hang breaks no safety")
+    @Test("a promise that was not made is never called kept, and a hang breaks no safety")
     func judgedPromises() {
         let detects = Promise(.detectsDamage, sentence: "s", source: "d")
         let waits = Promise(.boundedWait, sentence: "s", source: "d")
@@ -248,7 +248,7 @@ struct VerdictRuleTests {
         #expect(states(.silentlyWrong, promises: [detects], Probe(), known: [entry]) == ["detects-damage safety known"])
     }
 
-    @Test("isolation is promised by its level: a weaker one than the scenario needs is none")
+    @Test("isolation is promised by level: one weaker than the scenario needs does not count")
     func isolation() {
         func verdict(_ level: IsolationLevel?, needs: IsolationLevel) -> Verdict {
             let promises = level.map { [Promise(isolation: $0, sentence: "s", source: "d")] } ?? []
@@ -283,7 +283,7 @@ struct VerdictRuleTests {
         #expect(!ofShape.covers(Self.probe(shape: "clean"), .silentlyWrong))
     }
 
-    @Test("a list of what is known is read with its parameters, and a name that nothing has is refused")
+    @Test("a list of known violations is read with its parameters, and an unknown name is refused")
     func knownList() throws {
         let text = """
             [{ scenario: "probe", engine: "memory", outcome: "silently-wrong", parameters: { shape: "log" },

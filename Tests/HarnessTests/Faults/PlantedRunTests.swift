@@ -11,7 +11,7 @@ import Testing
     import Darwin
 #endif
 
-/// Breaks the harness on purpose, by the real executable and real processes.
+/// Plants failures in the harness, with the real executable and real processes.
 @Suite("Planted failures", .serialized)
 struct PlantedRunTests {
     private let directory: TestDirectory
@@ -39,7 +39,7 @@ struct PlantedRunTests {
         try AssayProcess.run(arguments, in: directory)
     }
 
-    @Test("a trap, a hang, a memory blow-up and a silent exit each end as their class, and the run goes on")
+    @Test("a trap, a hang, excessive memory and a silent exit are each classified, and the run continues")
     func classes() throws {
         try write(
             cases: "{scenario:'planted-trap'},{scenario:'planted-hang', weight: 0.05},{scenario:'planted-memory'},"
@@ -59,12 +59,12 @@ struct PlantedRunTests {
         #expect(results["planted-exit"]?.outcome == .crashed)
         #expect(results["planted-exit"]?.trials.first?.detail == "exit inside a call: fatal error: planted words")
         #expect(results["planted-pass"]?.verdict == .pass)
-        #expect(!FileTree.exists(runPath + "/work"), "nothing of the cases stays behind")
+        #expect(!FileTree.exists(runPath + "/work"), "no files of the cases remain")
         #expect(FileTree.exists(runPath + "/report.html"))
         #expect(FileTree.exists(runPath + "/results.csv"))
     }
 
-    @Test("each bad trial of a sweep costs that trial alone")
+    @Test("each bad trial of a sweep costs only that trial")
     func trials() throws {
         try write(cases: "{scenario:'planted-trials', parameters: {silent: true}}", hangSeconds: 60)
         let end = try execute(["run", planFile, "--budget", "60s", "--out", runPath, "--plans", directory.path])
@@ -96,7 +96,7 @@ struct PlantedRunTests {
         #expect(!FileTree.exists(runPath + "/replay"))
     }
 
-    @Test("rounds are whole after an interruption, each in a process of its own, and put together")
+    @Test("after an interruption rounds are complete, each in its own process, and merged")
     func rounds() throws {
         try FileTree.writeText(
             planFile,
@@ -112,8 +112,8 @@ struct PlantedRunTests {
         #expect(resident?.count == 7)
         #expect(resident?.low != nil)
 
-        // Nine lines, and one that no reader understands: the other rounds are made again, and it is named. A round
-        // that was disturbed has two lines more.
+        // Nine lines and an invalid one: the other rounds are repeated, and the invalid line is reported. A disturbed
+        // round has two more lines.
         let lines = try FileTree.readText(runPath + "/results.jsonl").split(separator: "\n")
         try FileTree.writeText(
             runPath + "/results.jsonl", lines.prefix(9).joined(separator: "\n") + "\n{\"case\": broken\n")
@@ -126,14 +126,14 @@ struct PlantedRunTests {
         #expect(resumed.unreadable.first?.contains("results.jsonl line 10") == true, "\(resumed.unreadable)")
     }
 
-    @Test("a run that is killed leaves no process behind, can be rendered, and is finished by --resume")
+    @Test("a killed run leaves no process, can be rendered, and is finished by --resume")
     func killAndResume() throws {
         try write(
             cases: "{scenario:'planted-pass'},{scenario:'planted-trials', parameters: {count: 21}},"
                 + "{scenario:'planted-hang', weight: 0.05}", budgetSeconds: 8)
         let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
         let runner = try AssayProcess.start(arguments, outputFile: directory.path + "/first")
-        // Trial 20 of the sweep hangs for two seconds: by then a worker and a forked child of it are there.
+        // Trial 20 of the sweep hangs for two seconds; by then a worker and its forked child exist.
         let family = try waitForGrandchild(of: runner)
         kill(runner, SIGKILL)
         #expect(AssayProcess.wait(runner) == .signalled(SIGKILL))
@@ -151,10 +151,10 @@ struct PlantedRunTests {
         let finished = try RunDirectory(path: runPath).load()
         #expect(finished.isFinished)
         #expect(finished.results[2].outcome == .hung)
-        #expect(try FileTree.readText(runPath + "/results.jsonl").hasPrefix(lines), "what was done is not done again")
+        #expect(try FileTree.readText(runPath + "/results.jsonl").hasPrefix(lines), "completed cases are not repeated")
     }
 
-    /// The worker and its forked child, once both are there.
+    /// The worker and its forked child, once both exist.
     private func waitForGrandchild(of runner: Int32) throws -> [Int32] {
         var found: [Int32] = []
         let isThere = OtherProcesses.wait {
@@ -176,7 +176,7 @@ struct PlantedRunTests {
         return results?.count == 1
     }
 
-    /// A killed process may be a zombie until its new parent reaps it: that is no orphan that runs.
+    /// A killed process may be a zombie until its new parent reaps it, which is no running orphan.
     private func waitUntilGone(_ process: Int32) throws {
         let isGone = OtherProcesses.wait {
             let state = ProcessFile.text("/proc/\(process)/stat").split(separator: ")").last ?? ""
@@ -185,7 +185,7 @@ struct PlantedRunTests {
         if !isGone { Issue.record("process \(process) outlived its runner") }
     }
 
-    @Test("the same directory given twice keeps the first run beside")
+    @Test("using a directory twice moves the first run aside")
     func setAside() throws {
         try write(cases: "{scenario:'planted-pass'}")
         let arguments = ["run", planFile, "--out", runPath, "--plans", directory.path]
@@ -196,7 +196,7 @@ struct PlantedRunTests {
         #expect(try execute(["report", runPath + ".1", "--deterministic"]).output == first)
     }
 
-    @Test("wrong arguments end with status 64 and name the right ones")
+    @Test("wrong arguments end with status 64 and a correction")
     func usage() throws {
         let wrong: [([String], String)] = [
             (["rnu"], "did you mean run?"), (["run", "--scenaro", "x"], "did you mean --scenario?"),
@@ -217,7 +217,7 @@ struct PlantedRunTests {
         }
     }
 
-    @Test("the plans of the checkout can be run by this build, and quick keeps to its size")
+    @Test("this build can run the plans of the checkout, and quick stays within its size")
     func plansExpand() throws {
         let executable = try #require(AssayProcess.executable)
         let names = try Checkout.find(given: nil, executable: executable).planNames()
@@ -235,7 +235,7 @@ struct PlantedRunTests {
         }
     }
 
-    @Test("a file with commas in its path is one data set, beside those that commas separate")
+    @Test("a file with commas in its path is one data set, among comma-separated ones")
     func commas() throws {
         let file = directory.path + "/rows,of,a table.csv"
         try FileTree.writeText(file, "id,name\n1,one\n2,two\n")
@@ -251,8 +251,8 @@ struct PlantedRunTests {
         }
     }
 
-    /// A list of 528 lines of up to 242 columns could be asked for no part of it.
-    @Test("a topic, a family or a name is listed alone, and no line is wider than the terminal")
+    /// A list of 528 lines of up to 242 columns once could not be restricted.
+    @Test("a topic, a family or a name can be listed alone, and no line is wider than the terminal")
     func listed() throws {
         let all = try execute(["list"])
         #expect(all.status == .exited(0) && all.output.split(separator: "\n").count < 80, "\(all.output)")
@@ -273,16 +273,16 @@ struct PlantedRunTests {
         #expect(cases.status == .exited(64) && cases.output.contains("--run RUN"))
     }
 
-    @Test("a reader that goes away ends a list in silence, with the status of a closed pipe")
+    @Test("a closed pipe ends a list silently, with the status of SIGPIPE")
     func closedPipe() throws {
         let shell = try ShellProcess(directory)
-        // A pipe that has no reader from the start.
+        // A pipe without a reader from the start.
         let end = try shell.run(
             "mkfifo pipe; exec 3<>pipe 4>pipe 3<&-; assay list scenarios >&4; echo \"status $?\"")
         #expect(end.output == "status 141\n", "\(end.output)")
     }
 
-    @Test("a plan file that is not there is a wrong argument, and a duration has a unit")
+    @Test("a missing plan file is a wrong argument, and a duration needs a unit")
     func noPlan() throws {
         let end = try execute(["run", "ci/none.json5"])
         #expect(
@@ -292,7 +292,7 @@ struct PlantedRunTests {
         #expect(unit.status == .exited(64) && unit.output.contains("5s, 5m or 5h?"), "\(unit.output)")
     }
 
-    @Test("every command has a page with examples that it takes, and one line about its exit status")
+    @Test("every command has a help page with valid examples, and a line about its exit status")
     func pages() throws {
         let names = try execute(["man", "--list"]).output.split(separator: "\n").map(String.init)
         #expect(names.count > 24 && names.contains("assay.1") && names.contains("assay-run.1"))
@@ -311,7 +311,7 @@ struct PlantedRunTests {
         }
     }
 
-    @Test("every command tells what it is for, and the question that it answers")
+    @Test("every command states its purpose, and the question that it answers")
     func help() throws {
         for command in ["run", "list", "report", "replay", "worker"] {
             let end = try execute([command, "--help"])
@@ -320,7 +320,7 @@ struct PlantedRunTests {
         }
         let all = try execute(["--help"])
         #expect(all.status == .exited(0))
-        #expect(!all.output.contains("worker"), "what is internal is not listed")
+        #expect(!all.output.contains("worker"), "internal commands are not listed")
     }
 
     @Test("a worker without a runner ends by itself, and planted scenarios are not listed")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// What is known of programs that everybody has, found by `assay crash` without being told: `Examples/Programs`.
+/// Known crash bugs of common programs, which `assay crash` finds: `Examples/Programs`.
 @Suite("Examples of programs that a crash breaks")
 struct ProgramExampleTests {
     private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -25,11 +25,11 @@ struct ProgramExampleTests {
         }
     }
 
-    @Test("each example ends as its line says, or is skipped by the name of what is missing")
+    @Test("each example gives its expected result, or is skipped with the name of what is missing")
     func ends() throws {
         let scratch = try TestDirectory()
         let shell = try ShellProcess(scratch)
-        // One of the programs has to be compiled, which is possible where its library is.
+        // One of the programs has to be compiled, which needs its library.
         let end = try shell.run(
             """
             cp -R \(ShellWord.quoted(Self.directory)) programs
@@ -48,11 +48,11 @@ struct ProgramExampleTests {
                 tried += 1
             }
         }
-        // mv, sync and git are on every machine that has this checkout.
+        // mv, sync and git exist wherever this checkout does.
         #expect(tried >= 5, "\(end.output)")
     }
 
-    @Test("every example stands in the document, with what comes of it")
+    @Test("the document lists every example, with its result")
     func documented() throws {
         let root = URL(fileURLWithPath: Self.directory).deletingLastPathComponent().deletingLastPathComponent()
         let text = try FileTree.readText(root.appendingPathComponent("docs/any-program.md").path)

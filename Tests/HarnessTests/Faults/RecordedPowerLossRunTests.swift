@@ -4,7 +4,7 @@
 
     @testable import Harness
 
-    /// `recorded-power-loss` by the real executable, on engines of which it is known what they lose.
+    /// `recorded-power-loss` by the real executable, on engines with known losses.
     @Suite("Recorded power losses of runs")
     struct RecordedPowerLossRunTests {
         private let directory: TestDirectory
@@ -29,7 +29,7 @@
             return Int(try #require(sample, "\(result.test): \(result.message)").value)
         }
 
-        @Test("what full promises is kept, and what the other classes let go comes out without being told")
+        @Test("full durability loses nothing, and the other classes' losses are found")
         func truths() throws {
             try write(engines: "['sqlite', 'lmdb']", durability: "['full', 'periodic', 'none']")
             let run = directory.path + "/run"
@@ -46,7 +46,7 @@
         }
 
         #if Zoo
-            @Test("a sync that is left out is a violation, and its address repeats it")
+            @Test("a missing sync is a violation, and its address repeats it")
             func withoutSync() throws {
                 try write(engines: "'sqlite'", durability: "'full'")
                 let shell = try ShellProcess(directory)

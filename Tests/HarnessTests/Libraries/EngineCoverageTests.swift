@@ -20,7 +20,7 @@ struct EngineCoverageTests {
         func run(_ context: CaseContext) throws {}
     }
 
-    @Test("a scenario counts for an engine that has all it requires, engines that differ in tuning alone as one")
+    @Test("a scenario counts for an engine with all its requirements; tunings of one engine count once")
     func counts() {
         var registries = Registries()
         registries.scenarios.register(Probe(slug: "a", requires: [.tables]))
@@ -42,7 +42,7 @@ struct EngineCoverageTests {
             ])
     }
 
-    @Test("the numbers of the documents are those of the registries")
+    @Test("the numbers in the documents equal those of the registries")
     func readme() throws {
         let directory = try TestDirectory()
         let end = try AssayProcess.run(["list", "--engines"], in: directory)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// The adapters of Examples/Engines, where what they are made for is installed.
+/// The adapters of Examples/Engines, if their engines are installed.
 @Suite("Engines of the examples")
 struct EngineExampleTests {
     private struct Example {
@@ -19,7 +19,7 @@ struct EngineExampleTests {
     private static func builds(_ example: Example) throws -> (ShellProcess, String) {
         let shell = try ShellProcess(try TestDirectory())
         let library = "\(shell.directory.path)/\(example.library)"
-        // What has to be built first is named by the environment.
+        // An environment variable names an engine that has to be built first.
         let end = try shell.run(
             "make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
         try #require(end.status == .exited(0), "\(end.output)")

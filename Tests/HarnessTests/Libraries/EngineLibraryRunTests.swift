@@ -24,7 +24,7 @@ struct EngineLibraryRunTests {
         try #require(end.status == .exited(0), "clang cannot make a library: \(end.output)")
     }
 
-    /// One of each sort that an engine of keys and values is driven by.
+    /// One scenario of each kind that drives an engine of keys and values.
     private static let scenarios = [
         "bulk-insert", "commit", "point-read", "column-sum", "ycsb-a", "update-batch", "pinned-reader", "delete-half",
         "lost-update", "bank-transfer", "kill-mid-write",
@@ -50,7 +50,7 @@ struct EngineLibraryRunTests {
         try replays(run)
     }
 
-    /// By the file that the run had, by another one, and by one that was built anew in its place.
+    /// With the run's own file, with another one, and with a rebuilt one at the same path.
     private func replays(_ run: Run) throws {
         let test = try #require(run.results.first { $0.test.scenario == "commit" }).test.id
         let same = try shell.run("assay replay run \(test)")
@@ -65,7 +65,7 @@ struct EngineLibraryRunTests {
         #expect(gone.status == .exited(64) && gone.output.contains("there is no such file"), "\(gone.output)")
     }
 
-    @Test("a library that ends its process costs its case, and no run")
+    @Test("a library that ends its process costs its case, not the run")
     func crash() throws {
         let end = try shell.run(
             "SHELF_MISTAKE=crash assay run smoke --engine-library shelf.so --engine shelf,model --scenario point-read "

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// Engines by shared libraries, by the real executable: the library is built from Tests/EngineLibraries by clang.
+/// Engines from shared libraries, with the real executable: clang builds the library from Tests/EngineLibraries.
 @Suite("Engine libraries")
 struct EngineLibraryTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -40,7 +40,7 @@ struct EngineLibraryTests {
 
     // MARK: conform
 
-    @Test("a library that is right keeps every rule")
+    @Test("a correct library keeps every rule")
     func conform() throws {
         let end = try shell.run("assay conform --engine-library shelf.so")
         #expect(end.status == .exited(Preloaded.isPossible ? 0 : 3), "\(end.output)")
@@ -51,7 +51,7 @@ struct EngineLibraryTests {
         #expect(tried >= 26, "\(end.output)")
     }
 
-    /// Each with the rule that finds it. Only that rule is tried.
+    /// Each mistake with the rule that finds it. Only that rule is checked.
     private static let mistakes = [
         ("forgets-own-writes", "own-writes"), ("abort-commits", "abort-leaves-nothing"),
         ("missing-is-error", "delete-missing"), ("snapshot-moves", "snapshot-holds"), ("short-first", "scan-order"),
@@ -65,7 +65,7 @@ struct EngineLibraryTests {
         ("says-processes", "processes"), ("crash", "commit-is-seen"), ("forgets-at-open", "all-at-once"),
     ]
 
-    @Test("each mistake of a library is found by its rule, in words, and ends with status 2")
+    @Test("each mistake of a library is found by its rule, described, and ends with status 2")
     func mistakes() throws {
         var lines: [String] = []
         for (mistake, rule) in Self.mistakes {
@@ -83,7 +83,7 @@ struct EngineLibraryTests {
         }
     }
 
-    @Test("a library that ends its process with status 0 costs the rule that is tried, and no other")
+    @Test("a library that ends its process with status 0 fails only the checked rule")
     func exits() throws {
         let end = try shell.run(
             "SHELF_MISTAKE=exits assay conform --engine-library shelf.so --rule own-writes,scan-backward,empty-value")
@@ -95,7 +95,7 @@ struct EngineLibraryTests {
     }
 
     @Test(
-        "a commit that is not synced is seen by the preloaded library",
+        "the preloaded library detects a commit without a sync",
         .enabled(if: Preloaded.isPossible, "libAssayPreload.so is not beside the program"))
     func unsynced() throws {
         let end = try shell.run(
@@ -106,7 +106,7 @@ struct EngineLibraryTests {
 
     // MARK: Bad input
 
-    /// What stands in SHELF_SHAPE, and what has to be said.
+    /// The value of SHELF_SHAPE, and the expected message.
     private static let shapes = [
         ("refuses", "answered NULL"), ("other-abi", "version 7 of the ABI"), ("short", "80 bytes"),
         ("no-put", "function put is NULL"), ("no-check", "capabilities name checks"), ("bad-name", "\"My Engine\""),
@@ -114,7 +114,7 @@ struct EngineLibraryTests {
         ("no-class", "function settings is NULL"), ("crash", "by signal 11"), ("exit", "with status 7"),
     ]
 
-    @Test("a library that is none is refused with a remedy and status 64, and ends nobody's process")
+    @Test("a file that is no engine library is refused with a remedy and status 64, and does not crash assay")
     func badLibraries() throws {
         var lines = ["echo text > text.so", "echo 'int x;' > x.c && clang -shared -fPIC -o empty.so x.c", "mkdir dir"]
         func add(_ environment: String, _ command: String) {
@@ -124,7 +124,7 @@ struct EngineLibraryTests {
         var wanted: [String] = []
         for (index, (shape, text)) in Self.shapes.enumerated() {
             let command = ["run", "list", "conform"][index % 3]
-            // A name that is taken is wrong beside other engines alone.
+            // A taken name is wrong only beside other engines.
             add("SHELF_SHAPE=\(shape)", "\(shape == "taken-name" ? "run" : command) --engine-library shelf.so")
             wanted.append(text)
         }
@@ -156,7 +156,7 @@ struct EngineLibraryTests {
 }
 
 private enum Preloaded {
-    /// Whether workers run under the library that sees file calls.
+    /// Whether workers run under the preloaded library.
     static var isPossible: Bool {
         guard let executable = AssayProcess.executable else { return false }
         return WorkerEnvironment.variables(executable: executable).contains { $0.text.contains("libAssayPreload.so") }

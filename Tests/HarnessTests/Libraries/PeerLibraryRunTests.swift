@@ -10,7 +10,7 @@ struct PeerLibraryRunTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// The one that this machine has: the program is linked with it where the trait LMDB is on.
+    /// The library of this machine, with which the program is linked if the trait LMDB is on.
     private static let lmdb: String? = {
         let places = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
         return places.map { $0 + "/liblmdb.so.0" }.first(where: FileTree.exists)
@@ -31,7 +31,7 @@ struct PeerLibraryRunTests {
     }
 
     @Test(
-        "the functions come from the file that was named, and the settings have it with its digest",
+        "the functions come from the named file, and the settings record it with its digest",
         .enabled(if: lmdb != nil, "liblmdb is not installed"))
     func chosen() throws {
         let file = try #require(Self.lmdb)

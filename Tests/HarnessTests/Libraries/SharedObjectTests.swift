@@ -4,8 +4,8 @@ import Testing
 
 @testable import Harness
 
-/// What a library says to the loader tells whether its assertions were compiled in: Debian's RocksDB and LevelDB were
-/// measured for years as if they had none.
+/// A library's symbol table shows whether it was built with assertions: Debian's RocksDB and LevelDB were once measured
+/// as if they had none.
 @Suite("Shared objects")
 struct SharedObjectTests {
     private static func library(_ flags: String) throws -> [UInt8] {
@@ -20,7 +20,7 @@ struct SharedObjectTests {
 
     private static func read(_ bytes: [UInt8]) -> SharedObject? { bytes.withUnsafeBytes { SharedObject(bytes: $0) } }
 
-    @Test("assertions are told apart from a build without them, whichever table of hashes the library has")
+    @Test("assertions are detected with either kind of hash table")
     func assertions() throws {
         for style in ["gnu", "sysv", "both"] {
             let with = try #require(Self.read(try Self.library("-Wl,--hash-style=\(style)")))
@@ -30,7 +30,7 @@ struct SharedObjectTests {
         }
     }
 
-    @Test("a file that was cut, or whose bytes were changed, crashes nothing")
+    @Test("a truncated file, or one with changed bytes, causes no crash")
     func damaged() throws {
         let whole = try Self.library("")
         for length in stride(from: 0, to: whole.count, by: 61) { _ = Self.read(Array(whole[..<length])) }
@@ -44,14 +44,14 @@ struct SharedObjectTests {
         #expect(Self.read(Array("#!/bin/sh\n".utf8)) == nil && Self.read([]) == nil)
     }
 
-    @Test("a library is found by a function that comes from it")
+    @Test("a library is found by one of its functions")
     func loaded() throws {
         let library = try #require(LoadedLibrary.of(function: "getpid"))
         #expect(library.fileName.hasPrefix("libc"), "\(library.path)")
         #expect(LoadedLibrary.of(function: "no_library_has_this") == nil)
     }
 
-    @Test("a chosen file is believed only where the functions come from it")
+    @Test("a chosen file is accepted only if the functions come from it")
     func objection() throws {
         struct Chosen: Engine {
             let base = MemoryEngine(name: "memory")
@@ -75,7 +75,7 @@ struct SharedObjectTests {
         #expect(Chosen(chosen: real).librarySettings == [EngineSetting("library", "\(real) (digest d)")])
     }
 
-    @Test("choices are handed on as lines of the environment")
+    @Test("choices are passed on as lines in the environment")
     func choices() {
         let choices = [PeerLibraries.Choice(name: "rocksdb", path: "/a b/c=d.so"), .init(name: "lmdb", path: "/x")]
         #expect(PeerLibraries.read(PeerLibraries.text(choices)) == choices.sorted { $0.name < $1.name })

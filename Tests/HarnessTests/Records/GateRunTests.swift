@@ -34,7 +34,7 @@ struct GateRunTests {
             """)
     }
 
-    /// A library that makes every sync twice, and stands in front of the one that counts.
+    /// A library that doubles every sync, preloaded before the counting one.
     private func syncTwice() throws -> String {
         let path = directory.path + "/twice"
         try FileTree.writeText(
@@ -74,7 +74,7 @@ struct GateRunTests {
         try expect("assay gate worse --baseline ci", 2, "EXCEEDED", "commit", "syncs_per_commit")
         try readByPython("worse/gate.xml")
 
-        // Nothing is lost by a mistake at the keyboard.
+        // A typing mistake replaces nothing.
         try expect("assay baseline save worse --name ci", 64, "was left as it is", "--replace")
         try expect("assay baseline save nowhere --name ci --replace", 64, "no run in nowhere")
         try expect("assay baseline save first --also first --name two", 64, "given twice")
@@ -89,7 +89,7 @@ struct GateRunTests {
         @Test("one allocation more per read, and one percent of instructions more, are named")
         func moreWork() throws {
             let variable = SelfTest.variable
-            // Under valgrind a case takes seconds, so instructions are counted of one alone, in one round.
+            // Under valgrind a case takes seconds, so instructions are counted for one case in one round.
             for (plan, line, test) in [
                 ("counted", "rounds: 2, budgets: { 'point-read.allocations': '+0.5' }", "'point-read', sizes: 300"),
                 (
@@ -104,7 +104,7 @@ struct GateRunTests {
                       { scenario: \(test), datasets: 'people', headline: true },
                     ] }
                     """)
-                // A mistake that costs nothing: both sides are then wrapped in the same way.
+                // A mistake without a cost, so that both sides are wrapped in the same way.
                 try expect("\(variable)=check-alarm assay run \(plan) --out first-\(plan)", 0)
                 try expect("assay baseline save first-\(plan) --name \(plan)", 0)
                 try expect("\(variable)=check-alarm assay run \(plan) --out again-\(plan)", 0)
@@ -130,7 +130,7 @@ struct GateRunTests {
         }
     #endif
 
-    @Test("bad input ends with 64, and says what helps")
+    @Test("bad input ends with 64 and a remedy")
     func badInput() throws {
         try expect("assay run guard --out run", 0)
         try expect("assay baseline save run --name ci", 0)
@@ -165,14 +165,14 @@ struct GateRunTests {
 
         let results = directory.path + "/run/results.jsonl"
         let lines = try FileTree.readText(results).split(separator: "\n")
-        // A round that was disturbed stands there twice.
+        // A disturbed round occurs twice.
         try FileTree.writeText(results, lines.prefix(2).joined(separator: "\n") + "\n")
         try expect("assay gate run --baseline ci", 64, "is not finished", "assay run --resume run")
         try expect("assay baseline save run --name new", 64, "is not finished")
         #expect(!FileTree.exists(directory.path + "/Benchmarks/Baselines/new.json"))
     }
 
-    /// By a reader that is not ours, where there is one.
+    /// Read by an independent parser, if installed.
     private func readByPython(_ file: String) throws {
         guard try shell.run("command -v python3").status == .exited(0) else {
             print("SKIPPED the JUnit file by Python's reader: there is no python3. Remedy: apt-get install python3")
@@ -190,7 +190,7 @@ struct GateRunTests {
             assert any(c.get('name').startswith('syncs_per_commit') for c in failed)
             assert all(c.get('time') == '0' for c in cases)
             assert all(c.get('classname').endswith('.strata-storage') for c in failed)
-            # Nobody counted instructions: a budget that covers nothing stands by itself, and is skipped.
+            # No run counted instructions: a budget without a figure is a case of its own, and is skipped.
             alone = [c for c in cases if c.get('classname') == 'budgets']
             assert [c.find('skipped').get('type') for c in alone] == ['skipped']
             assert all('in the baseline' in c.find('failure').get('message') for c in failed)

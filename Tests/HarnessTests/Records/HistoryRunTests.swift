@@ -4,7 +4,7 @@ import Testing
 
 @testable import Harness
 
-/// `assay history` by the real executable, on runs that were written here.
+/// `assay history` by the real executable, on synthetic runs.
 @Suite("assay history")
 struct HistoryRunTests {
     private let directory: TestDirectory
@@ -46,7 +46,7 @@ struct HistoryRunTests {
         try AssayProcess.run(["history"] + words + ["--db", directory.path + "/db/history.sqlite"], in: directory)
     }
 
-    @Test("two processes add at the same time, a run is there once, and the step is found in the ratio")
+    @Test("two processes add at the same time, a run is stored once, and the step is found in the ratio")
     func keepsAndFinds() throws {
         let runs = try (0..<28).map(run)
         let database = ["--db", directory.path + "/db/history.sqlite"]
@@ -102,7 +102,7 @@ struct HistoryRunTests {
         }
     }
 
-    @Test("what is wrong ends with 64 and what helps, and nothing is added")
+    @Test("wrong input ends with 64 and a remedy, and nothing is added")
     func refused() throws {
         let good = try run(1)
         let cut = try run(2)

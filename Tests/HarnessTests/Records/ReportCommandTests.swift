@@ -3,14 +3,14 @@ import Testing
 
 @testable import Harness
 
-/// What a report tells its reader to type has to work.
+/// The commands in a report must work.
 @Suite("Commands of a report")
 struct ReportCommandTests {
     @Test("every command that a real report prints runs")
     func commands() throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)
-        // A place that a shell would take apart.
+        // A path that a shell would split.
         let plan = directory.path + "/a plan's.json5"
         try FileTree.writeText(
             plan,
@@ -33,7 +33,7 @@ struct ReportCommandTests {
         #expect(commands.contains(run))
         #expect(commands.contains { $0.hasSuffix("'thread 0'") }, "\(commands)")
         #expect(commands.count { $0.hasPrefix("assay replay") } > 8, "\(commands)")
-        // The run itself last: it moves aside what the others go by.
+        // Repeating the run comes last, since it moves the others' directory aside.
         for command in commands.sorted(by: { ($0 == run ? 1 : 0, $0) < ($1 == run ? 1 : 0, $1) }) {
             let end = try shell.run(command)
             guard case .exited(let status) = end.status, [0, 1, 2, 3].contains(status) else {
@@ -47,7 +47,7 @@ struct ReportCommandTests {
         }
     }
 
-    /// What stands in elements `code`, and what a click copies.
+    /// The texts of `code` elements, and of copy buttons.
     private static func commands(html: String) -> Set<String> {
         var found: Set<String> = []
         for (begin, end) in [("<code>assay ", "</code>"), ("=\"assay ", "\"")] {
@@ -67,7 +67,7 @@ struct ReportCommandTests {
             .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }
 
-    /// Those of lines, without the one that stands for all cases.
+    /// The commands of lines, without the placeholder for all cases.
     private static func commands(text: String) -> Set<String> {
         var found: Set<String> = []
         for line in text.split(separator: "\n") {

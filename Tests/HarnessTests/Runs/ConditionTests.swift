@@ -33,7 +33,7 @@ struct ConditionTests {
         return try PlanExpansion(plan: plan, filter: PlanFilter(), registries: registries).cases().map(\.test)
     }
 
-    @Test("a condition stands in a case only where it differs from the ordinary, which keeps its id")
+    @Test("a case names a condition only if it differs from the default, whose id is unchanged")
     func expansion() throws {
         let plain = try cases("")
         let slow = try cases("sync_delay_us: [0, 5000]")
@@ -43,7 +43,7 @@ struct ConditionTests {
         #expect(try cases("cache: ['warm', 'cold']", scenario: "reads").map(\.isCold) == [false, true])
     }
 
-    @Test("a condition that a scenario cannot have, and a value that makes none, are errors with the remedy")
+    @Test("an inapplicable condition, and an invalid value, are errors with the remedy")
     func errors() {
         let foreign = #expect(throws: PlanError.self) { try cases("cache: 'cold'") }
         #expect(foreign?.description.contains("unknown parameter cache") == true)
@@ -53,7 +53,7 @@ struct ConditionTests {
         #expect(near?.description.contains("did you mean sync_delay_us?") == true)
     }
 
-    @Test("a build that knows no conditions is asked for none")
+    @Test("a build that knows no conditions is sent none")
     func descriptions() throws {
         let slow = try cases("sync_delay_us: 5000")[0]
         let plain = try cases("")[0]
@@ -76,7 +76,7 @@ struct ConditionTests {
 
 @Suite("PageCache")
 struct PageCacheTests {
-    @Test("what was dropped is not in memory, and a page that somebody maps stays and is seen")
+    @Test("dropped pages leave the page cache; a mapped page stays, and is reported")
     func drops() throws {
         let directory = try ScratchDirectory.make(in: "/var/tmp")
         defer { try? directory.remove() }
@@ -96,7 +96,7 @@ struct PageCacheTests {
         munmap(map, 1 << 20)
     }
 
-    @Test("empty files and files that are not there")
+    @Test("empty files and missing files")
     func edges() throws {
         #expect(try PageCache.residentShare([]) == 0)
         #expect(throws: (any Error).self) { try PageCache.residentShare(["/nowhere/rows"]) }
@@ -105,7 +105,7 @@ struct PageCacheTests {
 
 @Suite("MemoryGroup")
 struct MemoryGroupTests {
-    @Test("a cgroup is used only where it has the memory controller and hands it on, and says what it lacks")
+    @Test("a cgroup is used only if it has the memory controller and delegates it; otherwise the lack is named")
     func places() throws {
         let directory = try ScratchDirectory.make(in: "/tmp")
         defer { try? directory.remove() }
@@ -124,12 +124,12 @@ struct MemoryGroupTests {
         #expect(lack().contains("may not be written"), "a cgroup has a file of processes")
         try write("cgroup.procs", "")
         #expect(MemoryGroup.place(group) == .directory(group))
-        // No cgroup: its files are not there when it is made, and nothing of it stays.
+        // A plain directory, not a cgroup: its control files do not exist, and it is removed.
         #expect(throws: HarnessError.self) { try MemoryGroup(in: group, megabytes: 64) }
         #expect(try FileTree.names(in: group).allSatisfy { !$0.hasPrefix("assay-") })
     }
 
-    @Test("a limit that nobody reached, and one that ended somebody, leave a case inconclusive")
+    @Test("a limit that no process reached, and one that killed a process, leave a case inconclusive")
     func judged() {
         let test = Case(
             scenario: "point-read", family: .workload, engine: "memory", dataset: "", size: 0,
@@ -153,7 +153,7 @@ struct MemoryGroupTests {
     }
 
     #if RocksDB
-        @Test("files that an engine replaced when it was opened are no more to be made cold")
+        @Test("files that an engine replaced during the open are no longer dropped from the cache")
         func replacedFiles() throws {
             let directory = try TestDirectory()
             let path = directory.path + "/run"

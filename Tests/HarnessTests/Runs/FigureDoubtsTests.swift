@@ -36,8 +36,8 @@ struct FigureDoubtsTests {
             ], metric: "commits_per_second", label: label, ratio: ratio)
     }
 
-    /// Story: a figure that its control had at half stood in the next report as a result.
-    @Test("what is off is doubted of the cases that were measured as the control was, whatever their sizes are")
+    /// A figure that was twice its control's once appeared in the next report as a result.
+    @Test("a wrong figure is doubted for all cases measured like the control, of any size")
     func doubted() {
         var registry = ScenarioRegistry()
         registry.register(Commits())

@@ -19,7 +19,7 @@ struct FigureVerificationTests {
         return try #require(try verification.compare(figure, engine: "one", rounds: rounds, seed: Seed(1)).first)
     }
 
-    @Test("a figure that is the engine's holds, however slow the machine is in a round")
+    @Test("a correct figure holds, however slow the machine is in a round")
     func holds() throws {
         let found = try Self.compare({ Double($0 + 1) * 101 }, { Double($0 + 1) * 100 })
         #expect(abs(found.ratio - 1.01) < 1e-9)
@@ -33,7 +33,7 @@ struct FigureVerificationTests {
         #expect(found.high < 0.9)
     }
 
-    @Test("a ratio outside whose interval reaches inside is undecided")
+    @Test("a ratio outside the bounds whose interval overlaps them is undecided")
     func undecided() throws {
         let found = try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0 % 7] }, { _ in 100 })
         #expect(found.standing != .holds)
@@ -51,9 +51,9 @@ struct FigureVerificationTests {
         #expect(try Self.compare({ _ in 99 }, { _ in 100 }).pairs == 7)
     }
 
-    /// For times a larger figure is the worse one.
+    /// For times a larger figure is worse.
     @Test(
-        "a ratio above 1 is the better figure, whichever way the metric goes", arguments: ["operation_ns", "open_us"])
+        "a ratio above 1 is better, for both directions of a metric", arguments: ["operation_ns", "open_us"])
     func times(metric: String) throws {
         let pairs = (0..<7).map { _ in (own: 200.0, other: 100.0) }
         let found = try #require(FigureComparison(name: "time", engine: "one", metric: metric, pairs: pairs))
@@ -61,16 +61,16 @@ struct FigureVerificationTests {
         #expect(found.standing == .off)
     }
 
-    @Test("what is kept of a figure says whether it is off")
+    @Test("a kept verdict tells whether a figure is off")
     func verdict() throws {
         let off = try Self.compare({ _ in 80 }, { 100 + Double($0) / 10 }).verdict(Self.figure)
         #expect(off.isOff && off.workload == "speed" && off.engine == "one" && off.metric == "rows_per_second")
-        // The figure itself lies outside, though the interval reaches inside.
+        // The figure lies outside, though its interval overlaps the bounds.
         #expect(try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0 % 7] }, { _ in 100 }).verdict(Self.figure).isOff)
         #expect(try !Self.compare({ _ in 91 }, { _ in 100 }).verdict(Self.figure).isOff)
     }
 
-    @Test("both sides go first about as often")
+    @Test("both sides go first about equally often")
     func order() throws {
         var order = ""
         let verification = FigureVerification(
@@ -88,12 +88,12 @@ struct FigureVerificationTests {
         #expect((10...30).contains(first.filter { $0 == "a" }.count))
     }
 
-    @Test("a figure that is missing is an error, not a ratio")
+    @Test("a missing figure is an error, not a ratio")
     func missing() {
         #expect(throws: HarnessError.self) { try Self.compare({ _ in 0 }, { _ in 1 }) }
     }
 
-    @Test("the list of controls can be read, and a wrong key is pointed at")
+    @Test("the list of controls is readable, and a wrong key is reported with its place")
     func list() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -14,7 +14,7 @@ struct InstructionCounterTests {
         }
     }
 
-    @Test("a file is that of the worker, and not that of a child that it forked")
+    @Test("the worker's file is read, not a forked child's")
     func children() throws {
         let directory = try TestDirectory()
         try FileTree.writeText(directory.path + "/instructions.12", "summary: 7\n")
@@ -24,7 +24,7 @@ struct InstructionCounterTests {
     }
 
     @Test(
-        "a plan that asks for instructions gets them in each round, or is told what is missing",
+        "a plan with instruction counts gets them in each round, or a message about what is missing",
         .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"))
     func counted() throws {
         let directory = try TestDirectory()
@@ -38,7 +38,7 @@ struct InstructionCounterTests {
         let end = try shell.run("assay run ./plan.json5 --plans . --out run")
         #expect(end.status == .exited(0), "\(end.output)")
         let run = try RunDirectory(path: directory.path + "/run").load()
-        #expect(!FileTree.exists(directory.path + "/run/work"), "nothing of the copy stays behind")
+        #expect(!FileTree.exists(directory.path + "/run/work"), "no file of the copy remains")
         guard !run.header.notBuilt.contains(where: { $0.name == InstructionCounter.name }) else {
             #expect(end.output.contains(InstructionCounter.remedy))
             print("SKIPPED the count of instructions: \(InstructionCounter.remedy)")
@@ -52,7 +52,7 @@ struct InstructionCounterTests {
     }
 
     @Test(
-        "the case of a run whose comparison was decided is profiled with a fixture of its own: the run has removed its",
+        "a case of a decided comparison is profiled with a new fixture, since the run has removed its own",
         .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under valgrind"))
     func profiled() throws {
         let directory = try TestDirectory()

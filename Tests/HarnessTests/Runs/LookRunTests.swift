@@ -25,7 +25,7 @@
                 """)
         }
 
-        @Test("comparisons are measured to a look, the rest once before the second one, and only what is open goes on")
+        @Test("comparisons are measured to a look, other cases once before the second, and only open ones continue")
         func looks() throws {
             let path = directory.path + "/run"
             let end = try AssayProcess.run(
@@ -46,7 +46,7 @@
                 #expect(run.header.measurementCount(of: id) == measured.count)
                 #expect((run.header.endedRounds[id] ?? most) == rounds.count)
             }
-            // What is said after the first look is what was done.
+            // The announced rounds after the first look are those that ran.
             let goesOn = run.rounds.values.contains { $0.contains { $0.turn.round >= looks[0] } }
             #expect(end.output.contains("after 6 rounds"), "\(end.output)")
             #expect(end.output.contains("go on to 12 rounds") == goesOn, "\(end.output)")

@@ -39,7 +39,7 @@ struct MergeRunTests {
         try assay(["run", "small", "--plans", path("plans")] + more)
     }
 
-    /// What the shards come to is what one machine comes to.
+    /// The merged shards equal a run on one machine.
     private func expectWhole(_ shards: [String]) throws {
         _ = try run(["--out", path("whole")])
         let merged = try assay(["merge"] + shards + ["--out", path("merged")])
@@ -73,7 +73,7 @@ struct MergeRunTests {
         #expect(try assay(wrong, status: 64).contains("--shard needs I/N"))
     }
 
-    /// GNU's: another program of that name takes other words.
+    /// GNU parallel; another program of that name takes other arguments.
     private static let parallel: String? = {
         let places = getenv("PATH").map { String(cString: $0) } ?? ""
         let file = places.split(separator: ":").map { "\($0)/parallel" }.first { FileTree.exists($0) }

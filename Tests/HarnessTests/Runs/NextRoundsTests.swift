@@ -7,13 +7,13 @@ import Testing
         NextRounds.Comparison(cases: [number, number + 1], openFigures: figures, roundSeconds: seconds)
     }
 
-    @Test("without a budget every open comparison goes on") func withoutBudget() {
+    @Test("without a budget every open comparison continues") func withoutBudget() {
         let open = [Self.comparison(0, figures: 1, seconds: 1e6), Self.comparison(2, figures: 4, seconds: 1)]
         let next = NextRounds(open, rounds: 12, secondsLeft: nil)
         #expect(Set(next.chosen) == [[0, 1], [2, 3]] && next.withoutTime.isEmpty)
     }
 
-    @Test("the time goes where most figures are open for it, and what it does not reach for is named")
+    @Test("time goes to the comparisons with the most open figures per second, and the rest is named")
     func mostFiguresPerSecond() {
         let open = [
             Self.comparison(0, figures: 1, seconds: 4), Self.comparison(2, figures: 8, seconds: 4),
@@ -22,18 +22,18 @@ import Testing
         // Worth 0.25, 2, 1 and 0.5 figures a second; six rounds take 24, 24, 6 and 12 seconds.
         let next = NextRounds(open, rounds: 6, secondsLeft: 46 / NextRounds.usableShare)
         #expect(next.chosen == [[2, 3], [4, 5], [6, 7]] && next.withoutTime == [[0, 1]])
-        // A second less: the third has no time, and nothing that is worth less has either.
+        // With a second less the third has no time, nor has any of lower value.
         let fewer = NextRounds(open, rounds: 6, secondsLeft: 41 / NextRounds.usableShare)
         #expect(fewer.chosen == [[2, 3], [4, 5]] && fewer.withoutTime == [[6, 7], [0, 1]])
     }
 
-    @Test("what is left over goes to a comparison that is worth less and fits") func smallerOnesFillUp() {
+    @Test("leftover time goes to a comparison of lower value that fits") func smallerOnesFillUp() {
         let open = [Self.comparison(0, figures: 9, seconds: 10), Self.comparison(2, figures: 1, seconds: 2)]
         let next = NextRounds(open, rounds: 6, secondsLeft: 30)
         #expect(next.chosen == [[2, 3]] && next.withoutTime == [[0, 1]])
     }
 
-    @Test("a used-up budget leaves nothing to go on") func usedUp() {
+    @Test("a used-up budget leaves no comparison to continue") func usedUp() {
         let open = [Self.comparison(0, figures: 1, seconds: 0.001)]
         #expect(NextRounds(open, rounds: 6, secondsLeft: -3).chosen.isEmpty)
     }

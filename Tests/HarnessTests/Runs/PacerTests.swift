@@ -4,11 +4,11 @@ import Testing
 
 @testable import Harness
 
-/// A clock that goes on when somebody sleeps, works, or looks at it.
+/// A clock that advances when the test sleeps, works, or reads it.
 private final class TestClock: PacerClock {
     var time: UInt64 = 1_000_000
     var slept: UInt64 = 0
-    /// What every sleep takes beyond what was asked for.
+    /// How much longer every sleep takes than requested.
     var oversleep: UInt64 = 0
     var looks = 0
 
@@ -26,7 +26,7 @@ private final class TestClock: PacerClock {
 
 @Suite("Open loop")
 struct PacerTests {
-    /// One thread at a rate of 800 a second whose work takes a millisecond, and once, in the middle, `stall` longer.
+    /// One thread at 800 requests a second with a millisecond of work each, and once, in the middle, `stall` more.
     private func run(
         stall: UInt64, spacing: ArrivalSchedule.Spacing = .constant
     ) -> (response: Histogram, service: Histogram, lateness: Histogram, overdue: Int) {
@@ -43,10 +43,10 @@ struct PacerTests {
         return (response, service, pacer.lateness, pacer.overdue)
     }
 
-    @Test("a stall of 50 ms at four fifths of saturation shows in response times, and once in service times")
+    @Test("a stall of 50 ms at four fifths of saturation shows in many response times, and in one service time")
     func stall() {
         let (response, service, _, overdue) = run(stall: 50_000_000)
-        // A quarter of a millisecond is left over between two requests: 200 requests wait until all is caught up with.
+        // A quarter of a millisecond is idle between two requests, so 200 requests wait until the backlog is gone.
         #expect((190...210).contains(overdue))
         #expect(service.quantile(0.99) < 1_100_000)
         #expect(service.quantile(0.999) < 1_100_000)
@@ -55,7 +55,7 @@ struct PacerTests {
         #expect(response.quantile(0.5) < 1_200_000)
     }
 
-    @Test("without a stall response is service, as far as the pacer is punctual")
+    @Test("without a stall response time equals service time, if the pacer is punctual")
     func noStall() {
         let (response, service, lateness, overdue) = run(stall: 0)
         #expect(overdue == 0)
@@ -64,7 +64,7 @@ struct PacerTests {
         #expect(lateness.maximum < 1_000)
     }
 
-    @Test("requests that come at random wait for each other where those that come evenly do not")
+    @Test("random arrivals wait for each other where even ones do not")
     func poisson() {
         let even = run(stall: 0)
         let random = run(stall: 0, spacing: .poisson)
@@ -72,7 +72,7 @@ struct PacerTests {
         #expect(random.response.quantile(0.9) > 2 * even.response.quantile(0.9))
     }
 
-    @Test("no arrival is left out, and the rate is kept", arguments: ArrivalSchedule.Spacing.allCases)
+    @Test("no arrival is skipped, and the rate is kept", arguments: ArrivalSchedule.Spacing.allCases)
     func schedule(spacing: ArrivalSchedule.Spacing) {
         var schedule = ArrivalSchedule(rate: 1_000, spacing: spacing, seed: Seed(7))
         var again = ArrivalSchedule(rate: 1_000, spacing: spacing, seed: Seed(7))
@@ -86,7 +86,7 @@ struct PacerTests {
         #expect(abs(Double(last) / 20e9 - 1) < 0.05)
     }
 
-    @Test("a pacer that oversleeps says so, and does not spin for long")
+    @Test("a pacer that oversleeps reports it, and does not spin for long")
     func lateness() {
         let clock = TestClock()
         clock.oversleep = 3_000_000
@@ -94,7 +94,7 @@ struct PacerTests {
         for _ in 0..<50 { _ = pacer.next() }
         #expect(pacer.lateness.count == 50)
         #expect(pacer.lateness.quantile(0.5) > 2_500_000)
-        // Two looks an arrival where the sleep ended too late, instead of a core that is burnt.
+        // Two clock reads per arrival after a late sleep, instead of a busy loop.
         #expect(clock.looks <= 101)
     }
 
@@ -113,7 +113,7 @@ struct PacerTests {
         #expect(found <= 1_000 && found > 900)
     }
 
-    @Test("one window that a busy machine spoilt does not end the search below")
+    @Test("one window disturbed by a busy machine does not end the search too low")
     func hiccup() throws {
         let found = search(capacity: 1_000, guess: 800, hiccup: 0)
         #expect(found.attempts[0] == SaturationSearch.Attempt(rate: 800, holds: false))
@@ -121,7 +121,7 @@ struct PacerTests {
         #expect(try #require(found.largest) > 900)
     }
 
-    @Test("a search that may try only so often ends, and finds nothing where nothing holds")
+    @Test("a search with a limit of tries ends, and finds nothing if no rate holds")
     func bounded() {
         let none = search(capacity: 0, guess: 1_000, most: 7)
         #expect(none.attempts.count == 7)

@@ -31,7 +31,7 @@ struct PlanBudgetTests {
         return try plan.checkedBudgets(registries)
     }
 
-    @Test("a budget is for a metric, a scenario's, an engine's, or one of both")
+    @Test("a budget is for a metric, optionally of a scenario, an engine, or both")
     func keys() throws {
         let budgets = try budgets(
             "syncs: '==', 'commit.syncs': '==1', '\(engine).file_bytes': '+1%', 'elsewhere.syncs': 'any', "
@@ -64,7 +64,7 @@ struct PlanBudgetTests {
         }
     }
 
-    @Test("a wrong expression is an error with its place, and says what can be written")
+    @Test("a wrong expression is an error with its place, and lists the valid forms")
     func expressions() throws {
         for text in ["'=1'", "'>3'", "'+x%'"] {
             let error = #expect(throws: PlanError.self) { try budgets("syncs: \(text)") }
@@ -76,7 +76,7 @@ struct PlanBudgetTests {
         #expect(throws: PlanError.self, "the same twice") { try budgets("syncs: '==', syncs: 'any'") }
     }
 
-    @Test("a run keeps the budgets that it began with")
+    @Test("a run keeps its initial budgets")
     func manifest() throws {
         let directory = try TestDirectory()
         let budgets = try budgets("syncs: '==', 'commit.\(engine).file_bytes': '+0.5%'")

@@ -72,7 +72,7 @@ struct PlanTests {
         try PlanExpansion(plan: try read(text), filter: filter, registries: registries).cases()
     }
 
-    @Test("a plan with rounds measures all cases in them, or those that it marks")
+    @Test("a plan with rounds measures all cases in rounds, or the marked ones")
     func rounds() throws {
         func measured(_ plan: String, _ mark: String) throws -> [String] {
             try expand("{ \(plan) engines: 'one', cases: [{ scenario: 'alone' }, { scenario: 'on-rows'\(mark) }] }")
@@ -83,7 +83,7 @@ struct PlanTests {
         #expect(try measured("", "") == [])
     }
 
-    @Test("lists are multiplied out, defaults filled in, and doubles stand once")
+    @Test("lists are multiplied out, defaults filled in, and duplicates removed")
     func expansion() throws {
         let cases = try expand(
             """
@@ -97,7 +97,7 @@ struct PlanTests {
         #expect(cases.last?.test.size == 10)
     }
 
-    @Test("a case of all engines except some, which are names like others, and not beside a list of engines")
+    @Test("a case can exclude engines by name, but not together with a list of engines")
     func except() throws {
         let engines = try expand(
             "{ engines: ['one', 'two'], cases: [{ scenario: 'alone', except: 'one' }, { scenario: 'on-rows' }] }"
@@ -111,7 +111,7 @@ struct PlanTests {
         }
     }
 
-    @Test("an engine that was not built, or lacks what is needed, is listed and does not run")
+    @Test("an engine that was not built, or lacks a requirement, is listed and does not run")
     func notRunning() throws {
         let cases = try expand("{ engines: ['one', 'three'], cases: [{ scenario: 'needs-links' }] }")
         #expect(cases.map(\.verdict) == [.notApplicable, .notBuilt])
@@ -138,7 +138,7 @@ struct PlanTests {
         #expect(cases.last?.test.size == 3)
     }
 
-    @Test("asked for objects alone, a plan keeps what is about objects, on engines that have links")
+    @Test("restricted to objects, a plan keeps the cases about objects, on engines with links")
     func objectsAlone() throws {
         var registries = registries
         registries.scenarios.register(Probe(slug: "reads", layers: [.storage, .objects]))
@@ -157,7 +157,7 @@ struct PlanTests {
         #expect(try chosen([.storage]) == ["alone one", "alone linked", "reads one", "reads linked"])
     }
 
-    @Test("names that nothing has are errors at their place, with the nearest right one")
+    @Test("unknown names are errors at their place, with the nearest right one")
     func unknownNames() throws {
         let wrong = [
             ("{ cases: [{ scenario: 'on-row' }] }", "did you mean on-rows?"),
@@ -180,7 +180,7 @@ struct PlanTests {
     }
 
     @Test(
-        "a parameter's value is refused where it stands, with what is allowed",
+        "a wrong parameter value is refused at its place, with the allowed values",
         arguments: [
             ("threads: 'abc'", "threads needs 1 to 64, not abc"), ("threads: -5", "not -5"),
             ("threads: [1, 0]", "not 0"), ("threads: 65", "1 to 64"), ("threads: 1.5", "not 1.5"),
@@ -192,7 +192,7 @@ struct PlanTests {
         #expect(error.position?.line == 2)
     }
 
-    @Test("a parameter of the command line is refused alike, and a value has one spelling")
+    @Test("a parameter of the command line is refused in the same way, and a value has one spelling")
     func parameterOption() throws {
         let text = "{ engines: 'one', cases: [{ scenario: 'alone' }] }"
         var filter = PlanFilter()
@@ -203,7 +203,7 @@ struct PlanTests {
         #expect(try expand(text, filter).map { $0.test.parameter("threads") } == ["7"])
     }
 
-    @Test("the kind of a parameter follows from its default")
+    @Test("the type of a parameter follows from its default")
     func parameterKinds() {
         func kind(_ number: Int) -> ScenarioParameter.Kind {
             ScenarioParameter("p", .size, default: number, summary: "").kind
@@ -217,7 +217,7 @@ struct PlanTests {
         #expect(kind("word") == .text)
     }
 
-    @Test("what may be made smaller are sizes: not what is looked at, allowed or given")
+    @Test("only sizes can be minimized, not other parameters")
     func sizesAlone() throws {
         struct Sized: Scenario {
             let slug = "sized"
@@ -241,7 +241,7 @@ struct PlanTests {
         #expect(sizes.map(\.name) == ["rows"] && sizes.map(\.value) == [70] && sizes.map(\.least) == [10])
     }
 
-    @Test("an engine that the plan lacks is refused with those that it has, unless a scenario is named")
+    @Test("an engine outside the plan is refused with the plan's engines, unless a scenario is named")
     func engineOfAnotherPlan() throws {
         let text = "{ engines: 'one', cases: [{ scenario: 'alone' }, { scenario: 'on-rows' }] }"
         var filter = PlanFilter()
@@ -257,7 +257,7 @@ struct PlanTests {
         #expect(throws: PlanError.self) { try expand("{ cases: [{ scenario: 'on-rows', sizes: [5, 0] }] }") }
     }
 
-    @Test("a known violation names what exists, else its place and the nearest name are told")
+    @Test("a known violation with unknown names is an error with its place and the nearest name")
     func knownNames() throws {
         func read(_ members: String) throws -> [KnownViolation] {
             try KnownViolation.read("[\n{ \(members), reason: 'r' }]", file: "known.json5", registries: registries)
@@ -273,7 +273,7 @@ struct PlanTests {
         }
     }
 
-    @Test("a known violation is not needed when its case ran whole and did not end so")
+    @Test("a known violation is obsolete if its case ran completely with another outcome")
     func knownNotNeeded() {
         let test = Case(
             scenario: "alone", family: .growth, engine: "one", dataset: "", size: 0, parameters: [], seed: Seed(1),

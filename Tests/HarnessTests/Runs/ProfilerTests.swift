@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Profiler")
 struct ProfilerTests {
-    @Test("a callgrind file becomes stacks: what several call is given to them by what their calls cost")
+    @Test("a callgrind file becomes stacks: the cost of a shared callee is divided among its callers by cost")
     func callgrind() {
         let file = CallgrindFile(
             """
@@ -39,13 +39,13 @@ struct ProfilerTests {
             2 60
             totals: 410
             """)
-        // `shared` calls itself, which says nothing of who pays: its 300 go to its two callers, 2 to 1.
+        // `shared` calls itself, which is ignored: its 300 are divided among its two callers, 2 to 1.
         #expect(file.stacks.text == "main 10\nmain;one 100\nmain;one;shared 200\nmain;other;shared 100\n")
         #expect(file.stacks.root.cost == 410 && file.stacks.unit == "instructions")
         #expect(CallgrindFile("nothing of the kind\n").stacks.root.cost == 0)
     }
 
-    @Test("two functions of one name are two: below what the program was started by, its main is seen")
+    @Test("two functions of one name stay separate: the program's main appears below its starter")
     func equalNames() {
         let file = CallgrindFile(
             "positions: line\nfn=(1) (below main)\n0 5\ncfn=(2) start\ncalls=1 0\n0 95\nfn=(2)\n0 5\n"
@@ -54,7 +54,7 @@ struct ProfilerTests {
         #expect(file.stacks.text.contains("(below main);start;(below main);main 80\n"), "\(file.stacks.text)")
     }
 
-    @Test("functions that call each other in a circle come to an end")
+    @Test("mutually recursive functions end")
     func circle() {
         let file = CallgrindFile(
             "positions: instr line\nfn=main\n0x1 1 5\ncfn=a\ncalls=1 1\n0x1 1 95\nfn=a\n0x2 1 40\ncfn=b\ncalls=1 1\n"
@@ -62,7 +62,7 @@ struct ProfilerTests {
         #expect(file.stacks.text == "main 5\nmain;a 38\nmain;a;b 57\n")
     }
 
-    @Test("samples of perf become stacks, the outermost function first")
+    @Test("samples of perf become stacks, outermost function first")
     func perf() {
         let stacks = PerfScript.stacks(
             """
@@ -80,7 +80,7 @@ struct ProfilerTests {
         #expect(PerfScript.stacks("").root.cost == 0)
     }
 
-    @Test("a stack that is deeper than any drawing, and a name with a separator, do no harm")
+    @Test("a very deep stack, and a name with a separator, are harmless")
     func odd() {
         var stacks = FoldedStacks(unit: "samples")
         stacks.add(Array(repeating: "again", count: 5_000), cost: 2)
@@ -89,7 +89,7 @@ struct ProfilerTests {
         #expect(stacks.text.utf8.count < 2_000)
     }
 
-    @Test("Swift's names are read")
+    @Test("Swift's names are demangled")
     func names() {
         #expect(Profiler.demangled("$sSS5countSivg") == "Swift.String.count.getter : Swift.Int")
         #expect(Profiler.demangled("sqlite3_step") == "sqlite3_step")
@@ -109,7 +109,7 @@ struct ProfilerTests {
         #expect(!FileTree.exists(directory.path + "/out"))
     }
 
-    /// Whether perf is there and allowed to look.
+    /// Whether perf is installed and permitted.
     private static let canWatch: Bool = {
         guard let perf = InstructionCounter.find("perf"), let directory = try? TestDirectory() else { return false }
         let words = [perf, "record", "-q", "-e", "cpu-clock:u", "-o", directory.path + "/data", "--", "true"]
@@ -117,7 +117,7 @@ struct ProfilerTests {
     }()
 
     @Test(
-        "the profile of a case and its graph stand beside the result, which is that of a run without",
+        "the profile and flame graph of a case are written beside the result, which is unaffected",
         .enabled(if: canWatch, "perf is not installed or may not look: apt-get install linux-perf"),
         .disabled(if: KernelCalls.hasThreadSanitizer, "it does not run under perf"))
     func profile() throws {

@@ -39,24 +39,24 @@ struct RoundForecastTests {
         #expect(forecast(nil) == ["short": [24, 24], "long": [24, 24]])
     }
 
-    @Test("a budget that is smaller than the first look has the rounds that fit, the same of all rows")
+    @Test("a budget below the first look has the rounds that fit, equally many for all rows")
     func short() {
         #expect(forecast(13 * 4 + 1) == ["short": [4, 4], "long": [4, 4]])
         #expect(forecast(1) == ["short": [0, 0], "long": [0, 0]])
     }
 
-    @Test("what is measured once comes before further rounds, which the cheapest comparison gets first")
+    @Test("single measurements come before further rounds, which the cheapest comparison gets first")
     func further() {
-        // The first look and what is measured once take 6 * 13 + 20 s.
+        // The first look and the single measurements take 6 * 13 + 20 s.
         #expect(forecast(98) == ["short": [6, 6], "long": [6, 6]])
-        // 21 s of which nine in ten may be used: 18 for six rounds of the short one.
+        // Nine tenths of 21 s may be used: 18 for six rounds of the short one.
         #expect(forecast(98 + 21) == ["short": [12, 12], "long": [6, 6]])
-        // The long one alone could go on, but not beside the short one.
+        // The long one alone could continue, but not beside the short one.
         #expect(forecast(98 + 70) == ["short": [24, 24], "long": [6, 12]])
         #expect(forecast(98 + 10_000) == ["short": [24, 24], "long": [24, 24]])
     }
 
-    @Test("a row says whether it was measured before, and what a round of it takes")
+    @Test("a row tells whether it was measured before, and the time of a round")
     func rows() throws {
         let known = RoundForecast(cases, rounds: 24, budget: 60, known: seconds)
         #expect(known.rows.map(\.seconds) == [3, 10] && known.rows.allSatisfy { !$0.isGuessed && $0.engines == 2 })
@@ -64,7 +64,7 @@ struct RoundForecastTests {
         #expect(guessed.rows.allSatisfy { $0.isGuessed && $0.seconds > 1 })
     }
 
-    @Test("a plan that compares nothing has no rows")
+    @Test("a plan without comparisons has no rows")
     func none() {
         let once = RoundForecast([planned("once", "one", isHeadline: false)], rounds: 24, budget: 60, known: seconds)
         #expect(once.rows.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Harness
 
-/// Directories of shards, put together in process.
+/// Merges directories of shards in process.
 @Suite("RunMerge")
 struct RunMergeTests {
     private let directory: TestDirectory
@@ -24,7 +24,7 @@ struct RunMergeTests {
 
     private func path(_ name: String) -> String { directory.path + "/" + name }
 
-    /// A run as `assay run` leaves it: of one shard, or of all cases.
+    /// A run as `assay run` writes it, of one shard or of all cases.
     private func write(_ name: String, _ shard: Shard?, seals: Bool = true) throws {
         let own = Self.tests.filter { shard?.holds($0) ?? true }
         var header = RunHeader(
@@ -43,7 +43,7 @@ struct RunMergeTests {
         try claim.directory.create(header)
         let cases = own.map { PlannedCase(test: $0, weight: 1, verdict: nil, reason: "") }
         try RunManifest(cases: cases, hangSeconds: 9, memoryMegabytes: 9, budgetSeconds: nil).write(to: claim.directory)
-        // Cases end in any order; a measurement that was made twice counts once.
+        // Cases end in any order; a repeated measurement counts once.
         for test in own.reversed() + own.prefix(1) {
             for round in (0..<(header.rounds[test.id] ?? 1)).reversed() {
                 let (result, details) = Self.measured(test, round)
@@ -82,7 +82,7 @@ struct RunMergeTests {
         return error.description
     }
 
-    @Test("shards in any order give the same bytes, and the results of one machine")
+    @Test("shards in any order give the same bytes, equal to the results of one machine")
     func union() throws {
         try write("whole", nil)
         let merged = try merge(["s1", "s2", "s3"], out: "first")
@@ -95,7 +95,7 @@ struct RunMergeTests {
         #expect(try RunManifest.read(from: RunDirectory(path: path("first"))).cases.count == Self.tests.count)
     }
 
-    @Test("a shard that is missing leaves its cases not run, and the run without an answer")
+    @Test("a missing shard leaves its cases not run, and the run undecided")
     func partial() throws {
         #expect(try refusal(["s1", "s3"]).contains("shard 2/3 is missing"))
         let run = try merge(["s3", "s1"], partial: true, out: "part")
@@ -114,7 +114,7 @@ struct RunMergeTests {
         #expect(try merge(names, out: "all").results.count == Self.tests.count)
     }
 
-    @Test("one changed digit, a file that is gone, a torn line, an unknown format: each is refused by name")
+    @Test("one changed digit, a missing file, a torn line, an unknown format: each is refused by name")
     func damaged() throws {
         func spoil(_ file: String, _ change: (String) -> String) throws -> String {
             let original = try FileTree.readText(path("s1/\(file)"))
@@ -138,7 +138,7 @@ struct RunMergeTests {
         #expect(try refusal(["s1"], partial: true).contains("--partial"))
     }
 
-    @Test("a shard that has not ended, is named twice, or is not there, is refused with what helps")
+    @Test("a shard that is unfinished, named twice, or missing is refused with a remedy")
     func unfinished() throws {
         try FileTree.remove(path("s2/sums.json"))
         #expect(try refusal(["s1", "s2", "s3"]).contains("has no sums.json"))

@@ -55,12 +55,12 @@ struct RunOrderTests {
         #expect(changes == 7 * 2 - 1)
     }
 
-    @Test("the seed gives the order: equal seeds the same, others another, and no engine is always first")
+    @Test("the seed determines the order: equal seeds give the same, others another, and no engine is always first")
     func orderFollowsTheSeed() {
         let cases = cases(seed: 5)
         let turns = turns(cases)
         #expect(turns == self.turns(cases) && turns != self.turns(cases, seed: 6))
-        // A round has the same order whatever was measured before, and whatever else is measured in it.
+        // A round's order does not depend on earlier measurements, or on other cases in it.
         let later = RunOrder.turns(cases, RunOrder.comparisons(cases), rounds: 3..<7, seed: Seed(5))
         #expect(later == turns.filter { $0.turn.round >= 3 })
         let first = (0..<7).compactMap { round in
@@ -69,7 +69,7 @@ struct RunOrderTests {
         #expect(Set(first).count > 1)
     }
 
-    @Test("the status of a run: harness before violation before undecided, and only required cases leave it undecided")
+    @Test("the status of a run: harness before violation before undecided, which only required cases cause")
     func exitStatus() {
         func status(_ verdicts: [Verdict], required: [Bool]? = nil, finished: Bool = true) -> Int32 {
             let cases = verdicts.indices.map { planned("s\($0)", "a", headline: false) }.enumerated().map {

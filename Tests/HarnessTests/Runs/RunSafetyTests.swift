@@ -10,8 +10,8 @@ import Testing
     import Darwin
 #endif
 
-/// Real runs in directories, limits and file systems that are not as a run would like them.
-@Suite("Runs that hurt nobody", .serialized)
+/// Real runs in unsuitable directories, limits and file systems.
+@Suite("Runs harm no other process", .serialized)
 struct RunSafetyTests {
     private let directory: TestDirectory
     private let shell: ShellProcess
@@ -33,7 +33,7 @@ struct RunSafetyTests {
         try RunDirectory(path: path ?? runPath).load()
     }
 
-    @Test("a directory with somebody's files is refused with status 64, and they stay")
+    @Test("a directory with foreign files is refused with status 64 and left as it is")
     func foreignDirectory() throws {
         try write("p", cases: "{scenario:'planted-pass'}")
         try FileTree.createDirectory(runPath + "/" + "work/thesis")
@@ -51,7 +51,7 @@ struct RunSafetyTests {
         #expect(try FileTree.readText(runPath + "/" + "work/thesis/text") == "years")
     }
 
-    @Test("a second run and a resume of a directory in use are refused, and the first ends undisturbed")
+    @Test("a second run and a resume in a directory in use are refused, and the first run is undisturbed")
     func oneRunPerDirectory() throws {
         try write("p", cases: "{scenario:'planted-pass'},{scenario:'planted-wait'}")
         let first = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
@@ -70,14 +70,14 @@ struct RunSafetyTests {
         #expect(FileTree.kind(runPath + "/work") == nil && FileTree.kind(runPath + ".1") == nil)
     }
 
-    @Test("what a killed run left, on the disk and in memory, is removed by the next one")
+    @Test("the next run removes a killed run's files, on disk and in memory")
     func killed() throws {
         let memory = ScratchDirectory.memory
         func inMemory() throws -> Set<String> {
             guard FileTree.isDirectory(memory) else { return [] }
             return Set(try FileTree.names(in: memory).filter { $0.hasPrefix(ScratchDirectory.prefix) })
         }
-        /// Other tests leave something in memory meanwhile, too: whose it is, the open lock tells.
+        /// Other tests use memory meanwhile, too; the open lock identifies the owner.
         func inMemory(of run: Int32) throws -> Set<String> {
             let open = OtherProcesses.openFiles(below: run)
             return try inMemory().filter { name in open.contains { $0.hasPrefix(memory + "/" + name + "/") } }
@@ -98,7 +98,7 @@ struct RunSafetyTests {
         let scratch = try FileTree.names(in: runPath + "/work")
         #expect(scratch.count == 1)
         try FileTree.writeText(runPath + "/" + "work/mine", "mine")
-        // Its worker ends a moment after it: then nobody owns what it left.
+        // The worker ends shortly after the run; from then on no process owns what the run left.
         try waitUntil {
             let end = try shell.run("assay run q.json5 --out other --plans .")
             return try end.status == .exited(0) && inMemory().isDisjoint(with: left)
@@ -111,7 +111,7 @@ struct RunSafetyTests {
         #expect(try inMemory().isDisjoint(with: left))
     }
 
-    @Test("an interrupt ends the run with 130, a report of what there is and the command that goes on")
+    @Test("an interrupt ends the run with 130, a report so far and the command that resumes it")
     func interrupt() throws {
         try write("p", cases: "{scenario:'planted-pass'},{scenario:'planted-wait'}")
         let run = try shell.start("exec assay run p.json5 --out run --plans .", output: "first")
@@ -128,7 +128,7 @@ struct RunSafetyTests {
         #expect(try load().isFinished)
     }
 
-    @Test("a run that goes on refuses another plan, options that it was not begun with, and another build")
+    @Test("a resumed run refuses another plan, other options and another build")
     func contradictions() throws {
         try write("p", cases: "{scenario:'planted-pass'}")
         try write("q", cases: "{scenario:'planted-pass'}")
@@ -160,7 +160,7 @@ struct RunSafetyTests {
         #expect(first.hasPrefix("ANOTHER BUILD") && first.contains("0123456789ab") && first.contains(digest))
     }
 
-    @Test("a trial that a case cannot have ends with 64, and one is named that it has")
+    @Test("an impossible trial of a case ends with 64, and a possible one is named")
     func addresses() throws {
         try write(
             "p",
@@ -196,7 +196,7 @@ struct RunSafetyTests {
         #expect(FileTree.kind(runPath + "/work") == nil)
     }
 
-    @Test("options and parameters that cannot be are refused when they are read")
+    @Test("impossible options and parameters are refused when they are parsed")
     func wrongValues() throws {
         try write("p", cases: "{scenario:'planted-trials'}")
         try write("q", cases: "{scenario:'planted-trials', parameters: {count: 'abc'}}")
@@ -212,7 +212,7 @@ struct RunSafetyTests {
         #expect(FileTree.kind(runPath) == nil)
     }
 
-    @Test("a list of known violations with a name that nothing has is refused, and what it need not say is told")
+    @Test("a list of known violations with an unknown name is refused, and obsolete entries are reported")
     func knownViolations() throws {
         try FileTree.createDirectory(directory.path + "/plans")
         try write("plans/p", cases: "{scenario:'planted-pass'}")
@@ -231,7 +231,7 @@ struct RunSafetyTests {
 
     private func waitUntil(_ condition: () throws -> Bool) throws {
         guard OtherProcesses.wait(until: condition) else {
-            throw HarnessError("what was waited for did not happen")
+            throw HarnessError("the condition was not met")
         }
     }
 }

@@ -10,7 +10,7 @@ struct ShardChoiceTests {
         return "\(choice.shard) \(choice.source)"
     }
 
-    @Test("each scheduler's number is taken with its base")
+    @Test("each scheduler's number is used with its base")
     func automatic() throws {
         #expect(try choose("2/5", ["JOB_COMPLETION_INDEX": "4"]) == "2/5 ")
         let slurm = ["SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "3"]
@@ -27,7 +27,7 @@ struct ShardChoiceTests {
     }
 
     @Test(
-        "a number that may be another shard's is refused with what helps",
+        "an ambiguous number is refused with a remedy",
         arguments: [
             ("2", [:], "needs I/N"), ("0/3", [:], "needs I/N"), ("auto/0", [:], "needs I/N"),
             ("auto/", [:], "needs I/N"), ("auto/2/3", [:], "needs I/N"),

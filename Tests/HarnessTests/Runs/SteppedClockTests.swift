@@ -5,7 +5,7 @@ import Testing
 
 @testable import Harness
 
-/// A clock that had been set back for one reading gave a latency of 584 years, with status 0.
+/// A clock that went back for one reading once gave a latency of 584 years, with status 0.
 @Suite("Stepped clock")
 struct SteppedClockTests {
     private func failure(_ metric: String, unit: String, _ value: Double, statistic: String = "max") -> String? {
@@ -22,14 +22,14 @@ struct SteppedClockTests {
         return CaseJudge.clockFailure(end, result)
     }
 
-    @Test("a time that is longer than the case took is an error of the harness, named with its figure")
+    @Test("a time longer than its case is a harness error, named with its figure")
     func steps() {
         #expect(failure("latency_ns", unit: "ns", 1.8446744e19)?.contains("latency_ns max") == true)
         #expect(failure("latency_ns", unit: "ns", 3e9)?.contains("the whole case took 2") == true)
         #expect(failure("duration_ms", unit: "ms", 3_000, statistic: "value") != nil)
     }
 
-    @Test("times within the case, and figures that are no times, say nothing of the clock")
+    @Test("times within the case, and figures other than times, are accepted")
     func sound() {
         #expect(failure("latency_ns", unit: "ns", 1.99e9) == nil)
         #expect(failure("duration_ms", unit: "ms", 2_005) == nil, "two processes do not look at the same moment")

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("WorkerEnvironment")
 struct WorkerEnvironmentTests {
-    @Test("the preloaded library is added, and nothing else is changed")
+    @Test("the preloaded library is added, and nothing else changes")
     func added() {
         let inherited: [EnvironmentVariable] = ["PATH=/bin", "LD_PRELOAD=/a/other.so", "TERM=xterm"]
         #expect(
@@ -21,7 +21,7 @@ struct WorkerEnvironmentTests {
         #expect(WorkerEnvironment.variables(inherited, library: nil) == inherited)
     }
 
-    @Test("the name of a planted mistake goes on to the worker, with the library and without")
+    @Test("the name of a planted mistake is passed to the worker, with the library and without")
     func plantedMistake() {
         let inherited: [EnvironmentVariable] = ["ASSAY_ZOO_MISTAKE=strata-stale-count", "PATH=/bin"]
         for library in ["/b/ours.so", nil] {
@@ -30,12 +30,12 @@ struct WorkerEnvironmentTests {
         }
     }
 
-    @Test("what is no UTF-8 goes on to a program byte by byte, and names that Unicode holds for equal are two")
+    @Test("bytes that are not UTF-8 are passed on exactly, and canonically equal names stay distinct")
     func bytes() throws {
         let odd = EnvironmentVariable(Array("ODD=caf".utf8) + [0xE9, 0x0A, 0xFF])
         let library = EnvironmentVariable(Array("LD_PRELOAD=/a/caf".utf8) + [0xE9] + Array(".so:/b/ours.so".utf8))
         let given: [EnvironmentVariable] = [odd, library, "caf\u{E9}=1", "cafe\u{301}=2", "no sign"]
-        // As a process finds them.
+        // The environment as a process sees it.
         let found = CommandVector.with(given) { WorkerEnvironment.variables(of: $0) }
         #expect(found == given)
         let handedOn = WorkerEnvironment.variables(found, library: "/b/ours.so")
@@ -43,7 +43,7 @@ struct WorkerEnvironmentTests {
         #expect(given.compactMap(\.name).count == 4 && Set(given.compactMap(\.name)).count == 4)
     }
 
-    @Test("a program gets them from the system as they are")
+    @Test("a program receives the bytes unchanged")
     func started() throws {
         let directory = try TestDirectory()
         let output = directory.path + "/output"
@@ -55,7 +55,7 @@ struct WorkerEnvironmentTests {
         #expect(try FileTree.readBytes(output) == odd.bytes + Array("\nPLAIN=1\n".utf8))
     }
 
-    @Test("a program without the library beside it gets what this one has")
+    @Test("a program without its own library gets this one's")
     func absent() {
         let variables = WorkerEnvironment.variables(executable: "/bin/sh")
         #expect(variables.contains { $0.hasPrefix("PATH=") })

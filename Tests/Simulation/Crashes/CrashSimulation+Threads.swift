@@ -4,8 +4,8 @@ import SimulatedDisk
 import Synchronization
 
 extension CrashSimulation {
-    /// Plays the history with two writers, a reader that pins what it sees, and background work beside them: commits
-    /// stand between the steps of checkpoints, and groups hold more than one record.
+    /// Plays the history with two writers, a reader that pins versions, and background work: commits fall between the
+    /// steps of checkpoints, and batches hold several records.
     func recordThreads(_ schedule: Seed) throws -> (SimulatedDisk, Timeline) {
         let scheduling = DeterministicScheduling(SeededSchedule(schedule))
         var settings = SimulatedDisk.Settings(seed: seed.derived(part: "disk"))
@@ -19,7 +19,7 @@ extension CrashSimulation {
                 while play.hasMore(history) {
                     var number: Int?
                     try program.commit {
-                        // Here the write lock is held: this is the order of the versions.
+                        // The write lock is held here, so this is the order of the versions.
                         number = play.begin(history, at: disk.operations)
                         return number.map { history.transactions[$0] } ?? []
                     }
@@ -45,12 +45,12 @@ extension CrashSimulation {
     }
 }
 
-/// What a reader saw that was never written, or a pinned version that changed.
+/// Thrown if a reader saw a state that was never written, or a pinned version changed.
 struct PlayFailed: Error {
     var digest: UInt64
 }
 
-/// A history that several threads play together.
+/// A history whose transactions several threads share.
 private final class ThreadedPlay: Sendable {
     private let state: Mutex<Timeline>
 
@@ -60,7 +60,7 @@ private final class ThreadedPlay: Sendable {
 
     func hasMore(_ history: ProgramHistory) -> Bool { state.withLock { $0.count < history.transactions.count } }
 
-    /// The number of the transaction that begins now; nil when all have begun.
+    /// The number of the next transaction to begin; nil when all have begun.
     func begin(_ history: ProgramHistory, at operation: Int) -> Int? {
         state.withLock { timeline in
             let number = timeline.count

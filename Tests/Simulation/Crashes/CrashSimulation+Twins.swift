@@ -1,17 +1,17 @@
 import FaultModel
 import SimulatedDisk
 
-// What a program writes twice is there for the day on which one of the two is lost. No crash loses a sector that was
-// synced, so crashes alone never show that the second one was left out.
+// A program writes pages twice in case one copy is lost. A crash never loses a synced sector, so crashes alone never
+// show that the second copy is missing.
 
 extension CrashSimulation {
-    /// Loses one of the twin pages, and then the other, of a disk on which nothing else happens.
-    /// - Parameter isQuiet: both say the same: the content must be there, and an error is not enough.
-    /// - Returns: what is wrong then.
+    /// Loses one of the twin pages, and then the other, on an otherwise idle disk.
+    /// - Parameter isQuiet: both copies are equal: the content must be readable, and an error is not enough.
+    /// - Returns: the problem, if any.
     func wrongWithoutTwin(_ disk: SimulatedDisk, _ allowed: [ProgramState], isQuiet: Bool) -> String? {
         for twin in Program.twins {
             let left = disk.kill()
-            // Not there yet, so nothing can be lost.
+            // The file does not exist yet.
             do { try left.zeroPage(twin.page, in: twin.path) } catch { continue }
             do {
                 let found = try Program.open(left).digest()
@@ -26,7 +26,7 @@ extension CrashSimulation {
         return nil
     }
 
-    /// As ``wrongWithoutTwin(_:_:isQuiet:)``, where a process died at any point.
+    /// As ``wrongWithoutTwin(_:_:isQuiet:)``, after the death of a process at any point.
     func withoutTwins(_ disk: SimulatedDisk, _ allowed: [ProgramState], _ address: CrashAddress)
         -> CrashSimulationReport
     {
@@ -38,7 +38,7 @@ extension CrashSimulation {
         return report
     }
 
-    /// A database that was closed needs neither its log nor both of its slots.
+    /// A closed database needs neither its log nor both of its slots.
     func afterClose(_ disk: SimulatedDisk, _ timeline: Timeline) -> CrashSimulationReport {
         var report = CrashSimulationReport(depths: depths.count + 1)
         let step = CrashAddress.Step(operation: disk.operations, state: StateMask())

@@ -3,39 +3,39 @@ import Foundation
 import Seeds
 import SimulatedDisk
 
-/// Runs a history on a simulated disk, cuts power or ends the process at every operation, and opens every disk that may
-/// be left; crashes again during the recovery and after it, and again during the recovery from that.
+/// Runs a history on a simulated disk, cuts power or kills the process at every operation, and opens every possible
+/// disk. It crashes again during and after the recovery, and during the recovery from that crash.
 ///
-/// What must hold each time: the content is exactly one of those that the timeline allows (acknowledged <= v <=
-/// attempted, and nothing that was seen is lost); the engine's own checks pass; the engine goes on working, and what it
-/// acknowledges then is kept in the same way.
+/// What must hold each time: the content is one of those that the timeline allows (acknowledged <= v <= attempted, and
+/// no version that was read is lost); the engine's own checks pass; the engine works on, and its further acknowledged
+/// commits are kept by the same rule.
 struct CrashSimulation<Program: SimulatedProgram> {
-    /// How thoroughly disks are taken apart that already went through some crashes.
+    /// How thoroughly disks after earlier crashes are explored.
     struct Depth {
         var rules = CrashRules()
-        /// One in so many states is crashed again.
+        /// One in this many states is crashed again.
         var every = 16
-        /// One in so many of its operations is one at which the process dies and power stays.
+        /// At one in this many of its operations the process dies and power stays.
         var kills = 4
     }
 
     let seed: Seed
     let history: ProgramHistory
     var rules = CrashRules()
-    /// Whether the process also dies alone at every operation, with power going later.
+    /// Whether the process also dies at every operation, with a power loss later.
     var kills = true
-    /// One in so many of those disks loses power then.
+    /// One in this many of those disks then loses power.
     var killsDeeper = 1
     /// For the crash during a recovery, and during the recovery from that.
     var depths: [Depth]
-    /// One in so many states gets a transaction, and one in so many of those some more, a close and a reopening.
+    /// One in this many states gets a transaction; one in this many of those gets more, a close and a reopening.
     var usedEvery = 4
     var closedEvery = 8
-    /// At one in so many deaths, and after one in so many recoveries, each of the twin pages is lost.
+    /// At one in this many deaths, and after one in this many recoveries, each of the twin pages is lost.
     var twinsEvery = 4
     /// The seed of the order in which two writers, a reader and background work run; nil for one thread.
     var schedule: Seed?
-    /// Nothing new is begun after this; what was visited is in the report.
+    /// The deadline for new work; the report has what was visited.
     var deadline = ContinuousClock.now + .seconds(20)
 
     init(_ seed: Seed, transactions: Int, largest: Int = 0) {
@@ -55,7 +55,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         let (disk, timeline) = try record()
         var report = CrashSimulationReport(depths: depths.count + 1)
         let start = CrashSimulationReport.processorSeconds
-        // The plainest loss at every operation first: a sync left out shows there.
+        // The simplest loss at every operation comes first, since it shows a missing sync.
         for operation in 0...disk.operations where report.goesOn(deadline) {
             let step = CrashAddress.Step(operation: operation, state: StateMask())
             guard let left = disk.crash(at: step) else { continue }
@@ -82,7 +82,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return report
     }
 
-    /// The process dies behind some operations and nowhere else; power goes at every operation of the next process.
+    /// The process dies after the given operations only; then power is lost at every operation of the next process.
     func runDeaths(behind isChosen: (IORecord) -> Bool) throws -> CrashSimulationReport {
         let (disk, timeline) = try record()
         var report = CrashSimulationReport(depths: depths.count + 1)
@@ -96,7 +96,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return report
     }
 
-    /// All numbers below `count`, far apart first, so that a short time still sees every part of a history.
+    /// All numbers below `count`, widely spaced first, so that a short run samples every part of a history.
     private static func spread(_ count: Int) -> [Int] {
         let step = 11
         return (0..<step).flatMap { Array(stride(from: $0, to: count, by: step)) }
@@ -146,7 +146,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return (disk, timeline)
     }
 
-    /// Judges a disk, and some of those that it may become in another crash. False when no more are wanted.
+    /// Judges a disk, and some disks after another crash. False to stop.
     private func visit(
         _ left: SimulatedDisk, _ address: CrashAddress, _ allowed: [ProgramState], _ depth: Int, _ choice: UInt64,
         _ report: inout CrashSimulationReport
@@ -167,7 +167,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return report.goesOn(deadline)
     }
 
-    /// Cuts power during the recovery, and after it; lets the process die there.
+    /// Cuts power during and after the recovery, and kills the process there.
     private func visitDeeper(
         _ left: SimulatedDisk, _ address: CrashAddress, _ timeline: Timeline, _ points: Range<Int>, _ depth: Int,
         _ report: inout CrashSimulationReport
@@ -192,15 +192,15 @@ struct CrashSimulation<Program: SimulatedProgram> {
         var text: String
     }
 
-    /// How many transactions follow a recovery: by the state, so that an address alone gives the same.
+    /// The number of transactions after a recovery, derived from the state, so that an address alone repeats it.
     private func following(_ step: CrashAddress.Step) -> Int {
         let digest = ByteDigest.hash(CrashAddress([step]).description)
         if digest % UInt64(usedEvery) != 0 { return 0 }
         return (digest >> 32) % UInt64(closedEvery) == 0 ? 6 : 1
     }
 
-    /// Opens a disk, compares, and goes on working with it.
-    /// - Returns: what the disk may hold from now on.
+    /// Opens a disk, compares it, and continues to use it.
+    /// - Returns: the allowed contents from now on.
     private func judge(
         _ disk: SimulatedDisk, _ allowed: [ProgramState], after step: CrashAddress.Step?
     ) -> Result<Timeline, Wrong> {
@@ -216,7 +216,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
                 let what = known.isEmpty ? "no state of the history" : "the state after \(known)"
                 return .failure(Wrong(text: "found \(what), allowed \(wanted)"))
             }
-            // What was read once must not vanish any more.
+            // A version that was read must not be lost later.
             var timeline = Timeline(before: allowed, opened: opened, state)
             disk.setOperation("go on")
             let count = step.map(following) ?? 0
@@ -253,7 +253,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
     }
 }
 
-/// A disk on which something was wrong.
+/// A failing disk.
 struct CrashProblem: Equatable, CustomStringConvertible {
     var address: CrashAddress
     var text: String
@@ -266,11 +266,11 @@ struct CrashProblem: Equatable, CustomStringConvertible {
     var description: String { "\(address): \(text)" }
 }
 
-/// What a simulation went through.
+/// The counts of a simulation.
 struct CrashSimulationReport: CustomStringConvertible {
     /// By depth: crashes of the history, of the recovery, of the recovery from that.
     var sweeps: [CrashCoverage]
-    /// Deaths of the process alone.
+    /// Deaths of the process without a power loss.
     var kills = 0
     /// Disks opened and judged.
     var opened = 0
@@ -281,7 +281,7 @@ struct CrashSimulationReport: CustomStringConvertible {
 
     init(depths: Int) { sweeps = Array(repeating: CrashCoverage(), count: depths) }
 
-    /// Notes the end of the time.
+    /// Records that time is up.
     mutating func goesOn(_ deadline: ContinuousClock.Instant) -> Bool {
         if ContinuousClock.now > deadline { isCut = true }
         return problems.count < 3 && !isCut

@@ -3,7 +3,7 @@ import Seeds
 import SimulatedDisk
 import Testing
 
-/// A simulation that finds nothing proves nothing until it was seen to find what is there.
+/// A simulation proves something only if it finds planted mistakes.
 @Suite struct CrashSimulationTests {
     private func simulation<Program: SimulatedProgram>(_ type: Program.Type, _ seed: Seed) -> CrashSimulation<Program> {
         var simulation = CrashSimulation<Program>(seed, transactions: 5)
@@ -46,7 +46,7 @@ import Testing
         let simulation = simulation(type, Seed(3))
         let report = try simulation.run()
         let problem = try #require(report.problems.first, "\(report)")
-        // And the address alone shows it again.
+        // The address alone reproduces it.
         let address = try #require(CrashAddress(problem.address.description))
         #expect(try simulation.repeatOne(address).problems == [problem])
     }

@@ -2,18 +2,20 @@ import FaultModel
 import Seeds
 import SimulatedDisk
 
-/// Runs a history again and again, each time with another I/O operation made to fail, and looks at what is left.
+/// Runs a history repeatedly, each time with another failing I/O operation, and checks the result.
 ///
-/// What must hold: a transaction whose commit threw is both done and not done until it is read; every acknowledged one,
-/// and every one that anybody saw, is there: to the process that saw the failure if it can read at all, to the next
-/// process, and after a loss of power, whatever of the un-synced work it kept; pinned versions do not change; the next
-/// process works on a disk that works. The same for failures during a recovery.
+/// What must hold, also for failures during recovery:
+/// 1. A transaction whose commit threw may be committed or not, until it is read.
+/// 2. Every transaction that was acknowledged or seen by a reader is there: for the process that saw the failure if it
+///    can read at all, for the next process, and after a loss of power, whatever un-synced work it kept.
+/// 3. Pinned versions do not change.
+/// 4. The next process works once the disk does.
 struct FaultSimulation<Program: SimulatedProgram> {
     let seed: Seed
     let history: ProgramHistory
     var deadline = ContinuousClock.now + .seconds(20)
-    /// Disks that power may leave after a failure: one with nothing that was not synced, one with everything, and so
-    /// many with parts of it.
+    /// The disks tried after a failure and a power loss: one without un-synced work, one with all of it, and this many
+    /// with parts of it.
     var parts = 3
 
     struct Report: CustomStringConvertible {
@@ -41,9 +43,9 @@ struct FaultSimulation<Program: SimulatedProgram> {
         history = ProgramHistory(seed.derived(part: "history"), count: transactions, largest: largest)
     }
 
-    /// Every `step`-th operation that is recorded, and every `step`-th read, beginning with number `first`, with every
-    /// effect, once and for good; during the history, and during the recovery of what it leaves when its process dies.
-    /// Stops at the first three problems.
+    /// Fails every `step`-th recorded operation and read from number `first` on, with every effect, once and
+    /// permanently, during the history and during the recovery after its process died. Stops at the first three
+    /// problems.
     func run(first: Int = 0, step: Int = 1) throws -> Report {
         let clean = makeDisk(nil)
         _ = try play(clean)
@@ -58,7 +60,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
         return report
     }
 
-    /// Failures while a database is opened that was not closed.
+    /// Failures while an unclosed database is opened.
     private func runRecovery(_ first: Int, _ step: Int) throws -> Report {
         let dead = makeDisk(nil)
         let outcome = try play(dead, closes: false)
@@ -111,20 +113,20 @@ struct FaultSimulation<Program: SimulatedProgram> {
         return report
     }
 
-    // MARK: The process that meets the failure
+    // MARK: The failing process
 
-    /// What was known when the program stopped.
+    /// What the program knew when it stopped.
     private struct Outcome {
-        /// Transactions that were acknowledged, or seen by somebody.
+        /// Transactions that were acknowledged, or seen by a reader.
         var acknowledged = 0
         var attempted = 0
-        /// How much was kept after so many operations, since the failure.
+        /// The number of transactions kept after each number of operations since the failure.
         var kept: [(operation: Int, version: Int)] = []
-        /// What went wrong within the process.
+        /// The problem within the process.
         var wrong: [String] = []
     }
 
-    /// Plays the history; after a failure it looks at what is there and goes on from that, three times.
+    /// Plays the history; after a failure it reads the state and continues from it, up to three times.
     private func play(_ disk: SimulatedDisk, closes: Bool = true) throws -> Outcome {
         var outcome = Outcome()
         disk.setOperation("open")
@@ -147,7 +149,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
                 if disk.struckFaults.isEmpty { throw error }
                 failures += 1
             }
-            // A store that failed may refuse to be read, but what it shows must stay.
+            // A failed store may refuse reads, but the state that it shows must be kept.
             guard let pinned = try? program.pin(), let digest = try? pinned() else { continue }
             if history.states[number].digest != digest {
                 guard failures > 0, number < outcome.attempted, history.states[number + 1].digest == digest else {
@@ -175,14 +177,14 @@ struct FaultSimulation<Program: SimulatedProgram> {
         return outcome
     }
 
-    // MARK: What is left
+    // MARK: The remaining disk
 
     private func judge(_ disk: SimulatedDisk, _ outcome: Outcome, _ name: String, _ report: inout Report) {
         let place = disk.trace.first(where: \.failed)?.identity.description ?? ""
         for wrong in outcome.wrong { report.problems.append("\(name) (\(place)): \(wrong)") }
         let allowed = outcome.acknowledged...max(outcome.acknowledged, outcome.attempted)
         examine(disk.kill(healthy: true), allowed, "\(name) (\(place)), process death", &report)
-        // A failure that was swallowed shows until the next checkpoint only: power goes at each step since then, too.
+        // A swallowed failure shows only until the next checkpoint, so power is also lost at each later step.
         for (operation, version) in outcome.kept where report.problems.count < 3 {
             let step = CrashAddress.Step(operation: operation, state: StateMask())
             guard let left = disk.crash(at: step) else { continue }
@@ -208,7 +210,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
         }
     }
 
-    /// Opens what is left; nil when all is well.
+    /// Opens the remaining disk; nil if all is well.
     private func examine(_ left: SimulatedDisk, _ allowed: ClosedRange<Int>) throws -> String? {
         let program = try Program.open(left)
         let found = try program.digest()
@@ -217,7 +219,7 @@ struct FaultSimulation<Program: SimulatedProgram> {
             let other = history.states.indices.filter { history.states[$0].digest == found }
             return "found state \(other), allowed \(allowed)"
         }
-        // What one process saw, a loss of power must not take back.
+        // A loss of power must not undo a version that a process read.
         do {
             let again = try Program.open(left.crash(StateMask()))
             if try again.digest() != found { return "a loss of power takes back what was read after recovery" }

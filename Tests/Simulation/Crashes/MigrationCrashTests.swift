@@ -5,7 +5,7 @@ import SimulatedDisk
 import Strata
 import Testing
 
-/// Migrations that end at every operation on the disk: by the death of the process, and by a loss of power.
+/// Migrations interrupted at every disk operation by the death of the process and by a loss of power.
 @Suite struct MigrationCrashTests {
     enum Old {
         final class Row: Object {
@@ -107,7 +107,7 @@ import Testing
         return disk.kill(healthy: true)
     }
 
-    /// The file holds all of the old contents or all of the new ones, and the migration can be done on the former.
+    /// The file holds all of the old contents or all of the new ones, and the old ones can be migrated.
     private func judge(
         _ disk: SimulatedDisk, _ address: String, _ change: (inout Realm.Configuration) -> Void
     ) throws -> Bool {
@@ -135,11 +135,11 @@ import Testing
         #expect(done > 0 && done < disk.operations - start)
     }
 
-    @Test func `kill-mid-migration: a block that dies at any operation starts over or is done`() throws {
+    @Test func `kill-mid-migration: a block killed at any operation starts over or is complete`() throws {
         try sweep { $0.migrationBlock = Self.block }
     }
 
-    @Test func `kill-mid-migration: a plan of several steps that dies at any operation starts over or is done`() throws
+    @Test func `kill-mid-migration: a plan of several steps killed at any operation starts over or is complete`() throws
     {
         try sweep {
             $0.migrationPlan = Self.plan
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a disk that is full ends a migration with an error, and the file is as it was`() throws {
+    @Test func `a full disk ends a migration with an error, and the file is unchanged`() throws {
         let whole = try fill()
         for (name, change) in [
             ("block", { $0.migrationBlock = Self.block }),

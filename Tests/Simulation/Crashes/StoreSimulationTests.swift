@@ -7,21 +7,21 @@ import Testing
 
 /// The storage engine against every crash and every failed operation of seeded histories.
 ///
-/// More of it: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`, and beside them
-/// `SIMULATION_FULL=1` for all that the fault model lists. One state alone, with its seed:
+/// For longer runs: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`, and in
+/// addition `SIMULATION_FULL=1` for all of the fault model. For one state, with its seed:
 /// `SIMULATION_ADDRESS='crash:op=17,state=0x3fa2'`; one failed operation: `SIMULATION_FAULT=38`.
 @Suite(.serialized) struct StoreSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
-    /// The rules of the fault model in full; else smaller ones, for more histories in a short time.
+    /// Whether to use the full fault model; a smaller one allows more histories in a short time.
     private static let isFull = environment["SIMULATION_FULL"] != nil
-    /// For each of the tests below.
+    /// The seconds of each of the tests below.
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
 
     private func simulation<Program: SimulatedProgram>(
         _ type: Program.Type, _ seed: UInt64, _ deadline: ContinuousClock.Instant
     ) -> CrashSimulation<Program> {
-        // Every third history is played by threads, every second has a transaction that no log segment takes.
+        // Every third history is played by threads, every second one has a transaction that bypasses the log.
         var simulation = CrashSimulation<Program>(Seed(seed), transactions: 7, largest: seed % 2 == 0 ? 24_000 : 0)
         simulation.schedule = seed % 3 == 0 ? Seed(seed).derived(part: "schedule") : nil
         if Self.isFull {
@@ -42,7 +42,7 @@ import Testing
         return simulation
     }
 
-    /// Seed after seed until the time is up.
+    /// Runs seed after seed until the time is up.
     private func crashEverywhere<Program: SimulatedProgram>(_ type: Program.Type) throws {
         if let address = Self.environment["SIMULATION_ADDRESS"] {
             let address = try #require(CrashAddress(address))
@@ -128,7 +128,7 @@ import Testing
         simulation.deadline = deadline
         var random = RandomStream(Seed(Self.firstSeed).derived(part: "first"))
         let alone = Self.environment["SIMULATION_FAULT"].flatMap(Int.init)
-        // Far apart first, so that a short time still sees every part of the history.
+        // Widely spaced first, so that a short run samples every part of the history.
         let step = 61
         var order = Array(0..<step)
         order.shuffle(using: &random)
@@ -150,8 +150,8 @@ import Testing
         #expect(total.struck > 0)
     }
 
-    /// Runs last. A mark that is never met is a branch that the simulation says nothing about; those that damage alone
-    /// leads to are met by `CoverageMarkTests`.
+    /// Runs last. A mark that is never hit is a branch that the simulation does not test. `CoverageMarkTests` hits
+    /// those that need damage.
     @Test func rareBranchesAreListed() {
         guard CoverageMarks.areCounted else { return }
         let hits = CoverageMarks.hits

@@ -4,20 +4,20 @@ import Seeds
 import SimulatedDisk
 import Testing
 
-/// A process dies between something that it wrote and the sync of that. The next one finds it in the page cache, goes
-/// on from it, and power goes: what the dead one wrote may be lost then, and what was written because of it may not.
+/// A process dies between a write and its sync. The next process finds the write in the page cache and builds on it,
+/// then power is lost. The dead process's write may be lost then; later writes that depend on it must not be.
 @Suite(.serialized) struct UnsyncedDeathTests {
-    /// A recovery once wrote its own slot first. With the dead one's lost, two clean slots of different versions were
-    /// left (`slotsDiffer`).
-    @Test("a header slot that a dead process did not sync may be lost later", arguments: [1, 3] as [UInt64])
+    /// A recovery once wrote its own slot first. After the dead process's slot was lost, two clean slots of different
+    /// versions remained (`slotsDiffer`).
+    @Test("a header slot that a dead process did not sync can be lost later", arguments: [1, 3] as [UInt64])
     func slots(seed: UInt64) throws {
         try die(StoreProgram.self, seed, behind: Self.isSlot)
         try die(PeriodicStoreProgram.self, seed, behind: Self.isSlot)
         try die(UnsyncedStoreProgram.self, seed, behind: Self.isSlot)
     }
 
-    /// Commits that were acknowledged once went with the whole file.
-    @Test("a name that a dead process did not sync is durable before a commit is") func names() throws {
+    /// Acknowledged commits were once lost with the whole file.
+    @Test("a directory entry that a dead process did not sync is durable before a commit") func names() throws {
         try die(StoreProgram.self, 1, usedEvery: 1) { if case .rename = $0.action { true } else { false } }
     }
 
@@ -32,7 +32,7 @@ import Testing
         var simulation = CrashSimulation<Program>(Seed(seed), transactions: 6, largest: 24_000)
         simulation.schedule = seed % 3 == 0 ? Seed(seed).derived(part: "schedule") : nil
         simulation.depths[0].rules.sampleCount = 0
-        // Dead processes alone are crashed again, and once.
+        // Only the dead process's disk is crashed again, once.
         simulation.depths[0].every = .max
         simulation.depths[0].kills = .max
         simulation.depths[1].every = .max

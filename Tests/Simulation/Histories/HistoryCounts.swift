@@ -1,6 +1,6 @@
 import FaultModel
 
-/// What histories went through.
+/// The counts of histories.
 struct HistoryCounts: CustomStringConvertible {
     var operations = 0
     var transactions = 0
@@ -8,19 +8,19 @@ struct HistoryCounts: CustomStringConvertible {
     var sessions = 0
     var encrypted = 0
     var copies = 0
-    /// Crashes by how deep they are: of a session, of the recovery from that, and so on.
+    /// Crashes by depth: of a session, of the recovery from it, and so on.
     var crashes: [Int] = []
-    /// Those of them in which the process died and power stayed.
+    /// Those in which only the process died.
     var deaths = 0
-    /// What the crashes struck in, and how often.
+    /// The interrupted phases, with counts.
     var struck: [String: Int] = [:]
-    /// States that were checked as a crash had left them.
+    /// States that were checked before their recovery.
     var checked = 0
     var salvaged = 0
-    /// Damaged states of which a salvage said that there is no store.
+    /// Damaged states that a salvage refused as no store.
     var refused = 0
 
-    /// - Parameter struck: the operation that was not done any more; nil when all were.
+    /// - Parameter struck: the first operation that was not done; nil if all were.
     mutating func note(depth: Int, struck record: IORecord?) {
         while crashes.count < depth { crashes.append(0) }
         crashes[depth - 1] += 1
@@ -63,12 +63,12 @@ struct HistoryCounts: CustomStringConvertible {
     }
 }
 
-/// What versions of a store hold, as far as its files may know of them.
+/// The contents of versions that the files may hold.
 struct VersionModels {
     private static let kept = 200
     private var versions: [(version: UInt64, model: HistoryModel)] = []
 
-    /// A store was opened at a version: none that was newer counts any more.
+    /// The store was opened at a version, so newer ones are gone.
     mutating func begin(_ version: UInt64, _ model: HistoryModel) {
         versions.removeAll { $0.version >= version }
         note(version, model)
@@ -79,7 +79,7 @@ struct VersionModels {
         if versions.count > 2 * Self.kept { versions.removeFirst(Self.kept) }
     }
 
-    /// A version that is not noted moved pages alone: it holds what the one before it did.
+    /// A version that is not recorded only moved pages, and has the contents of the one before.
     subscript(version: UInt64) -> HistoryModel? { versions.last { $0.version <= version }?.model }
 
     var newest: UInt64 { versions.last?.version ?? 0 }

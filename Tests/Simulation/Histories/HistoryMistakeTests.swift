@@ -8,12 +8,12 @@ import Testing
 
 @testable import StrataRepair
 
-/// Random histories over storage that makes a mistake: one that finds none sees too little.
+/// Random histories over storage with a planted mistake, which they must find.
 @Suite(.serialized) struct HistoryMistakeTests {
     private static let histories: UInt64 = 60
     private static let operations = 2_000
 
-    /// What the histories say of a mistake; nil when they see nothing.
+    /// The problem that the histories find; nil if none.
     static func findings(_ layer: @escaping @Sendable (SimulatedDisk) -> any FileSystem = { $0 }) -> String? {
         for seed in 1...histories {
             var simulation = HistorySimulation(Seed(seed), layer: layer)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "a sync that is left out is found",
+        "a missing sync is found",
         arguments: [.noLogSync, .noDataSync, .noSlotSync] as [PlantedMistake])
     func leftOutSync(mistake: PlantedMistake) {
         let found = Self.findings { MistakenDisk($0, mistake) }
@@ -31,7 +31,7 @@ import Testing
         #expect(found != nil, "\(mistake) is not found")
     }
 
-    // Those that the engine itself makes are named by the environment of a process.
+    // Mistakes inside the engine are planted by a process's environment.
     #if Zoo
         private static let found: Int32 = 17
 
@@ -53,7 +53,7 @@ import Testing
         }
     #endif
 
-    @Test("a salvage that leaves out what is lost, or names something else, is found") func salvage() {
+    @Test("a salvage that omits a loss, or reports a wrong one, is found") func salvage() {
         let column = ColumnDefinition(
             id: ColumnID(1), name: "numbers", type: .bytes, collection: CollectionColumn(.integer))
         let definition = TableDefinition(id: TableID(1), name: "rows", columns: [column])

@@ -2,10 +2,10 @@ import FaultModel
 import Seeds
 import StrataStorage
 
-/// Random changes, made to a transaction and to the model at once.
+/// Random changes to a transaction and to the model.
 struct HistorySteps {
     var random: RandomStream
-    /// Keys lie below, so that they meet.
+    /// The bound of keys, low so that keys collide.
     var keys = 40
 
     static var firstSchema: StoreSchema {
@@ -47,7 +47,7 @@ struct HistorySteps {
         if choice < 40 {
             let key =
                 random.chance(1, in: 3) ? (model[table].keys.max() ?? 0) + 1 : Int64(random.below(keys) - keys / 2)
-            // A model of some hundred rows: deletes below keep it so.
+            // The model has some hundred rows, kept by the deletes below.
             if model[table][key] != nil || model[table].count > 3 * keys { return }
             let values = columns.map { value($0, model) }
             try ModelValue.withCells(values[...]) { try transaction.insert(table, key: RowKey(key), $0) }

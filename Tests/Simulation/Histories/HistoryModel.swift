@@ -11,7 +11,7 @@ enum ModelValue: Hashable {
     /// Elements of a list.
     case numbers([Int64])
 
-    /// What stands in a list; nil of anything else.
+    /// The elements of a list; nil for another value.
     var elements: [Int64]? {
         switch self {
         case .links(let elements), .numbers(let elements): elements
@@ -19,7 +19,7 @@ enum ModelValue: Hashable {
         }
     }
 
-    /// Hands the value over as a cell, which is valid during the call.
+    /// Passes the value as a cell, which is valid during the call.
     func withCell<Value>(_ body: (Cell) throws -> Value) rethrows -> Value {
         switch self {
         case .null: try body(.null)
@@ -48,7 +48,7 @@ enum ModelValue: Hashable {
     }
 }
 
-/// What a store should hold: a schema, and rows by table and key. Copies are cheap.
+/// The expected contents of a store: a schema, and rows by table and key. Copies are cheap.
 struct HistoryModel: Equatable {
     var schema = StoreSchema()
     var tables: [TableID: [Int64: [ModelValue]]] = [:]
@@ -67,7 +67,7 @@ struct HistoryModel: Equatable {
 
     subscript(_ table: Int) -> [Int64: [ModelValue]] { tables[schema.tables[table].id] ?? [:] }
 
-    /// Takes a row out, and the links to it.
+    /// Removes a row, and the links to it.
     mutating func delete(_ table: Int, _ key: Int64) {
         let target = schema.tables[table].id
         tables[target]?[key] = nil
@@ -88,7 +88,7 @@ struct HistoryModel: Equatable {
         }
     }
 
-    /// Follows a change of the schema, by the ids of tables and columns.
+    /// Applies a change of the schema, by the ids of tables and columns.
     mutating func apply(_ new: StoreSchema) {
         for table in schema.tables where new.position(of: table.id) == nil { tables[table.id] = nil }
         for definition in new.tables {
@@ -104,7 +104,7 @@ struct HistoryModel: Equatable {
         schema = new
     }
 
-    /// What rows read that were there before the column.
+    /// The value that older rows read in a new column.
     static func fill(_ column: ColumnDefinition) -> ModelValue {
         if column.defaultBits == nil && (column.isOptional || column.type == .link) { return .null }
         let bits = column.defaultBits ?? 0
@@ -121,7 +121,7 @@ struct HistoryModel: Equatable {
     }
 
     /// Reads everything by scan, and some rows by key.
-    /// - Throws: ``Difference`` at the first value that is another one.
+    /// - Throws: ``Difference`` at the first differing value.
     func compare(_ view: ReadView, sample: UInt64) throws {
         guard view.schema.tables == schema.tables else { throw Difference(description: "the schema differs") }
         for (table, definition) in schema.tables.enumerated() {
@@ -142,7 +142,7 @@ struct HistoryModel: Equatable {
         }
     }
 
-    /// Reads all of a version.
+    /// Reads a whole version.
     init(reading view: ReadView) throws {
         schema = view.schema
         for (table, definition) in schema.tables.enumerated() {
@@ -150,12 +150,12 @@ struct HistoryModel: Equatable {
         }
     }
 
-    /// Whether it has the same rows as another one of the same schema.
+    /// Whether two models of one schema have the same rows.
     func hasRows(of other: HistoryModel) -> Bool {
         schema.tables == other.schema.tables && schema.tables.indices.allSatisfy { self[$0] == other[$0] }
     }
 
-    /// Links to rows that are not there.
+    /// Whether it has dangling links.
     var danglingLinks: [String] {
         var found: [String] = []
         for (table, definition) in schema.tables.enumerated() {
@@ -219,7 +219,7 @@ struct HistoryModel: Equatable {
         }
     }
 
-    /// All elements of a list, whether it stands in its row or is a tree.
+    /// All elements of a list, inline or in a tree.
     private static func list(
         _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> ModelValue {

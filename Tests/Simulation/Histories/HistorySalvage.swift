@@ -5,8 +5,8 @@ import StrataFiles
 import StrataRepair
 import StrataStorage
 
-/// Seeded damage to a copy of what a crash left, its salvage, and what the salvage says of it held against what was
-/// written: rows, values, and the elements of lists, whether they stand in their rows or in trees of their own.
+/// Seeded damage to a copy of the disk after a crash, and its salvage. The salvage's report is compared with the
+/// written contents: rows, values, and the elements of lists, inline or in trees.
 struct HistorySalvage {
     enum Damage: String, CaseIterable {
         case flips, zeroedPages, swappedPages, copiedPage, cut
@@ -24,8 +24,8 @@ struct HistorySalvage {
     private var random: RandomStream
 
     /// - Parameters:
-    ///   - versions: what the versions hold that the files may know of.
-    ///   - newest: what the undamaged files hold; nil where nothing was read from them.
+    ///   - versions: the contents of versions that the files may hold.
+    ///   - newest: the contents of the undamaged files; nil if nothing was read from them.
     init(
         _ seed: Seed, _ image: DiskImage, _ versions: VersionModels, newest: HistoryModel?, cipher: (any Cipher)?
     ) {
@@ -36,7 +36,7 @@ struct HistorySalvage {
         self.cipher = cipher
         for _ in 0...random.below(3) {
             let kind = Damage.allCases[random.below(Damage.allCases.count)]
-            // What is not there cannot be damaged.
+            // A missing file cannot be damaged.
             do { try apply(kind) } catch { continue }
             damage.append(kind)
         }
@@ -79,7 +79,7 @@ struct HistorySalvage {
 
     // MARK: Verdict
 
-    /// What the salvage does or says that is not right, one sentence each. Nil when it refuses the file as it may.
+    /// The errors in the salvage's results, one sentence each. nil if it refuses the file rightly.
     func violations() throws -> [String]? {
         if damage.isEmpty { return [] }
         var settings = SalvageOptions()
@@ -103,7 +103,7 @@ struct HistorySalvage {
         var wrong = found.danglingLinks.map { "there is a link to nothing: \($0)" }
         for (table, definition) in found.schema.tables.enumerated() {
             guard let said = report.tables.first(where: { $0.id == definition.id }) else { continue }
-            // What the log says comes on top.
+            // The contents of the log are applied on top.
             if report.log == .none, said.rowsRecovered != found[table].count {
                 wrong.append("\(found[table].count) rows are there: \(said)")
             }
@@ -132,7 +132,7 @@ struct HistorySalvage {
         var wrong: [String] = []
         if report.isWhole {
             if !found.hasRows(of: truth) { wrong.append("it is called whole and is not") }
-            // A torn end of the log is all right when the engine itself takes it for one.
+            // A torn end of the log is fine if the engine itself takes it for one.
             if let newest, !found.hasRows(of: newest), openedAsIs().map({ found.hasRows(of: $0) }) != true {
                 wrong.append("it is called whole without the last commits")
             }
@@ -145,7 +145,7 @@ struct HistorySalvage {
         return wrong
     }
 
-    /// What the engine reads of the damaged files; nil where it reports damage.
+    /// The contents that the engine reads from the damaged files; nil if it reports damage.
     private func openedAsIs() -> HistoryModel? {
         var options = options()
         options.readOnly = true
@@ -158,11 +158,11 @@ struct HistorySalvage {
     }
 }
 
-/// What a salvage says of one table, held against its rows.
+/// Compares a salvage's report of one table with its rows.
 struct SalvageClaims {
     private let said: SalvageReport.Table
     private let definition: TableDefinition
-    /// No log was replayed: places are those of what is there now.
+    /// No log was replayed: places refer to the present file.
     private let isBeforeLog: Bool
 
     init(_ said: SalvageReport.Table, _ definition: TableDefinition, isBeforeLog: Bool) {
@@ -172,8 +172,8 @@ struct SalvageClaims {
     }
 
     /// - Parameters:
-    ///   - found: the rows that came back.
-    ///   - truth: the rows of the version that the salvage says that it brought back.
+    ///   - found: the salvaged rows.
+    ///   - truth: the rows of the version that the salvage claims.
     func violations(_ found: [Int64: [ModelValue]], _ truth: [Int64: [ModelValue]]) -> [String] {
         var wrong: [String] = []
         let missing = truth.keys.filter { found[$0] == nil }
@@ -221,7 +221,7 @@ struct SalvageClaims {
         }
     }
 
-    /// What a value reads that is lost.
+    /// The value that a lost cell reads.
     private static func isNothing(_ value: ModelValue, _ column: ColumnDefinition) -> Bool {
         value == HistoryModel.fill(column) || [.null, .bytes([]), .links([]), .numbers([])].contains(value)
     }
@@ -244,8 +244,8 @@ struct SalvageClaims {
         }
     }
 
-    /// Elements that are lost are named by their places; those that are uncertain may be anything, but not more of them
-    /// than are said to be.
+    /// Lost elements are reported by place. Uncertain elements may have any value, but there may not be more of them
+    /// than reported.
     private func isLike(
         _ list: [Int64], _ all: [Int64], _ losses: [SalvageReport.LostElements], isOfLinks: Bool
     ) -> Bool {
@@ -263,7 +263,7 @@ struct SalvageClaims {
             return list == all.enumerated().filter { place, _ in !places.contains { $0.contains(place) } }.map(\.1)
         }
         if list.count + lost < all.count && !lacksLinks { return false }
-        // In the order in which they were.
+        // In their order.
         var rest = all[...]
         for element in list {
             guard let place = rest.firstIndex(of: element) else { return false }

@@ -5,18 +5,18 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A long seeded history of one store against a model: after every transaction the invariants are walked and everything
-/// is read back.
+/// A long seeded history of one store and a model: after every transaction the invariants are checked and everything is
+/// read back.
 ///
 /// Sessions of some dozen transactions end in a close, the death of the process, or a loss of power that keeps any part
-/// of the un-synced work. Both strike at any operation of the session: within a commit, a checkpoint, a compaction, a
-/// close, the open. The one that follows a crash is often struck again while it recovers, and so is the one after that.
-/// Each may have another durability, and compacts now and then; every third history is encrypted. Snapshots are held
-/// over many transactions and over the close.
+/// of the un-synced work. Crashes occur at any operation: within a commit, a checkpoint, a compaction, a close, the
+/// open. The session after a crash often crashes again during its recovery, and so does the next one. Each session may
+/// have another durability, and sometimes compacts; every third history is encrypted. Snapshots are held over many
+/// transactions and over the close.
 ///
-/// What a crash leaves is first opened for reading only and checked, then recovered, checked again, and compared: both
-/// must find one state, of those that the session allows at that operation. Of one in a hundred a copy is damaged and
-/// salvaged, and what the salvage says is compared with what was written.
+/// After a crash the disk is first opened read-only and checked, then recovered, checked again and compared: both opens
+/// must find the same state, one that the session allows at that operation. One disk in a hundred is copied, damaged
+/// and salvaged, and the salvage's report is compared with the written contents.
 struct HistorySimulation {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -31,9 +31,9 @@ struct HistorySimulation {
     /// A crash in the recovery from a crash in the recovery from a crash.
     private static let deepest = 3
     private let seed: Seed
-    /// One in so many states is salvaged.
+    /// One in this many states is salvaged.
     private let salvagedEvery: Int
-    /// Stands between the store and the disk, in tests of the simulation itself.
+    /// A layer between the store and the disk, in tests of the simulation itself.
     private let layer: @Sendable (SimulatedDisk) -> any FileSystem
     private let cipher: (any Cipher)?
     private var random: RandomStream
@@ -44,12 +44,12 @@ struct HistorySimulation {
     private var possible = PossibleStates([HistoryModel()])
     private var timeline = SessionTimeline(
         after: PossibleStates([]), opened: 0, version: 0, HistoryModel())
-    /// What the check of a state found that a crash had left.
+    /// The finding of a check after a crash.
     private var checked: HistoryModel?
-    /// Crashes that struck one after the other, each but the first in the recovery from the one before.
+    /// Consecutive crashes, each but the first in the recovery from the one before.
     private var depth = 0
     private var pins: [Pin] = []
-    /// What the versions hold that the disk may know of.
+    /// The contents of versions that the disk may hold.
     private var versions = VersionModels()
     private(set) var counts = HistoryCounts()
 
@@ -66,7 +66,7 @@ struct HistorySimulation {
         counts.encrypted = cipher == nil ? 0 : 1
     }
 
-    /// Runs sessions until so many operations were made.
+    /// Runs sessions until this many operations were made.
     mutating func run(operations: Int) throws {
         while counts.operations < operations {
             do { try runSession() } catch {
@@ -123,11 +123,11 @@ struct HistorySimulation {
         return options
     }
 
-    /// After a crash any possible state may be there; from now on it is the only one.
+    /// After a crash any allowed state may be found; from now on only that one is allowed.
     private mutating func adoptRecovered(_ store: Store) throws {
         do {
             let view = try store.snapshot().view
-            // A check that read these bytes before has said which one it is.
+            // An earlier read-only check has determined which one it is.
             model = try Self.find(view, checked.map { [$0] } ?? possible.found)
         }
         checked = nil
@@ -186,7 +186,8 @@ struct HistorySimulation {
         if random.chance(1, in: 80) { try copy(store) }
     }
 
-    /// Notes what a crash from now on may not take. What the store itself calls synced is kept by every class.
+    /// Records the commits that a crash must not lose from now on. Every durability class keeps what the store reports
+    /// as synced.
     private mutating func keepSynced(_ store: Store, acknowledged: UInt64 = 0) {
         let said = store.commits.monitor.withLock { store.commits.state.queue.synced }
         let synced = durability == .full ? max(said, acknowledged) : said
@@ -205,7 +206,7 @@ struct HistorySimulation {
     private mutating func copy(_ store: Store) throws {
         let path = "folder/copy"
         disk.setOperation("copy")
-        // One that was interrupted, or whose removal did not outlive a loss of power.
+        // The copy of an interrupted compaction, or one whose removal a loss of power undid.
         for file in [path, path + ".log"] where try disk.status(file) != nil { try disk.remove(file) }
         try store.writeCopy(to: path, cipher: cipher)
         var options = store.options
@@ -262,7 +263,7 @@ struct HistorySimulation {
         for pin in pins { try pin.model.compare(pin.snapshot.view, sample: random.next()) }
     }
 
-    /// The process dies, or power goes, at some operation of the session.
+    /// Kills the process, or cuts power, at some operation of the session.
     private mutating func crash(start: Int, isBrief: Bool) throws {
         let end = disk.operations
         let opened = max(start, timeline.opened)
@@ -284,7 +285,7 @@ struct HistorySimulation {
         try check()
     }
 
-    /// Which of the un-synced parts power left: any, few, most, the oldest, none or all of them.
+    /// The un-synced parts that survive: any, few, most, the oldest, none or all of them.
     private mutating func kept() -> StateMask {
         let width = 4096
         switch random.below(6) {
@@ -297,9 +298,9 @@ struct HistorySimulation {
         }
     }
 
-    // MARK: What a crash left
+    // MARK: After a crash
 
-    /// Checks a state as it is, without a change of any byte; salvages a damaged copy of some.
+    /// Checks a state without changing any byte, and salvages a damaged copy of some states.
     private mutating func check() throws {
         guard try disk.status(Self.path) != nil else { return }
         let operations = disk.operations

@@ -3,7 +3,7 @@ import Foundation
 import Seeds
 import Testing
 
-/// Random histories against a model, with the invariants walked after every transaction, and crashes three deep.
+/// Random histories against a model, with invariants checked after every transaction, and crashes three deep.
 ///
 /// The long run: `SIMULATION_OPERATIONS=10000000 SIMULATION_SEED=1 swift test --filter HistorySimulationTests`; two
 /// processes with seeds far apart share it. One history alone: `SIMULATION_SEED=77 SIMULATION_OPERATIONS=1`.
@@ -21,7 +21,7 @@ import Testing
         var problems = 0
         repeat {
             var simulation = HistorySimulation(Seed(seed))
-            // In pieces, so that a short run ends in time.
+            // In pieces, so that a short run can stop in time.
             var pieces = 0
             do {
                 repeat {
@@ -43,7 +43,7 @@ import Testing
         } while problems < 3 && (wanted.map { total.operations < $0 } ?? (ContinuousClock.now < deadline))
         print("histories of seeds \(firstSeed)..<\(seed): \(total)")
         if wanted ?? 0 < Self.operationsPerSeed { return }
-        // A run that is long enough has met all that it is about.
+        // A long run must have exercised every feature.
         #expect(total.crashes.count >= 3 && total.crashes[2] > 0)
         for place in ["open", "launch compaction", "commit", "background", "close", "growth", "header slot"] {
             #expect(total.struck[place] ?? 0 > 0, "no crash within: \(place)")

@@ -2,12 +2,11 @@ import SimulatedDisk
 import StrataFiles
 import Synchronization
 
-/// A mistake that storage could make, planted between it and the disk: a simulation that passes with it sees too
-/// little.
+/// A mistake of storage, planted between it and the disk, which a simulation must find.
 enum PlantedMistake: String, CaseIterable, Sendable {
     /// The log's syncs do nothing.
     case noLogSync
-    /// The data file is not synced before a slot is written that leads to new pages.
+    /// The data file is not synced before a slot with new pages is written.
     case noDataSync
     /// A slot is not synced.
     case noSlotSync
@@ -15,23 +14,23 @@ enum PlantedMistake: String, CaseIterable, Sendable {
     case noLogNameSync
     /// The directory is not synced when the log is removed.
     case noLogRemoveSync
-    /// A log's sync that failed is tried again, and the second answer believed.
+    /// A failed sync of the log is retried, and the second result is trusted.
     case retryLogSync
-    /// A sync of the data file that failed is tried again.
+    /// A failed sync of the data file is retried.
     case retryDataSync
-    /// After a recovery and at a close one of the two slots is written.
+    /// After a recovery and at a close only one of the two slots is written.
     case settleOneSlot
-    /// After a transaction too large for the log one of the two slots is written.
+    /// After a transaction too large for the log only one of the two slots is written.
     case oneSlotAfterLarge
     /// Errors of log writes are swallowed.
     case swallowLogWrite
 }
 
-/// Passes everything on to a simulated disk but what the mistake is about.
+/// Passes every operation to a simulated disk, except those that the mistake affects.
 final class MistakenDisk: FileSystemLayer {
     let base: SimulatedDisk
     fileprivate let mistake: PlantedMistake
-    /// The log was removed, and the directory not synced since.
+    /// Whether the log was removed and the directory has not been synced since.
     private let hasRemovedLog = Mutex(false)
     private let hasMadeLog = Mutex(false)
 
@@ -68,14 +67,14 @@ final class MistakenDisk: FileSystemLayer {
 
 }
 
-/// Slots are told from nodes by their size and place; a mistake that leaves one out lets all later ones change places,
-/// as storage would that never wrote it.
+/// Slots are distinguished from nodes by size and place. A mistake that omits one swaps the places of all later ones,
+/// as if storage had never written it.
 private final class MistakenFile: FileLayer {
     private struct Slots {
-        /// The sequence of slot writes and syncs since anything else was written: 2 when a slot was written and synced.
+        /// The number of slot writes and syncs since any other write: 2 after a written and synced slot.
         var step = 0
         var areSwapped = false
-        /// The sync that is due belongs to a write that was left out.
+        /// Whether the next sync belongs to an omitted write.
         var skipsSync = false
     }
 

@@ -3,11 +3,10 @@ import Foundation
 import Seeds
 import Testing
 
-/// The simulation against the store with a mistake planted: one that it does not find is a kind of bug that it says
-/// nothing about.
+/// The simulation of a store with a planted mistake. A mistake that it misses is a kind of bug that it cannot detect.
 ///
-/// One alone: `SIMULATION_MISTAKE=settleOneSlot`. A debug build, which takes minutes for all, tries those that
-/// show soon.
+/// For a single mistake: `SIMULATION_MISTAKE=settleOneSlot`. A debug build, which would take minutes for all, tries
+/// only those that show early.
 @Suite(.serialized) struct PlantedMistakeTests {
     private static var tried: [PlantedMistake] {
         if let name = ProcessInfo.processInfo.environment["SIMULATION_MISTAKE"] {
@@ -20,7 +19,7 @@ import Testing
         #endif
     }
 
-    @Test("a mistake in what is synced, tried again or written twice is found", arguments: tried)
+    @Test("a mistake in syncs, retries or double writes is found", arguments: tried)
     func found(mistake: PlantedMistake) throws {
         MistakenStoreProgram.mistake.withLock { $0 = mistake }
         defer { MistakenStoreProgram.mistake.withLock { $0 = nil } }
@@ -62,7 +61,7 @@ import Testing
 }
 
 extension PlantedMistake {
-    /// Whether it shows only when an operation fails.
+    /// Whether the mistake shows only if an operation fails.
     fileprivate var needsFaults: Bool {
         switch self {
         case .retryLogSync, .retryDataSync, .swallowLogWrite: true

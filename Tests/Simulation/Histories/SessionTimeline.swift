@@ -1,11 +1,11 @@
-/// What the next process may find on a disk.
+/// The states that the next process may find on a disk.
 struct PossibleStates {
-    /// What it reads, oldest first: caches live on when a process dies.
+    /// The states that it may read, oldest first; caches survive a process's death.
     var found: [HistoryModel]
-    /// What is left if power goes before that process has the store open: what the dead one did not sync may be lost.
+    /// The states after a loss of power before that process has opened the store: un-synced work may be lost.
     var left: [HistoryModel]
 
-    /// For a disk on which everything is synced.
+    /// For a fully synced disk.
     init(_ states: [HistoryModel]) {
         found = states
         left = states
@@ -17,21 +17,21 @@ struct PossibleStates {
     }
 }
 
-/// Which states a disk may hold, by how much of a session had been asked for when power went or the process died:
-/// acknowledged <= v <= attempted under `full`, and no less than the store itself calls synced under all classes.
+/// The allowed states of a disk, by the number of requested operations at the crash: acknowledged <= v <= attempted
+/// under `full`, and under all classes no less than the store reports as synced.
 struct SessionTimeline {
     private struct Mark {
-        /// From this operation on, until the next mark.
+        /// Valid from this operation on, until the next mark.
         var operation: Int
-        /// The newest state that may be there.
+        /// The newest allowed state.
         var newest: Int
-        /// The oldest one that may be left by a loss of power, and by the death of the process.
+        /// The oldest allowed state after a loss of power, and after the death of the process.
         var synced: Int
         var written: Int
     }
 
     private let before: PossibleStates
-    /// So many operations had been asked for when the store was open: what was read then stays.
+    /// The number of requested operations when the open completed; the state read then must stay.
     let opened: Int
     private var states: [(version: UInt64, model: HistoryModel)]
     private var marks: [Mark]
@@ -43,20 +43,20 @@ struct SessionTimeline {
         marks = [Mark(operation: opened, newest: 0, synced: 0, written: 0)]
     }
 
-    /// A commit begins: its state may be there from the next operation on.
+    /// A commit begins: its state is allowed from the next operation on.
     mutating func begin(_ model: HistoryModel, at operation: Int) {
         states.append((.max, model))
         let newest = states.count - 1
         mark(operation + 1) { $0.newest = newest }
     }
 
-    /// The commit that began last made a version and was acknowledged.
+    /// The last commit made a version and was acknowledged.
     mutating func end(version: UInt64, at operation: Int) {
         states[states.count - 1].version = version
         mark(operation) { _ in }
     }
 
-    /// Versions up to these are on the disk, or written: the second outlive the process alone.
+    /// Versions up to these are synced, or written; written ones survive only the process's death.
     mutating func keep(synced: UInt64, written: UInt64, at operation: Int) {
         let kept = [synced, written].map { version in states.lastIndex { $0.version <= version } ?? 0 }
         mark(operation) {
@@ -65,7 +65,7 @@ struct SessionTimeline {
         }
     }
 
-    /// Everything that was begun stays.
+    /// Every begun transaction must stay.
     mutating func keepAll(at operation: Int) {
         let newest = states.count - 1
         mark(operation) {
@@ -83,14 +83,14 @@ struct SessionTimeline {
 
     private func bounds(_ operation: Int) -> Mark { marks.last { $0.operation <= operation } ?? marks[0] }
 
-    /// When so many operations had been asked for, the process died.
+    /// The states after the process died at this number of requested operations.
     func afterDeath(at operation: Int) -> PossibleStates {
         if operation < opened { return before }
         let mark = bounds(operation)
         return PossibleStates(found: models(mark.written, mark.newest), left: models(mark.synced, mark.newest))
     }
 
-    /// When so many operations had been asked for, power went.
+    /// The states after power was lost at this number of requested operations.
     func afterLoss(at operation: Int) -> PossibleStates {
         if operation < opened { return PossibleStates(before.left) }
         let mark = bounds(operation)

@@ -1,13 +1,13 @@
 import StrataFiles
 
-/// A simulated disk that stores of this process share as if each were another process: locks belong to handles, and the
-/// lock file, which is no part of what a crash leaves, is a real one that all map.
+/// A simulated disk that stores of this process share as if they were processes: locks belong to handles. The lock
+/// file, which a crash does not preserve, is a real file that all stores map.
 final class SharedDisk<Base: FileSystem>: FileSystemLayer {
     let base: Base
     private let real = POSIXFileSystem()
     private let lockPath: String
 
-    /// - Parameter lockPath: where the lock file stands among the platform's files.
+    /// - Parameter lockPath: the path of the lock file on the platform's file system.
     init(_ base: Base, lockPath: String) {
         self.base = base
         self.lockPath = lockPath
@@ -19,7 +19,7 @@ final class SharedDisk<Base: FileSystem>: FileSystemLayer {
 
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
         if !isLockFile(path) { return try base.open(path, mode) }
-        // The file beside which it would be made is not among the platform's.
+        // The data file that it belongs to is not on the platform's file system.
         return try real.open(lockPath, mode.isNew ? .createNew : mode)
     }
 

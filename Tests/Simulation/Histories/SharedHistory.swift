@@ -6,17 +6,17 @@ import StrataFiles
 import StrataStorage
 import Synchronization
 
-/// A history that four stores on one simulated disk make together, each as a process of its own: they take turns as
-/// owner and guest, hand writing on, and close one after the other.
+/// A history of four stores on one simulated disk, each acting as a process: they take turns as owner and guest, hand
+/// over writing, and close one by one.
 ///
-/// Each transaction adds 1 to a row of its process and to row 0, which is the order of all of them: the state after any
+/// Each transaction adds 1 to a row of its process and to row 0, which gives the total order: the state after any
 /// number of transactions is known. Threads run freely, so a seed repeats what each does, not when.
 final class SharedHistory: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// A transaction, and how many operations had been asked for when its commit began and when it returned.
+    /// A transaction, with the numbers of requested operations when its commit began and returned.
     struct Made: Sendable {
         var process: Int
         var begun: Int
@@ -30,13 +30,13 @@ final class SharedHistory: Sendable {
     private let isCompacting: Bool
     let disk: SimulatedDisk
     private let shared: any FileSystem
-    /// By the number that row 0 got.
+    /// By the new value of row 0.
     private let made = Mutex<[Int: Made]>([:])
     private let errors = Mutex<[String]>([])
 
     /// - Parameters:
     ///   - lockPath: where the lock file stands among the platform's files.
-    ///   - mistake: stands between the stores and the disk.
+    ///   - mistake: the mistake between the stores and the disk.
     init(_ seed: Seed, lockPath: String, mistake: PlantedMistake? = nil) {
         self.seed = seed
         durability = [Durability.full, .periodic, .none][Int(seed.rawValue % 3)]
@@ -62,11 +62,11 @@ final class SharedHistory: Sendable {
         return options
     }
 
-    /// All transactions, in order; what the first of them began with is there from this operation on.
+    /// All transactions, in order; the initial rows exist from this operation on.
     func play(transactions: Int) throws -> (made: [Made], prepared: Int) {
         let first = try Store.open(path: Self.path, options: options(shared))
         try prepare(first)
-        // Without a log the rows are there once the store was closed.
+        // Without a log the rows are durable only after a close.
         if durability != .full { try first.close() }
         let prepared = disk.operations
         let group = DispatchGroup()
@@ -85,7 +85,7 @@ final class SharedHistory: Sendable {
         if let error = errors.withLock({ $0.first }) { throw Wrong(description: error) }
         let found = made.withLock { $0 }
         let inOrder = try (0..<found.count).map { number in
-            guard let one = found[number + 1] else { throw Wrong(description: "nobody made number \(number + 1)") }
+            guard let one = found[number + 1] else { throw Wrong(description: "no process made number \(number + 1)") }
             return one
         }
         return (inOrder, prepared)
@@ -132,7 +132,7 @@ final class SharedHistory: Sendable {
         try store.close()
     }
 
-    /// What the rows say; nil when they are not there yet.
+    /// The contents of the rows; nil if they do not exist yet.
     private static func counts(_ view: ReadView) throws -> [Int] {
         if view.schema.tables.isEmpty { return [] }
         return try (0...processes).map { row in
@@ -145,10 +145,10 @@ final class SharedHistory: Sendable {
 
     // MARK: What is left
 
-    /// Opens a disk as one process, checks it before and after its recovery, and says how many transactions it holds;
-    /// -1 when it does not hold the rows yet.
-    /// - Parameter made: all of them.
-    /// - Throws: also when what it holds is no state that ever was.
+    /// Opens a disk as one process, checks it before and after its recovery, and returns the number of its
+    /// transactions; -1 if the rows do not exist yet.
+    /// - Parameter made: all transactions.
+    /// - Throws: also for contents that are no state of the history.
     func recover(_ disk: SimulatedDisk, _ made: [Made]) throws -> (count: Int, opened: Int) {
         let scheduling = CooperativeScheduling(seed.derived(part: "recovery"))
         defer { scheduling.dropWork() }

@@ -5,7 +5,7 @@ import SimulatedDisk
 import StrataFiles
 import Testing
 
-/// Four processes on one disk, and power that goes, or all of them that die, at any operation; and again in the
+/// Four processes on one disk, with a loss of power or the death of all processes at any operation, again in the
 /// recovery, and in the recovery from that.
 ///
 /// Longer: `SIMULATION_SECONDS=600 SIMULATION_SEED=77 swift test --filter SharedHistoryTests`.
@@ -14,15 +14,15 @@ struct SharedHistoryTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let deepest = 3
 
-    /// How many transactions a crash may leave.
+    /// The allowed numbers of transactions after a crash.
     private struct Bounds {
         var least: Int
         var most: Int
-        /// The same when the processes died and power stayed.
+        /// The same after the death of the processes only.
         var written: Int
     }
 
-    /// What histories went through.
+    /// The counts of histories.
     private struct Counts {
         var transactions = 0
         var crashes = [Int](repeating: 0, count: SharedHistoryTests.deepest)
@@ -45,7 +45,7 @@ struct SharedHistoryTests {
         repeat {
             try run(seed, nil, &counts)
             seed += 1
-            // A slow machine may reach none so deep in the time.
+            // A slow machine may not get that deep in time.
             let isDeep = counts.crashes[Self.deepest - 1] > 0
             if isDeep, ContinuousClock.now >= deadline { break }
         } while seed < first + 1000 || ContinuousClock.now < deadline
@@ -58,7 +58,7 @@ struct SharedHistoryTests {
     }
 
     @Test(
-        "a sync that is left out is found under four processes",
+        "a missing sync is found under four processes",
         arguments: [.noLogSync, .noDataSync, .noSlotSync] as [PlantedMistake])
     func mistakes(mistake: PlantedMistake) {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -106,7 +106,7 @@ struct SharedHistoryTests {
                     throw SharedHistory.Wrong(description: "\(steps): \(error)")
                 }
                 depths[depth] += 1
-                // What was not synced when they died is there as long as power stays.
+                // Un-synced work of dead processes survives until power is lost.
                 let least = isDeath ? bounds.written : bounds.least
                 guard (least...max(least, bounds.most)).contains(found.count) else {
                     throw SharedHistory.Wrong(
@@ -118,7 +118,7 @@ struct SharedHistoryTests {
         }
     }
 
-    /// - Parameter prepared: the rows are there from this operation on; a count of -1 says that they are not.
+    /// - Parameter prepared: the operation from which on the rows exist; a count of -1 means that they do not.
     private static func bounds(
         _ history: SharedHistory, _ made: [SharedHistory.Made], _ prepared: Int, _ operation: Int
     ) -> Bounds {

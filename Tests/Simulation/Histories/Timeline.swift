@@ -1,37 +1,37 @@
-/// Which contents a disk may hold, by how much of a history had been asked for: the oracle of an allowed set.
+/// The allowed contents of a disk, by the number of requested operations: the oracle of crashes.
 struct Timeline {
     private struct Mark {
-        /// From this operation on, until the next mark.
+        /// Valid from this operation on, until the next mark.
         var operation: Int
         var lowest: Int
         var highest: Int
     }
 
-    /// Before this operation nothing of `states` was known to be chosen.
+    /// Before this operation none of `states` had been read.
     private let opened: Int
     private let before: [ProgramState]
     private var states: [ProgramState]
     private var marks: [Mark] = []
 
     /// - Parameters:
-    ///   - before: what was allowed until the database was open, after `opened` operations.
-    ///   - state: what was read then.
+    ///   - before: the contents allowed until the database was open, after `opened` operations.
+    ///   - state: the state that was read then.
     init(before: [ProgramState], opened: Int, _ state: ProgramState) {
         self.before = before
         self.opened = opened
         states = [state]
     }
 
-    /// A transaction that leads to `state` begins: it may be there from the next operation on.
+    /// A transaction to `state` begins: the state is allowed from the next operation on.
     mutating func begin(_ state: ProgramState, at operation: Int) {
         states.append(state)
         mark(operation + 1, highest: states.count - 1)
     }
 
-    /// The first `version` transactions were acknowledged, or their result was seen: they stay.
+    /// The first `version` transactions were acknowledged or seen, and must stay.
     mutating func keep(_ version: Int, at operation: Int) { mark(operation, lowest: version) }
 
-    /// Everything that was begun stays.
+    /// Every begun transaction must stay.
     mutating func keepAll(at operation: Int) { mark(operation, lowest: states.count - 1) }
 
     /// Transactions begun.
@@ -54,14 +54,14 @@ struct Timeline {
         return (mark.lowest, max(mark.lowest, mark.highest))
     }
 
-    /// What a disk may hold on which `operation` operations had been asked for.
+    /// The allowed contents of a disk after `operation` requested operations.
     func allowed(_ operation: Int) -> [ProgramState] {
         if operation < opened { return before }
         let (lowest, highest) = bounds(operation)
         return Array(states[lowest...highest])
     }
 
-    /// Differs where more has to be there.
+    /// Different if more must be kept.
     func context(_ operation: Int) -> UInt64 {
         operation < opened ? 0 : UInt64(bounds(operation).lowest) + 1
     }

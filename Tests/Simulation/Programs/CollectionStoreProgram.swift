@@ -1,8 +1,8 @@
 import StrataFiles
 import StrataStorage
 
-/// The storage engine with a list in each row: the row's text, in pieces. A new text changes the pieces that differ, so
-/// that trees grow, shrink and are cut, their cells change, and what comes back after a crash was replayed by places.
+/// The storage engine with a list in each row: the row's text, in pieces. A new text changes the differing pieces, so
+/// that trees grow, shrink and split, their cells change, and a crash replays element operations.
 ///
 /// Concurrency: as its superclass.
 final class CollectionStoreProgram: StoreProgram, @unchecked Sendable {

@@ -6,17 +6,17 @@ import Synchronization
 
 @testable import StrataStorage
 
-/// What a thread of a schedule does to the store.
+/// The operation of a thread in a schedule.
 enum ScheduledOperation: Sendable, CustomStringConvertible {
     /// Reads a counter, adds one, commits.
     case increment
-    /// The same in a transaction that no log segment takes.
+    /// The same in a transaction that bypasses the log.
     case incrementLarge
-    /// Pins the visible version, reads it, and reads it again after each step of the others until the thread ends.
+    /// Pins the visible version, reads it, and reads it again after each step of other threads until the thread ends.
     case pin
-    /// Lets the thread's oldest pin go.
+    /// Releases the thread's oldest pin.
     case unpin
-    /// Changes the counter and takes it back.
+    /// Changes the counter and rolls back.
     case rollBack
     case close
 
@@ -32,11 +32,11 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     }
 }
 
-/// One run of a few threads over a tiny store, by one schedule, with everything checked that can be on the way.
+/// One run of a few threads over a tiny store under one schedule, with every possible check on the way.
 ///
-/// Checked: no increment is lost; observers hear of the versions in order; what a commit acknowledged is visible, and
-/// there after power is cut at that moment; a pinned version reads the same to the end though all free pages are filled
-/// with a pattern as soon as they are free; the invariants at the end, and the content after a reopening.
+/// Checked: no increment is lost; observers are notified of versions in order; an acknowledged commit is visible, and
+/// survives a power loss at that moment; a pinned version does not change, although free pages are filled with a
+/// pattern at once; the invariants at the end; the content after reopening.
 final class ScheduledStore: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -49,7 +49,7 @@ final class ScheduledStore: Sendable {
     private let scheduling: DeterministicScheduling
     private let disk: SimulatedDisk
     private let durability: Durability
-    /// Guarded, like everything here, by the scheduler's baton; the mutexes say so to the compiler.
+    /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
     private let acknowledged = Mutex(0)
     private let heard = Mutex<[UInt64]>([])
     private let patterned = Mutex<Set<Int>>([])
@@ -65,7 +65,7 @@ final class ScheduledStore: Sendable {
         let scheduling = DeterministicScheduling(chooser)
         var settings = SimulatedDisk.Settings(seed: Seed(7))
         settings.beforeOperation = { kind in
-            // Reads change nothing, and nobody waits for them.
+            // Reads change nothing, and no thread waits for them.
             if kind.isRecorded { scheduling.yield(at: "disk") }
         }
         self.scheduling = scheduling
@@ -83,7 +83,7 @@ final class ScheduledStore: Sendable {
         return options
     }
 
-    /// - Throws: ``Wrong``, and what the store throws.
+    /// - Throws: ``Wrong``, and errors of the store.
     func run(_ threads: [[ScheduledOperation]]) throws {
         try scheduling.run { [self] in
             nonisolated(unsafe) var store: Store?
@@ -104,7 +104,7 @@ final class ScheduledStore: Sendable {
         }
     }
 
-    /// A store with a log and some rows; what the schedule is about begins afterwards.
+    /// A store with a log and some rows; the schedule starts afterwards.
     private func prepare() throws -> Store {
         let store = try Store.open(path: Self.path, options: options(disk, scheduling))
         let columns = [
@@ -154,12 +154,12 @@ final class ScheduledStore: Sendable {
     }
 
     private func unpin(_ id: Int) {
-        // Released outside the mutex: with it goes the pin, at a point of the schedule.
+        // Released outside the mutex, since its release unpins at a point of the schedule.
         let snapshot = pins.withLock { $0.removeValue(forKey: id) }
         _ = snapshot
     }
 
-    /// Nil when the store is closed already, as it may be in a history with a close.
+    /// nil if the store is already closed, in a history with a close.
     private func unlessClosed<Value>(_ body: () throws -> Value) throws -> Value? {
         do { return try body() } catch let error as StorageError {
             if case .closed = error { return nil }
@@ -177,7 +177,7 @@ final class ScheduledStore: Sendable {
         }
         if case .rollBack = operation {
             transaction.rollback()
-            // Its base was seen.
+            // Its base version was read.
             expectKept(count)
             return
         }
@@ -187,7 +187,7 @@ final class ScheduledStore: Sendable {
         expectKept(count + 1)
     }
 
-    /// What was acknowledged or seen outlives a loss of power now.
+    /// Checks that acknowledged and seen increments survive a loss of power now.
     private func expectKept(_ count: Int64) {
         if durability != .full { return }
         scheduling.atomically { [self] in
@@ -195,7 +195,7 @@ final class ScheduledStore: Sendable {
         }
     }
 
-    /// What a loss of everything un-synced would leave: at least so many increments.
+    /// Checks that a loss of all un-synced work leaves at least this many increments.
     private func lossOfPower(count: Int64) -> String? {
         do {
             let left = disk.crash(StateMask())
@@ -216,7 +216,7 @@ final class ScheduledStore: Sendable {
 
     // MARK: Checks
 
-    /// At every point where no lock is held: fills what became free with a pattern, and reads every pinned version.
+    /// Called at every point without a held lock: fills free pages with a pattern, and reads every pinned version.
     private func check(_ store: Store) throws {
         if failure.withLock({ $0 != nil }) { return }
         if try !fillFreePages(store) { return }
@@ -243,7 +243,7 @@ final class ScheduledStore: Sendable {
         let file = try disk.open(Self.path, .write)
         for page in fresh {
             try file.put(bytes, at: Int64(page * Format.pageSize))
-            // Whoever still reads it has to verify it again.
+            // A reader that still uses the page has to verify it again.
             store.pages.tags[page].store(0, ordering: .relaxed)
         }
         return true

@@ -2,8 +2,8 @@ import FaultModel
 import SimulatedDisk
 import StrataFiles
 
-/// The simplest engine that is right: it writes everything to a temporary file, syncs it, renames it over the old one
-/// and syncs the directory. With mistakes to plant, so that the simulation can show that it finds them.
+/// The simplest correct engine: it writes everything to a temporary file, syncs it, renames it over the old one and
+/// syncs the directory. Planted mistakes show that the simulation finds them.
 ///
 /// For one thread: its state has no guard.
 class ShadowFileProgram: SimulatedProgram, @unchecked Sendable {
@@ -21,7 +21,7 @@ class ShadowFileProgram: SimulatedProgram, @unchecked Sendable {
         if try disk.status("database") == nil { return program }
         let file = try disk.open("database", .read)
         program.state = try decode(file.get(Int(file.size())))
-        // What the process before left in the cache may never have reached the disk.
+        // The previous process's writes may still be only in the cache.
         try program.save(program.state)
         return program
     }
@@ -38,7 +38,7 @@ class ShadowFileProgram: SimulatedProgram, @unchecked Sendable {
         let path = Self.mistake == .writesInPlace ? "database" : "database.tmp"
         let file = try disk.open(path, .createOrOpen)
         try file.truncate(to: 0)
-        // In pieces, as a program with a buffer does.
+        // In pieces, like a program with a buffer.
         for start in stride(from: 0, to: bytes.count, by: 6_000) {
             try file.put(Array(bytes[start..<min(bytes.count, start + 6_000)]), at: Int64(start))
         }

@@ -2,7 +2,7 @@ import FaultModel
 import Seeds
 import StrataStorage
 
-/// Hides and proves well enough for a simulation, at a fraction of a real cipher's cost.
+/// Encrypts and authenticates well enough for a simulation, at a fraction of a real cipher's cost.
 struct SimulatedCipher: Cipher {
     var key = Seed(7)
 

@@ -8,7 +8,7 @@ struct ProgramRow: Hashable {
     var number: Int64
     var text: [UInt8]
 
-    /// What its place under a key adds to the digest of a state.
+    /// The row's contribution to the digest of a state, under its key.
     static func digest(_ key: Int64, _ number: Int64, _ text: UnsafeRawBufferPointer) -> UInt64 {
         splitMix(splitMix(UInt64(bitPattern: key)) ^ splitMix(UInt64(bitPattern: number) &+ 1) ^ ByteDigest.hash(text))
     }
@@ -17,7 +17,7 @@ struct ProgramRow: Hashable {
 /// The whole content of a database.
 struct ProgramState: Equatable {
     private(set) var rows: [Int64: ProgramRow] = [:]
-    /// Equal for equal contents, whatever their order: what states are compared by.
+    /// The digest by which states are compared; independent of the order of rows.
     private(set) var digest: UInt64 = 0
 
     mutating func apply(_ changes: [ProgramChange]) {
@@ -41,26 +41,26 @@ struct ProgramChange {
 
 /// A storage engine as a simulation drives it.
 protocol SimulatedProgram: Sendable {
-    /// Whether a commit that returned survives a loss of power. Without that, any earlier state may come back, until
-    /// the database is closed.
+    /// Whether a returned commit survives a loss of power. If not, any earlier state is allowed until the database is
+    /// closed.
     static var keepsAcknowledged: Bool { get }
-    /// Opens the database on the disk, makes it when there is none.
+    /// Opens or creates the database on the disk.
     static func open(_ disk: SimulatedDisk, _ scheduling: any Scheduling) throws -> Self
-    /// Makes changes, all together; durable on return if the engine keeps what it acknowledged.
+    /// Makes changes atomically; durable on return if the engine keeps acknowledged commits.
     /// - Parameter changes: called when the transaction has the write lock.
     func commit(_ changes: () -> [ProgramChange]) throws
     /// Pins the newest version.
-    /// - Returns: reads the content of that version, and gives its digest; goes with the pin.
+    /// - Returns: a closure that reads that version's content and returns its digest; its release unpins.
     func pin() throws -> () throws -> UInt64
     /// The engine's own checks.
     func check() throws
     func close() throws
-    /// Pages that say each alone where the database begins: with one of them lost, what was kept is still there, or the
-    /// engine says that it is not.
+    /// Pages of which each alone locates the database. If one is lost, the contents are still readable, or the engine
+    /// reports an error.
     static var twins: [(path: String, page: Int)] { get }
-    /// Whether an error says that bytes are damaged.
+    /// Whether an error reports damaged bytes.
     static func isDetection(_ error: any Error) -> Bool
-    /// What should not be on a disk whose database was closed; nil when all is as it should be.
+    /// Leftovers on the disk of a closed database; nil if there are none.
     static func leftovers(_ disk: SimulatedDisk) throws -> String?
 }
 
@@ -70,7 +70,7 @@ extension SimulatedProgram {
     static func isDetection(_ error: any Error) -> Bool { false }
     static func leftovers(_ disk: SimulatedDisk) throws -> String? { nil }
 
-    /// With background work in an order that the disk's seed decides.
+    /// With background work ordered by the disk's seed.
     static func open(_ disk: SimulatedDisk) throws -> Self {
         try open(disk, CooperativeScheduling(disk.settings.seed.derived(part: "scheduling")))
     }
@@ -87,16 +87,16 @@ struct ProgramHistory {
     private var random: RandomStream
     private let keys: Int
 
-    /// - Parameter largest: bytes of one transaction in `count`, which is more than a log segment takes; none when 0.
+    /// - Parameter largest: the bytes of one transaction in `count`, more than the log takes; 0 for none.
     init(_ seed: Seed, count: Int, keys: Int = 40, longest: Int = 12, largest: Int = 0) {
         random = RandomStream(seed)
         self.keys = keys
-        // Not the last one: a small transaction behind a large one is what can be lost.
+        // Not the last one, since a small transaction after a large one can be lost.
         let large = largest > 0 && count > 3 ? 2 + random.below(count - 3) : -1
         for number in 0..<count { append(number == large ? makeLarge(largest) : make(longest)) }
     }
 
-    /// A history that goes on from a content.
+    /// A history that continues from a content.
     init(_ seed: Seed, after state: ProgramState, count: Int) {
         random = RandomStream(seed)
         keys = 40

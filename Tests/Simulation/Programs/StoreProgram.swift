@@ -7,9 +7,9 @@ import Synchronization
 /// The storage engine under simulation: tiny nodes and a small log, so that splits, merges, folds, overflow and
 /// checkpoints happen all the time.
 ///
-/// Concurrency: as the store's; its members do not change.
+/// Concurrency: as the store; its members are constant.
 class StoreProgram: SimulatedProgram, @unchecked Sendable {
-    /// How the store is opened, apart from the file system.
+    /// The store's options, without the file system.
     class var durability: Durability { .full }
 
     class var compaction: CompactionPolicy { .never }
@@ -20,7 +20,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
 
     class var cipher: (any Cipher)? { nil }
 
-    /// What stands between the store and the disk.
+    /// The layer between the store and the disk.
     class func fileSystem(_ disk: SimulatedDisk) -> any FileSystem { disk }
 
     private static let path = "folder/database"
@@ -34,7 +34,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
     }
 
     deinit {
-        // Work that never ran would keep the store alive.
+        // Queued work would keep the store alive.
         (scheduling as? CooperativeScheduling)?.dropWork()
     }
 

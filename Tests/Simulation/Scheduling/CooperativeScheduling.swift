@@ -5,8 +5,7 @@ import Synchronization
 
 /// Runs everything on the calling thread, so that a history gives the same trace every time.
 ///
-/// Spawned work waits until the caller has to wait itself, or until ``runSome()``; which of it runs then is drawn from
-/// the seed.
+/// Spawned work is queued until the caller waits, or until ``runSome()``; the seed chooses which work runs.
 final class CooperativeScheduling: Scheduling {
     private struct Queue {
         var random: RandomStream
@@ -24,14 +23,14 @@ final class CooperativeScheduling: Scheduling {
         return true
     }
 
-    /// Time that somebody waits for has passed by then: nobody else runs.
+    /// Every deadline has passed at once: there is no other thread to wait for.
     func deadline(after microseconds: Int) -> Deadline { Deadline(nanoseconds: 0) }
     func remaining(until deadline: Deadline) -> Int { deadline == .never ? .max : 0 }
 
     func yield(at point: StaticString) {}
     func pause(microseconds: Int) {}
 
-    /// Runs a piece of work that waits; false when there is none.
+    /// Runs one queued piece of work; false if there is none.
     func runOne() -> Bool {
         let work: (@Sendable () -> Void)? = queue.withLock { queue in
             queue.work.isEmpty ? nil : queue.work.remove(at: queue.random.below(queue.work.count))
@@ -40,22 +39,22 @@ final class CooperativeScheduling: Scheduling {
         return work != nil
     }
 
-    /// Forgets what waits.
+    /// Drops queued work.
     func dropWork() {
         let work = queue.withLock { queue in
             defer { queue.work = [] }
             return queue.work
         }
-        _ = work  // Released here, outside the lock: with it goes what it holds.
+        _ = work  // Released here, outside the lock, together with the objects that it holds.
     }
 
-    /// Runs work or not, as the seed says.
+    /// Runs queued work or not, by the seed.
     func runSome() {
         while queue.withLock({ $0.random.chance(1, in: 2) }), runOne() {}
     }
 }
 
-/// Nobody else runs: a lock is always free, and who waits lets work run that may bring what is waited for.
+/// There is one thread, so a lock is always free. A waiter runs queued work, which may satisfy its condition.
 private final class CooperativeMonitor: Monitor {
     private let scheduling: CooperativeScheduling
     private let label: String
@@ -76,7 +75,7 @@ private final class CooperativeMonitor: Monitor {
     func wait() {
         unlock()
         let didRun = scheduling.runOne()
-        precondition(didRun, "\(label): waits for what nobody will do")
+        precondition(didRun, "\(label): waits for what no thread will do")
         lock()
     }
 

@@ -2,13 +2,13 @@ import Dispatch
 import StrataFiles
 import Synchronization
 
-/// Lets one thread run at a time and chooses which, so that a history of several threads can be repeated, and every
-/// interleaving of a short one visited.
+/// Runs one thread at a time and chooses which, so that a history of several threads is repeatable, and every
+/// interleaving of a short one can be visited.
 ///
 /// Each thread is a real one with a semaphore of its own; the baton passes from one to the next at named points: before
 /// a lock is taken, where a condition is waited for, at `yield`, `pause`, and before each operation of the disk.
-/// Concurrency: everything is guarded by the baton: only the thread that has it calls, and handing it on by a semaphore
-/// orders what one did before what the next one does.
+/// Concurrency: the baton guards everything. Only its holder calls, and passing it by a semaphore orders the work of
+/// the two threads.
 final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private enum State {
         case ready
@@ -24,7 +24,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         let turn = DispatchSemaphore(value: 0)
     }
 
-    /// Where nobody can go on.
+    /// Thrown where no thread can go on.
     struct Deadlock: Error, CustomStringConvertible {
         var description: String
     }
@@ -37,19 +37,19 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private var isAtomic = false
     private var isRunning = false
     private var heldMonitors = 0
-    /// Called at every point with the baton, while no monitor is held: for checks and for damage to what is free.
+    /// Called at every point with the baton, while no monitor is held, for checks and for overwriting free pages.
     var atEveryPoint: (() -> Void)?
     private(set) var points = 0
 
-    /// Beyond this many points a history does not end.
+    /// A history with more points than this is considered endless.
     private static let pointLimit = 2_000_000
 
     init(_ chooser: any ScheduleChoosing) { self.chooser = chooser }
 
     // MARK: Running
 
-    /// Runs `body` and all that it spawns, and returns when all have ended.
-    /// - Throws: what `body` throws, or ``Deadlock``; threads that wait for each other are left behind then.
+    /// Runs `body` and all threads that it spawns, and returns when all have ended.
+    /// - Throws: what `body` throws, or ``Deadlock``; deadlocked threads are leaked then.
     func run(_ body: @escaping @Sendable () throws -> Void) throws {
         isRunning = true
         start("main") { [self] in
@@ -61,7 +61,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    /// Runs the bodies beside each other and waits for all of them.
+    /// Runs the bodies concurrently and waits for all of them.
     /// - Throws: the first error that one of them threw.
     func together(_ bodies: [(label: String, body: @Sendable () throws -> Void)]) throws {
         let first = members.count
@@ -89,7 +89,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         }
     }
 
-    /// Hands the baton on for good.
+    /// Passes the baton on at the end of a thread.
     private func leave(_ number: Int) {
         for index in members.indices {
             guard case .joining(var others) = members[index].state else { continue }
@@ -115,7 +115,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         passOn()
     }
 
-    /// No point lets another thread run while `body` runs.
+    /// Disables switches while `body` runs.
     func atomically(_ body: () -> Void) {
         let before = isAtomic
         isAtomic = true
@@ -125,10 +125,10 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
 
     private func passOn() {
         let mine = current
-        // Taken now: once the baton is gone, `members` are somebody else's.
+        // Read before the baton is passed: from then on the next thread owns `members`.
         let turn = members[mine].turn
         guard let next = choose() else {
-            // Nobody can go on, not even the caller: say so, and stay here for ever.
+            // No thread can go on, the caller included: report the deadlock, and block here for ever.
             failure = failure ?? Deadlock(description: describeWaiting())
             ended.signal()
             turn.wait()
@@ -165,7 +165,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
             case .joining: "\(member.label) waits for its threads"
             }
         }
-        return "nobody can go on: " + lines.joined(separator: ", ")
+        return "deadlock: no thread can go on: " + lines.joined(separator: ", ")
     }
 
     // MARK: Monitors
@@ -195,7 +195,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     fileprivate func wait(_ monitor: DeterministicMonitor) {
-        precondition(isRunning, "\(monitor.label): waits for what nobody will do")
+        precondition(isRunning, "\(monitor.label): waits for what no thread will do")
         unlock(monitor)
         members[current].state = .waiting(monitor)
         passOn()

@@ -1,22 +1,22 @@
 import FaultModel
 import Seeds
 
-/// Decides who runs next.
+/// Chooses the thread that runs next.
 protocol ScheduleChoosing {
     /// - Parameters:
-    ///   - count: threads that can go on, at least two. Number 0 is the one that runs now, unless `isForced`.
-    ///   - isForced: the thread that ran cannot go on.
+    ///   - count: the number of runnable threads, at least two. Number 0 is the running one, unless `isForced`.
+    ///   - isForced: the running thread cannot continue.
     mutating func choose(among count: Int, isForced: Bool) -> Int
 }
 
-/// Any thread that can go on, and now and then another one than before.
+/// Chooses any runnable thread, and sometimes switches.
 struct SeededSchedule: ScheduleChoosing {
     private var random: RandomStream
     private let share: Int
 
     init(_ seed: Seed) {
         random = RandomStream(seed)
-        // Schedules of few switches and of many find different things.
+        // Schedules with few switches and with many find different bugs.
         share = 2 << random.below(5)
     }
 
@@ -26,16 +26,16 @@ struct SeededSchedule: ScheduleChoosing {
     }
 }
 
-/// Visits all schedules of a history in which no more than so many threads are interrupted where they could go on.
+/// Visits all schedules of a history with at most the given number of preemptions.
 ///
-/// Each run follows the choices of a prefix and then goes on without interruption; what else could have been chosen on
-/// the way is noted, and the last of it begins the next run.
+/// Each run follows a prefix of choices and then continues without preemption. It records alternative choices, and the
+/// last of them starts the next run.
 final class ScheduleExploration: ScheduleChoosing {
     private struct Choice {
         var taken: Int
         var count: Int
         var isForced: Bool
-        /// Interruptions before it.
+        /// The number of preemptions before it.
         var preemptions: Int
     }
 
@@ -63,7 +63,7 @@ final class ScheduleExploration: ScheduleChoosing {
     /// Ends a run and prepares the next one; false when all were visited.
     func next() -> Bool {
         schedules += 1
-        // What a shorter run left behind does not belong to it.
+        // Drops the records of a shorter run.
         choices.removeLast(choices.count - place)
         place = 0
         preemptions = 0
@@ -79,10 +79,10 @@ final class ScheduleExploration: ScheduleChoosing {
         return false
     }
 
-    /// The choices of the present run, to be followed again.
+    /// The choices of the present run, in a repeatable form.
     var description: String { Self.encode(choices.prefix(place).map(\.taken)) }
 
-    /// Runs of zeros are written by their length.
+    /// Runs of zeros are written as their length.
     private static func encode(_ taken: [Int]) -> String {
         var text = ""
         var zeros = 0
@@ -100,11 +100,11 @@ final class ScheduleExploration: ScheduleChoosing {
 
 /// Follows a schedule that ``ScheduleExploration`` described.
 struct ScheduleReplay: ScheduleChoosing {
-    /// Places of choices that are not 0.
+    /// The positions of choices that are not 0.
     private var taken: [Int: Int] = [:]
     private var place = 0
 
-    /// Nil when the text is no schedule.
+    /// nil if the text is not a schedule.
     init?(_ text: String) {
         var at = 0
         for part in text.split(separator: ",") {

@@ -6,20 +6,20 @@ import Testing
 
 @testable import StrataStorage
 
-/// Short histories of several threads by every schedule with up to two interruptions, longer ones by schedules from a
-/// seed.
+/// Short histories of several threads under every schedule with up to two preemptions, longer ones under seeded
+/// schedules.
 ///
-/// More of it: `SIMULATION_SECONDS=600 swift test --filter ScheduleTests`; `SIMULATION_SCHEDULES=all` goes on until the
-/// exhaustive part is complete. One schedule alone:
-/// `SIMULATION_SCHEDULE='12.1,30.2,7' swift test --filter ScheduleTests/NAME` (exhaustive), or `SIMULATION_SEED=77`.
+/// For longer runs: `SIMULATION_SECONDS=600 swift test --filter ScheduleTests`; `SIMULATION_SCHEDULES=all` goes on
+/// until the exhaustive part is complete. One schedule alone: `SIMULATION_SCHEDULE='12.1,30.2,7' swift test --filter
+/// ScheduleTests/NAME` (exhaustive), or `SIMULATION_SEED=77`.
 @Suite(.serialized) struct ScheduleTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
-    /// All schedules, however long that takes.
+    /// Whether to visit all schedules, however long that takes.
     private static let isFull = environment["SIMULATION_SCHEDULES"] == "all"
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
 
-    /// All schedules with up to two interruptions, or as many as fit the time.
+    /// Visits all schedules with up to two preemptions, or as many as fit the time.
     private func exploreAll(
         _ name: String, _ threads: [[ScheduledOperation]], durability: Durability = .full
     ) throws {

@@ -52,13 +52,13 @@ import Testing
         try check(
             LinkPayload.encode([7, 700]), CollectionColumn(.integer), isLinks: true,
             values([.integer(7), .integer(700)]))
-        // Nulls alone are written as integers, whatever the column holds.
+        // A list of nulls only is encoded as integers, whatever the column's type.
         try check([1, 1, 2, 0, 0, 0, 3, 0, 0], CollectionColumn(.text, allowsNulls: true), values([.null, .null]))
         try check([5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F], CollectionColumn(.double), values([.double(1.5)]))
         try check([], CollectionColumn(.data), [])
     }
 
-    @Test("bytes that are not of the column's layout are refused, and so are nulls where there may be none")
+    @Test("bytes of another layout, and nulls in a required column, are refused")
     func refused() throws {
         func isRefused(_ bytes: [UInt8], _ column: CollectionColumn, isLinks: Bool = false) -> Bool {
             bytes.withUnsafeBytes { CollectionPayload($0, column, isLinks: isLinks) == nil }
@@ -87,7 +87,7 @@ import Testing
         try CollectionTrial(seed).run(transactions: 45) { history, transaction in try history.step(transaction) }
     }
 
-    @Test("a transaction gives up a row that is there already without a trace")
+    @Test("inserting an existing row leaves no trace in a transaction")
     func duplicateKey() throws {
         let disk = FileImages.Disk()
         let store = try Store.open(path: FileImages.path, options: Self.options(disk))
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: Schema
 
-    @Test("a column of today becomes one of collections, and its long values stay readable until they are changed")
+    @Test("an old column becomes one of collections, and its long values stay readable until they change")
     func adopted() throws {
         let disk = FileImages.Disk()
         let store = try Store.open(path: FileImages.path, options: Self.options(disk))
@@ -151,7 +151,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a column of collections and a table that go take their trees with them", arguments: [true, false])
+    @Test("removing a column of collections, or a table, frees its trees", arguments: [true, false])
     func removed(isOpen: Bool) throws {
         let disk = FileImages.Disk()
         let store = try Store.open(path: FileImages.path, options: Self.options(disk))
@@ -178,7 +178,7 @@ import Testing
     }
 }
 
-/// Takes a history through everything that a store does with transactions.
+/// Runs a history with commits, rollbacks, spills, pins, crashes and reopenings.
 final class CollectionTrial {
     private let seed: UInt64
     private var history: CollectionHistory
@@ -186,12 +186,12 @@ final class CollectionTrial {
     private var store: Store
     private var pinned: [(snapshot: Snapshot, model: CollectionHistory.Model)] = []
     private let change: (inout StoreOptions) -> Void
-    /// Whether it goes on with a copy of both files now and then.
+    /// Whether the run sometimes continues on copies of both files.
     var crashes = true
-    /// Whether what a crash left is read first by one that may not write.
+    /// Whether a read-only open reads the files after a crash first.
     var readsOnly = true
 
-    /// - Parameter change: of the options of each opening.
+    /// - Parameter change: changes the options of each open.
     init(_ seed: UInt64, _ change: @escaping (inout StoreOptions) -> Void = { _ in }) throws {
         self.seed = seed
         self.change = change
@@ -202,7 +202,7 @@ final class CollectionTrial {
         store = try Store.open(path: FileImages.path, options: options)
     }
 
-    /// - Parameter elements: of a long collection.
+    /// - Parameter elements: the length of a long collection.
     func setLongest(_ elements: UInt64) { history.longest = elements }
 
     private func open() throws {
@@ -256,7 +256,7 @@ final class CollectionTrial {
         }
     }
 
-    /// Goes on with a copy of both files, as a crash at this moment would leave them.
+    /// Continues on copies of both files, as a crash at this moment would leave them.
     private func crash() throws {
         pinned = []
         let nodes = try CollectionHistory.nodes(store.snapshot().view)

@@ -50,13 +50,13 @@ import Testing
         return CraftedFile(try disk.bytes(FileImages.path) ?? [])
     }
 
-    @Test("a store with collections that nobody touched is sound") func sound() throws {
+    @Test("an undamaged store with collections is sound") func sound() throws {
         let file = try Self.make()
         #expect(file.finding() == nil)
         for column in [1, 2, 5, 6, 7, 8] { #expect(Self.root(file, column) != nil, "column \(column) is no tree") }
     }
 
-    @Test("each rule that holds for collections is broken, and the check says so", arguments: cells + nodes + elements)
+    @Test("the check finds a violation of each rule for collections", arguments: cells + nodes + elements)
     func broken(_ one: Case) throws {
         var file = try Self.make()
         try #require(one.craft(&file), "nothing to break")
@@ -83,7 +83,7 @@ import Testing
         file.node(.collectionLeaf) { CollectionLeaf($0).column == id(column) && fits(CollectionLeaf($0)) }
     }
 
-    /// The root of a tree, and where the cell stands that leads to it.
+    /// The root of a tree, and the place of the cell that refers to it.
     private static func root(
         _ file: CraftedFile, _ column: Int, row: Int64 = 1
     ) -> (node: Int, place: (offset: Int, owner: Int))? {
@@ -103,7 +103,7 @@ import Testing
         return nil
     }
 
-    /// Changes what a cell says of a column's tree.
+    /// Changes the cell of a column's tree.
     private static func editCell(
         _ file: inout CraftedFile, _ column: Int, _ body: (UnsafeMutableRawPointer) -> Void
     ) -> Bool {
@@ -264,7 +264,7 @@ import Testing
         },
     ]
 
-    /// Where the descriptors of long elements stand.
+    /// The places of the descriptors of long elements.
     private static func longs(_ leaf: CollectionLeaf) -> [UnsafeRawPointer] {
         let values = leaf.values
         guard values.flags & Segment.hasLong != 0 else { return [] }

@@ -13,7 +13,7 @@ import Testing
         return tree
     }
 
-    @Test("whatever bit of a node is flipped, reading and changing end in the right elements or in an error")
+    @Test("with any bit of a node flipped, reading and changing give the right elements or an error")
     func flips() throws {
         for (number, example) in CollectionCase.all.enumerated() where example.isTiny {
             let seed = UInt64(number)
@@ -24,7 +24,7 @@ import Testing
                 let tree = try Self.tree(example, seed: seed)
                 let page = pages[Int(random.below(UInt64(pages.count)))]
                 let bit = 8 * Format.nodeHeaderSize + Int(random.below(UInt64(8 * (Format.pageSize - 24))))
-                // Half of them where the head and the counts stand.
+                // Half of them in the header and the counts.
                 tree.nodes.flip(page, bit: random.below(2) == 0 ? bit : 8 * Format.nodeHeaderSize + bit % 600)
                 _ = try? tree.walk()
                 _ = try? tree.pairs(tree.editor.root)
@@ -40,14 +40,14 @@ import Testing
         }
     }
 
-    @Test("nodes whose bytes were changed by chance are refused, or read and edited without a trap")
+    @Test("randomly changed nodes are refused, or read and edited without a trap")
     func changedBytes() throws {
         var random = SplitMix64(seed: 11)
         for seed in try NodeFuzzing.collectionSeeds() {
             for _ in 0..<60 {
                 var input = seed
                 for _ in 0...random.below(3) {
-                    // Heads and the heads of segments most of the time.
+                    // Mostly headers of nodes and of segments.
                     let most = random.below(4) == 0 ? input.count : 60
                     let place = 2 + Int(random.below(UInt64(most - 2)))
                     let edges: [UInt8] = [0, 1, 255, UInt8(truncatingIfNeeded: random.next())]
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a walk refuses what is built well and says something wrong")
+    @Test("a walk refuses well-formed nodes with wrong contents")
     func wrongContents() throws {
         let example = CollectionCase(contents: .numbers, form: .set, isTiny: true)
         typealias Change = (UnsafeMutableRawPointer) -> Void
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("nodes that are not built as their kind says are refused")
+    @Test("malformed nodes of each kind are refused")
     func crafted() throws {
         let example = CollectionCase(contents: .keyed, form: .map, isTiny: true)
         typealias Change = (UnsafeMutableRawPointer) -> Void
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("a child with fewer elements than its parent says is refused before a place beyond its end is used")
+    @Test("a child with fewer elements than its parent counts is refused before an access past its end")
     func fewerElements() throws {
         let tree = try CheckedCollection(.list, .integer, .tiny)
         let ten = tree.elements((0..<10).map { CollectionPair(value: .integer($0)) })
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("a leaf that no other encoding fits is refused when it changes")
+    @Test("a change of a leaf that no encoding fits is refused")
     func fullToTheLastByte() throws {
         let tree = try CheckedCollection(.map, .integer, StoreLimits())
         let key = CollectionValue.bytes([UInt8](repeating: 7, count: 4_032))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// How a collection got from one version to another, in places.
+/// The difference of a collection between two versions, as places.
 @Suite struct CollectionDifferenceTests {
     private let disk = FileImages.Disk()
 
@@ -34,7 +34,7 @@ import Testing
             to: CollectionReader(new, CollectionHistory.owners, RowKey(key), column))
     }
 
-    /// Whether a difference leads from one array to the other, and says of each element that stays where it is.
+    /// Checks that a difference transforms one array into the other, and maps each unchanged element.
     private static func check(
         _ difference: CollectionDifference, _ old: [CollectionPair], _ new: [CollectionPair], _ note: Comment,
         _ location: SourceLocation = #_sourceLocation
@@ -65,7 +65,7 @@ import Testing
         #expect(!isKept.contains(true), note, sourceLocation: location)
     }
 
-    /// What a difference makes of the old array, in one pass; nil, where its places are none of the arrays.
+    /// Applies a difference to the old array in one pass; nil if its places are out of range.
     private static func applied(
         _ difference: CollectionDifference, to old: [CollectionPair], new: [CollectionPair]
     ) -> [CollectionPair]? {
@@ -97,7 +97,7 @@ import Testing
 
     private static func places(_ ranges: [Range<Int>]) -> [Int] { ranges.flatMap { Array($0) } }
 
-    /// Of sets and maps there is but one right answer.
+    /// For sets and maps only one answer is right.
     private static func checkExact(
         _ difference: CollectionDifference, _ old: [CollectionPair], _ new: [CollectionPair], _ column: Int,
         _ note: Comment
@@ -120,7 +120,7 @@ import Testing
     // MARK: Histories
 
     @Test(
-        "applied to the collection of one version it gives that of another, whichever is the older",
+        "a difference applied to one version's collection gives the other's, in both directions",
         arguments: TestSettings.seeds(2, of: 6), [false, true])
     func histories(seed: UInt64, usualLimits: Bool) throws {
         let store = try open(disk, usualLimits: usualLimits)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "what was moved by a compaction, or repeated by a replay, is no change",
+        "elements moved by a compaction, or rewritten by a replay, are no change",
         arguments: TestSettings.seeds(2, of: 8))
     func movedAndRepeated(seed: UInt64) throws {
         let store = try open(disk)
@@ -187,7 +187,7 @@ import Testing
         }
         for _ in 0..<3 { try commit(store, &history, steps: 4) }
         try compare(store.snapshot().view, "commits, seed \(seed)")
-        // A process that died: its versions are made again, on other pages.
+        // After a crash a replay rebuilds the versions on other pages.
         let dead = try open(try disk.copied())
         try compare(dead.snapshot().view, "replay, seed \(seed)")
         for _ in 0..<3 { try commit(dead, &history, steps: 4) }
@@ -198,12 +198,12 @@ import Testing
 
     // MARK: Size and cost
 
-    @Test("it names the elements that were changed and no other, where changes stand apart", arguments: [1, 2, 3])
+    @Test("with separate changes it names exactly the changed elements", arguments: [1, 2, 3])
     func asSmallAsTheEdits(seed: UInt64) throws {
         let store = try open(disk, usualLimits: true)
         var history = CollectionHistory(seed: seed)
         let column = 1
-        // Each element stands there once.
+        // Each element occurs once.
         var next: Int64 = 100_000
         func fresh(_ count: Int) -> [CollectionPair] {
             (0..<count).map { _ in
@@ -221,7 +221,7 @@ import Testing
             let before = try #require(history.model.rows[1]?[column])
             var expected = (gone: 0, come: 0)
             try commit(store, &history, steps: 1) { history, transaction in
-                // From the back, so that what is to come stands where it stood.
+                // From the back, so that later edits keep their places.
                 for edit in (0..<edits).reversed() {
                     let place =
                         edit * (before.count / edits) + Int(history.random.below(UInt64(before.count / edits - 90)))
@@ -249,7 +249,7 @@ import Testing
             Self.check(found, before, after, note)
             #expect(Self.places(found.deletions).count == expected.gone, note)
             #expect(Self.places(found.insertions).count == expected.come, note)
-            // What is read is what changed: a few leaves for each edit, of a thousand elements at most.
+            // Only changed nodes are read: a few leaves for each edit, of a thousand elements at most.
             let runs = try SharedRuns(
                 CollectionReader(old.view, 0, RowKey(1), column), CollectionReader(new.view, 0, RowKey(1), column)
             ).runs
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: By value
 
-    /// The difference of two lists that share no node: of two rows.
+    /// The difference of two lists without a shared node, taken from two rows.
     private func matching(
         _ old: [Int64], _ new: [Int64], budget: Int = 1 << 24
     ) throws -> (found: ElementMatching, result: [Int64], size: Int) {
@@ -288,7 +288,7 @@ import Testing
         return (found, result, (found.gone + found.come).reduce(0) { $0 + $1.count })
     }
 
-    /// The fewest elements that go and come, by a table of all beginnings.
+    /// The smallest number of removed and inserted elements, by dynamic programming over prefixes.
     private static func fewest(_ old: [Int64], _ new: [Int64]) -> Int {
         var above = Array(0...new.count)
         for (row, value) in old.enumerated() {
@@ -301,7 +301,7 @@ import Testing
         return above[new.count]
     }
 
-    @Test("short lists with many duplicates lose and get as few elements as can be")
+    @Test("the difference of short lists with many duplicates is minimal")
     func fewestChanges() throws {
         var random = SplitMix64(seed: 4)
         for round in 0..<60 {
@@ -318,7 +318,7 @@ import Testing
             }
             let (_, result, size) = try matching(old, new)
             #expect(result == new, "\(round): \(old) to \(new)")
-            // Single changes that are easily seen are taken first, which can cost a few more.
+            // Obvious single changes are taken first, which can cost a few elements more.
             #expect(size <= Self.fewest(old, new) + 8, "\(round): \(old) to \(new)")
         }
     }
@@ -351,7 +351,7 @@ import Testing
         }
     }
 
-    @Test("what would take too long counts as replaced, and the result is as right")
+    @Test("an expensive difference becomes a replacement, and is still correct")
     func bounded() throws {
         var random = SplitMix64(seed: 5)
         let old = (0..<4000).map { _ in Int64(random.below(3)) }

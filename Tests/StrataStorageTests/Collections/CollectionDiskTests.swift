@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A list that leads to every row, on a disk that is full.
+/// A list with a link to every row, on a full disk.
 @Suite(.serialized) struct CollectionDiskTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -58,7 +58,7 @@ import Testing
         return links
     }
 
-    @Test("rows can be deleted from a full disk although a list leads to them", arguments: [90, 150, 260, 400])
+    @Test("rows can be deleted from a full disk although a list links to them", arguments: [90, 150, 260, 400])
     func full(pages: Int) throws {
         let disk = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(UInt64(pages)), capacity: Int64(pages) * 4096))
         var random = SplitMix64(seed: UInt64(pages))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections where something goes wrong: rows that others link to go, the disk is full, and bytes are somebody's own.
+/// Collections under failures: linked rows are deleted, the disk is full, and bytes are crafted.
 @Suite struct CollectionFailureTests {
     // MARK: Links within a table
 
@@ -109,7 +109,7 @@ import Testing
     // MARK: Failures
 
     @Test(
-        "a disk that is full at any moment of a change leaves what was there", arguments: 1...3 as ClosedRange<UInt64>)
+        "a disk that fills at any moment of a change leaves the old contents", arguments: 1...3 as ClosedRange<UInt64>)
     func fullDisk(seed: UInt64) throws {
         var failures = 0
         for room in stride(from: 80, through: 400, by: 40) {
@@ -147,7 +147,7 @@ import Testing
                 try dead.checkInvariants()
                 try dead.close()
             }
-            // What is not durable yet may need room that there is not.
+            // Commits that are not durable yet may need room that is missing.
             do { try store.close() } catch { #expect(error.isNoSpace, "\(error)") }
         }
         #expect(failures > 10)
@@ -211,9 +211,9 @@ import Testing
         try store.close()
     }
 
-    // MARK: Bytes that somebody has made
+    // MARK: Crafted bytes
 
-    @Test("records with anything in them are done, or refused", arguments: 1...2 as ClosedRange<UInt64>)
+    @Test("records with arbitrary contents are applied, or refused", arguments: 1...2 as ClosedRange<UInt64>)
     func records(seed: UInt64) throws {
         var options = FileImages.options
         options.fileSystem = FileImages.Disk()
@@ -224,7 +224,7 @@ import Testing
         try transaction.apply(schema: CollectionHistory.schema)
         for _ in 0..<60 { try history.step(transaction) }
         try transaction.commit()
-        // Only with a log there are records.
+        // Records exist only with a log.
         for _ in 0..<3 {
             transaction = try store.beginWrite()
             for _ in 0..<3 { try history.step(transaction) }
@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(
-        "trees that somebody has made are read, changed and given up, or refused",
+        "crafted trees are read, changed and freed, or refused",
         arguments: 1...2 as ClosedRange<UInt64>)
     func craftedTrees(seed: UInt64) throws {
         let disk = FileImages.Disk()
@@ -283,7 +283,7 @@ import Testing
         for _ in 0..<150 {
             var file = crafted
             if mutation.random.below(4) == 0 {
-                // Another tree's root, or a node below, in the place of one.
+                // Replaces a root by another tree's root or inner node.
                 let a = trees[Int(mutation.random.below(UInt64(trees.count)))]
                 let b = trees[Int(mutation.random.below(UInt64(trees.count)))]
                 guard let from = file.nodes[a].places.first, let to = file.nodes[b].places.first else { continue }
@@ -304,7 +304,7 @@ import Testing
         #expect(refused > 20 && done > 20)
     }
 
-    /// Changes what it can, or empties the store, and reads all of it.
+    /// Makes changes, or empties the store, and reads everything.
     private static func attempt(_ store: Store, _ history: CollectionHistory, seed: UInt64, deletes: Bool) -> Bool {
         var history = history
         history.random = SplitMix64(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What is asked of collections without reading them element by element: filters, searches, links between two rows.
+/// Queries on collections that do not read element by element: filters, searches, links between two rows.
 @Suite struct CollectionFilterTests {
     private static func open(_ limits: StoreLimits = .tiny) throws -> Store {
         var options = FileImages.options
@@ -24,7 +24,7 @@ import Testing
         row[column].map(\.value)
     }
 
-    /// Rows of which the model says so, ascending.
+    /// Rows that match in the model, ascending.
     private static func rows(
         _ history: CollectionHistory, _ column: Int, _ holds: ([CollectionValue]) -> Bool
     ) -> [Int64] {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "filters find the rows whose collections hold what is asked for, in rows and in trees",
+        "filters find the rows with matching collections, inline and in trees",
         arguments: 1...6 as ClosedRange<UInt64>)
     func filters(seed: UInt64) throws {
         let store = try Self.open()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a row that was located gives its collections, and all elements of one can be put into another")
+    @Test("a located row gives its collections, and one collection can be appended to another")
     func located() throws {
         let store = try Self.open()
         var history = CollectionHistory(seed: 9)
@@ -122,9 +122,9 @@ import Testing
         try store.close()
     }
 
-    @Test("cells of the open transaction lead nowhere, so a filter does not look into them")
+    @Test("cells of the open transaction have no tree, so a filter does not read them")
     func open() throws {
-        // A spill would take them to their rows.
+        // A spill would write them to their rows.
         let store = try Self.open(StoreLimits())
         var history = CollectionHistory(seed: 3)
         var transaction = try store.beginWrite()
@@ -143,7 +143,7 @@ import Testing
         try store.close()
     }
 
-    @Test("elements may become null in a column that stays, and not the other way round")
+    @Test("an existing column's elements can become nullable, and not required again")
     func widened() throws {
         let store = try Self.open()
         var history = CollectionHistory(seed: 3)

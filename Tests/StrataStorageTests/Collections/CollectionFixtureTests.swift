@@ -12,8 +12,8 @@ import Testing
 /// Small files of format 2 with collections that are trees, and with collections in elements of others. They must open
 /// for ever, as this program writes them.
 ///
-/// To write one anew, before the format is frozen and never afterwards: `COLLECTION_FIXTURES=/path/of/a/directory swift
-/// test --filter CollectionFixtureTests`, which says the digest too.
+/// To rewrite a file, which is allowed only until the format is frozen: `COLLECTION_FIXTURES=/path/of/a/directory swift
+/// test --filter CollectionFixtureTests`, which also prints the digest.
 enum CollectionFixture: String, CaseIterable, Sendable {
     case collections, nested
 
@@ -22,7 +22,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
         return (parts + ["format-2-\(rawValue).strata"]).joined(separator: "/")
     }
 
-    /// Of what the file holds. Never to be changed: files like it are on people's disks.
+    /// The digest of the contents. It must never change, since users have such files.
     var digest: UInt64 {
         switch self {
         case .collections: 0x37A0_2EC1_98EC_4057
@@ -30,7 +30,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
         }
     }
 
-    /// The file, and the digest of what it holds.
+    /// The file, and the digest of its contents.
     func make() throws -> (bytes: [UInt8], digest: UInt64) {
         let disk = FormatFixture.SeededDisk(seed: FormatFixture.seed)
         var options = FileImages.options
@@ -58,7 +58,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
         return (try disk.base.bytes(FileImages.path) ?? [], digest)
     }
 
-    /// Of all collections of a version, in an order that does not change.
+    /// A digest of all collections of a version, in a fixed order.
     static func digest(_ view: ReadView) throws -> UInt64 {
         view.schema.tables[0].columns.count == NestedHistory.schema.tables[0].columns.count
             ? digest(try NestedHistory.contents(view)) : digest(try CollectionHistory.contents(view))
@@ -94,7 +94,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
 
 @Suite struct CollectionFixtureTests {
     @Test(
-        "the fixtures have the same bytes each time, and leaves and branches of elements",
+        "the fixtures are reproducible, and contain leaves and branches of elements",
         arguments: CollectionFixture.allCases)
     func deterministic(_ fixture: CollectionFixture) throws {
         let (bytes, digest) = try fixture.make()
@@ -108,7 +108,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
         file.close()
     }
 
-    @Test("files with collections open for ever, to read and to write", arguments: CollectionFixture.allCases)
+    @Test("old files with collections open for reading and writing", arguments: CollectionFixture.allCases)
     func forever(_ fixture: CollectionFixture) throws {
         let disk = FileImages.Disk()
         try disk.put(try FileImages.contents(of: fixture.path), at: FileImages.path)

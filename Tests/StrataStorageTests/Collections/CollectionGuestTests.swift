@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections that a transaction of a guest changes, and the owner of writing commits.
+/// Collections that a guest's transaction changes, and the owner of writing commits.
 @Suite(.serialized, .enabled(if: POSIXFileSystem().isShared))
 struct CollectionGuestTests {
     private let directory: TemporaryDirectory
@@ -20,11 +20,11 @@ struct CollectionGuestTests {
         return try Store.open(path: directory.path + "/store", options: options)
     }
 
-    @Test("what a guest does to collections is what its owner commits", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test("the owner commits exactly a guest's changes of collections", arguments: 1...3 as ClosedRange<UInt64>)
     func histories(seed: UInt64) throws {
         let owner = try open()
         var history = CollectionHistory(seed: seed)
-        // Longer ones have pages of their own, which a guest may not write.
+        // Longer elements have their own pages, which a guest must not write.
         history.longest = 12
         var transaction = try owner.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)
@@ -56,7 +56,7 @@ struct CollectionGuestTests {
         try again.close()
     }
 
-    @Test("a guest appends as much as a record holds, and takes ownership for an element with pages of its own")
+    @Test("a guest appends within the limit of a record, and takes ownership for an element with its own pages")
     func limits() throws {
         let owner = try open()
         var history = CollectionHistory(seed: 1)
@@ -91,7 +91,7 @@ struct CollectionGuestTests {
         try owner.close()
     }
 
-    @Test("a guest that opens what is from before the flag, or does more than a record holds, takes ownership")
+    @Test("a guest takes ownership for collections without the flag, and for more changes than a record holds")
     func unforeseen() throws {
         let owner = try open()
         var history = CollectionHistory(seed: 1)

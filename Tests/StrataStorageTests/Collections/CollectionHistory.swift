@@ -43,7 +43,7 @@ struct CollectionHistory {
     static func collection(_ column: Int) -> CollectionColumn? { schema.tables[owners].columns[column].collection }
     static func isLinks(_ column: Int) -> Bool { column == friends || column == best }
 
-    /// The collections of a row, by column; the first one is empty.
+    /// The collections of a row by column; the entry of the first column is empty.
     typealias Row = [[CollectionPair]]
 
     struct Model: Equatable {
@@ -53,7 +53,7 @@ struct CollectionHistory {
 
     var random: SplitMix64
     var model = Model()
-    /// Elements of a long collection.
+    /// The length of a long collection.
     var longest: UInt64 = 60
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -82,7 +82,7 @@ struct CollectionHistory {
         .bytes((0..<(1 + random.below(5))).map { _ in UInt8(97 + random.below(9)) })
     }
 
-    /// Some elements for a column, in its order.
+    /// Some elements for a column, in the column's order.
     mutating func pairs(_ column: Int, _ count: Int) -> [CollectionPair] {
         var pairs: [CollectionPair] = []
         for _ in 0..<count {
@@ -93,7 +93,7 @@ struct CollectionHistory {
         return Self.inOrder(pairs, column)
     }
 
-    /// Sets and maps ascend, and have nothing twice.
+    /// Sets and maps ascend, without duplicates.
     static func inOrder(_ pairs: [CollectionPair], _ column: Int) -> [CollectionPair] {
         guard let collection = collection(column), collection.isKeyed || collection.isSorted else { return pairs }
         var kept: [CollectionPair] = []
@@ -195,7 +195,7 @@ struct CollectionHistory {
         forgetTarget(key)
     }
 
-    /// What deleting a target makes of the arrays.
+    /// Applies the deletion of a target to the arrays.
     mutating func forgetTarget(_ key: Int64) {
         model.targets.remove(key)
         for owner in model.rows.keys {
@@ -331,7 +331,7 @@ struct CollectionHistory {
         for (index, pair) in new.enumerated() { model.rows[key]?[column][place + index].value = pair.value }
     }
 
-    /// What it is, with a part that is not, or something else.
+    /// An equal value, a partly different one, or another.
     private mutating func assign(_ transaction: WriteTransaction, _ key: Int64, _ column: Int) throws {
         var new = model.rows[key]?[column] ?? []
         if random.below(3) == 0 {
@@ -348,7 +348,7 @@ struct CollectionHistory {
 
     // MARK: Reading
 
-    /// All of a version, collection by collection.
+    /// Reads a whole version, collection by collection.
     static func contents(_ view: ReadView) throws -> Model {
         var found = Model()
         if view.schema.tables.isEmpty { return found }
@@ -381,14 +381,14 @@ struct CollectionHistory {
         return pairs
     }
 
-    /// How many nodes the trees of a version have, by row and column.
+    /// The number of nodes of a version's trees, by row and column.
     static func nodes(_ view: ReadView) throws -> [Int64: [Int?]] {
         let keys = try view.keys(owners)
         return Dictionary(
             uniqueKeysWithValues: try keys.map { key in (key, try columns.map { try nodes(view, key, $0) }) })
     }
 
-    /// How many nodes the tree of a collection has; nil when it has none.
+    /// The number of nodes of a collection's tree; nil without a tree.
     static func nodes(_ view: ReadView, _ key: Int64, _ column: Int) throws -> Int? {
         guard case .tree(let root, _) = try view.collectionCell(owners, RowKey(key), column) else { return nil }
         var count = 0

@@ -3,11 +3,10 @@ import Testing
 
 @testable import StrataStorage
 
-/// Records of changes of elements that are not what a session wrote: each ends in an error, or in a store that keeps
-/// its rules.
+/// Altered records of element changes: each replay gives an error, or a sound store.
 @Suite struct CollectionReplayTests {
     @Test(
-        "a record that was changed anywhere is refused, or leaves a sound store",
+        "a record altered anywhere is refused, or leaves a sound store",
         arguments: 1...4 as ClosedRange<UInt64>)
     func changed(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -16,7 +15,7 @@ import Testing
         #expect(try LogFuzzing.seeds().count > 20)
         for _ in 0..<120 {
             var operations = records[Int(random.below(UInt64(records.count)))]
-            // Two records one after the other, so that operations meet collections that others have changed.
+            // Two consecutive records, so that operations apply to changed collections.
             if random.below(3) == 0 { operations += records[Int(random.below(UInt64(records.count)))] }
             for _ in 0..<(1 + random.below(3)) where !operations.isEmpty {
                 let at = Int(random.below(UInt64(operations.count)))
@@ -32,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("operations on what is not there are damage of the log") func absent() throws {
+    @Test("operations on missing rows or elements are damage of the log") func absent() throws {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Elements that are read by the kernels that rows are read by, and operations on one element.
+/// Elements read by the same kernels as rows, and operations on one element.
 @Suite struct CollectionScanTests {
     private static func open(usualLimits: Bool) throws -> Store {
         var options = FileImages.options
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "batches, totals and searches agree with what is read one by one", arguments: TestSettings.seeds(2, of: 8),
+        "batches, totals and searches agree with single reads", arguments: TestSettings.seeds(2, of: 8),
         [false, true])
     func scans(seed: UInt64, usualLimits: Bool) throws {
         let store = try Self.open(usualLimits: usualLimits)
@@ -26,7 +26,7 @@ import Testing
             let transaction = try store.beginWrite()
             if round == 0 { try transaction.apply(schema: CollectionHistory.schema) }
             for _ in 0..<10 { try CollectionTrialTests.mixed(&history, transaction) }
-            // Once in what the transaction has made, once in the version.
+            // Once in the open transaction, once in the version.
             compared += try compare(transaction.view, &history, "seed \(seed), \(round), open")
             try transaction.commit()
             compared += try compare(store.snapshot().view, &history, "seed \(seed), \(round)")
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: One element
 
-    @Test("operations on one element share their memory, but for a large one's") func singles() throws {
+    @Test("operations on one element share their memory, except for a large element") func singles() throws {
         let store = try Self.open(usualLimits: true)
         var history = CollectionHistory(seed: 2)
         let transaction = try store.beginWrite()
@@ -134,7 +134,7 @@ import Testing
         try store.close()
     }
 
-    @Test("an integer that comes to a leaf of equal ones has it encoded as leaves are measured") func equalIntegers()
+    @Test("inserting an integer into a leaf of equal ones chooses the encoding by size") func equalIntegers()
         throws
     {
         let tree = try CheckedCollection(.list, .integer, StoreLimits())
@@ -151,9 +151,9 @@ import Testing
         #expect(try width() == 1)
     }
 
-    // MARK: Whose nodes are
+    // MARK: Foreign nodes
 
-    @Test("a node of another row's or column's tree is damage wherever it is met", arguments: [false, true])
+    @Test("a node of another row's or column's tree is damage, wherever it is read", arguments: [false, true])
     func strangers(isColumn: Bool) throws {
         var tree = try CheckedCollection(.list, .integer, .tiny)
         try tree.insert((0..<60).map { CollectionPair(value: .integer($0)) }, at: 0)

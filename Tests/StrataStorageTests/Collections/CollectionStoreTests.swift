@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What else a store does with collections that are trees: compaction, copies, and the comparison of versions.
+/// Compaction, copies and version comparison of collections that are trees.
 @Suite struct CollectionStoreTests {
     private let disk = FileImages.Disk()
 
@@ -27,7 +27,7 @@ import Testing
         try transaction.commit()
     }
 
-    /// Nodes of all trees of a version, and the last page of any.
+    /// The number of nodes of a version's trees, and their highest page.
     private func trees(_ view: ReadView, _ history: CollectionHistory) throws -> (nodes: Int, end: Int) {
         var (count, end) = (0, 0)
         for key in history.model.rows.keys {
@@ -46,7 +46,7 @@ import Testing
 
     // MARK: Compaction
 
-    /// The steps of an online compaction, one after the other, whatever a policy thinks of it.
+    /// Runs all steps of an online compaction, regardless of the policy.
     static func compact(
         _ store: Store, below limit: Int, pages: Int, _ check: () throws -> Void
     ) throws -> Int {
@@ -74,7 +74,7 @@ import Testing
         var history = CollectionHistory(seed: seed)
         history.longest = 120
         for _ in 0..<12 { try commit(store, &history, steps: 12) }
-        // Rows that were written first go: what is left stands behind.
+        // Deletes the rows written first, so that the rest lies at the end.
         let keys = history.model.rows.keys.sorted()
         try commit(store, &history, steps: 1) { history, transaction in
             for key in keys.prefix(keys.count / 2) {
@@ -107,7 +107,7 @@ import Testing
         try again.close()
     }
 
-    @Test("a file whose trees became garbage shrinks in use, and a replay finds all that was moved")
+    @Test("a file whose trees became garbage shrinks while in use, and a replay finds all moved nodes")
     func shrinks() throws {
         let steps = StepScheduling(holding: "compaction")
         let image = SimulatedDisk(seed: Seed(7))
@@ -151,7 +151,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a step that ends in a tree is taken up where it ended, and none does more than its part")
+    @Test("a step that ends inside a tree is resumed there, and no step exceeds its limit")
     func resumed() throws {
         let store = try Store.open(path: FileImages.path, options: options { $0.logHalfBytes = 1 << 20 })
         var history = CollectionHistory(seed: 4)
@@ -160,7 +160,7 @@ import Testing
         try commit(store, &history, steps: 1) { history, transaction in
             for key in 1...3 as ClosedRange<Int64> { try history.insertRow(transaction, key) }
         }
-        // Leaves of a few elements, with values in nodes of their own among them.
+        // Leaves of a few elements, some with values in their own nodes.
         try commit(store, &history, steps: 1) { history, transaction in
             for key in 1...3 as ClosedRange<Int64> {
                 let pairs = (0..<900).map { number in
@@ -172,10 +172,10 @@ import Testing
         let view = try store.snapshot().view
         let nodes = try #require(try CollectionHistory.nodes(view, 1, text))
         #expect(nodes > 180)
-        // Nothing is to be moved: all is visited, and that is all.
+        // Nothing needs to move: everything is only visited.
         let pages = 3
         let steps = try Self.compact(store, below: store.allocator.counts.pages, pages: pages) {}
-        // A step reads 8 nodes of trees for each page that it may move, and the way to where it begins.
+        // A step reads 8 tree nodes for each page that it may move, and the path to its start.
         #expect(steps >= 3 * (nodes - 23) / (8 * pages) / 2, "\(steps) steps for 3 x \(nodes) nodes")
         #expect(steps <= 3 * nodes / (8 * pages) + 40, "\(steps) steps for 3 x \(nodes) nodes")
         // Down, in as small steps.
@@ -229,7 +229,7 @@ import Testing
     // MARK: Comparison
 
     @Test(
-        "a tree that was written anew or moved is no change, and any other element is",
+        "a rewritten or moved tree is no change, and any changed element is one",
         arguments: [1, 2, 3] as [UInt64])
     func comparison(seed: UInt64) throws {
         let store = try Store.open(path: FileImages.path, options: options())
@@ -244,7 +244,7 @@ import Testing
             #expect(found.inserted.isEmpty && found.deleted.isEmpty)
             return found.modified.map { "\($0.key).\($0.column)" }.sorted()
         }
-        // The same bytes: other nodes, and nothing has changed.
+        // The same bytes in other nodes: no change.
         let same = try changes { history, transaction in
             for (key, row) in history.model.rows {
                 for column in CollectionHistory.columns { try history.set(transaction, key, column, row[column]) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What random histories put into a collection.
+/// The contents of collections in random histories.
 struct CollectionCase: CustomTestStringConvertible, Sendable {
     enum Contents: String, CaseIterable, Sendable {
         case numbers, wide, optional, doubles, text, fixed, keyed
@@ -44,7 +44,7 @@ struct CollectionCase: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Texts of which many start alike, some are empty and some have nodes of their own.
+    /// Texts, many with a common prefix, some empty and some in their own nodes.
     private static func text(_ random: inout SplitMix64, longest: Int) -> CollectionValue {
         let isLong = random.below(200) == 0
         let count = isLong ? 2_100 + Int(random.below(3_000)) : Int(random.below(UInt64(longest)))
@@ -61,7 +61,7 @@ struct CollectionCase: CustomTestStringConvertible, Sendable {
 extension CheckedCollection {
     init(_ example: CollectionCase) throws { try self.init(example.form, example.kind, example.limits) }
 
-    /// Elements that may come to `place`: anything in a list, one that is not there elsewhere.
+    /// A valid element for `place`: any value in a list, a new one in a set or map.
     mutating func insertAny(_ example: CollectionCase, _ count: Int, _ random: inout SplitMix64) throws {
         if shape.form == .list {
             let edges = [
@@ -101,9 +101,9 @@ extension CheckedCollection {
 }
 
 @Suite struct CollectionTreeTests {
-    /// Repeat one with the case and the seed of its name alone in `arguments`.
+    /// To repeat one, leave only its case and seed in `arguments`.
     @Test(
-        "a random history holds what an array holds, and changes no older node", arguments: CollectionCase.all,
+        "a random history equals an array, and changes no older node", arguments: CollectionCase.all,
         TestSettings.seeds(1, of: 4))
     func randomHistory(_ example: CollectionCase, seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -189,7 +189,7 @@ extension CheckedCollection {
                 }
             }
             let found = try tree.walk()
-            // But for the leaf that is not full yet.
+            // Except for the leaf that is not full yet.
             let full = 100 * Double(found.used) / Double((found.leaves.count - 1) * CollectionLeaf.capacity)
             #expect(full >= 99, "\(way) of \(bits) bits: \(found.fill) %")
             #expect(found.leaves.count <= 30_000 / (bits == 20 ? 1_010 : 505) + 1, "\(way) of \(bits) bits")
@@ -220,7 +220,7 @@ extension CheckedCollection {
         tree.nodes.verifies = false
         let values = (0..<120_000).map { CollectionPair(value: .integer(Int64($0) << 20)) }
         try tree.editor.insert(tree.elements(values), at: 0)
-        // Not all leaves full, as after a while.
+        // Leaves partly full, as after many changes.
         for _ in 0..<30_000 {
             try tree.editor.insert(.integer(1 << 40), at: .random(in: 0...tree.editor.count, using: &random))
         }
@@ -246,7 +246,7 @@ extension CheckedCollection {
         #expect(more < 20, "\(more) of 200 inserts cut a leaf or evened it out")
     }
 
-    @Test("places that are not there are refused, and nothing changes")
+    @Test("places out of range are refused, and nothing changes")
     func noSuchPlace() throws {
         var tree = try CheckedCollection(.list, .integer, .tiny)
         try tree.insert((0..<20).map { CollectionPair(value: .integer($0)) }, at: 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections in stores of other sizes and kinds than the small ones that most tests have.
+/// Collections in stores with production limits, and in sealed or log-free stores.
 @Suite struct CollectionTrialTests {
     static func mixed(_ history: inout CollectionHistory, _ transaction: WriteTransaction) throws {
         if history.random.below(5) == 0 || history.model.rows.count < 4 {
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "leaves that are full by their bytes, in a store with limits as they are",
+        "leaves limited by bytes, in a store with default limits",
         arguments: TestSettings.seeds(2, of: 6))
     func large(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 300) { options in
@@ -41,7 +41,7 @@ import Testing
         try trial.run(transactions: 40, Self.mixed)
     }
 
-    @Test("more collections than stay open, each changed in turn", arguments: TestSettings.seeds(2, of: 8))
+    @Test("more collections than the cache holds, each changed in turn", arguments: TestSettings.seeds(2, of: 8))
     func manyOpen(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 500) { options in
             options.limits.memoryBudget = seed % 2 == 0 ? 200 << 12 : 4 << 20
@@ -67,7 +67,7 @@ import Testing
         try trial.run(transactions: 30, Self.mixed)
     }
 
-    @Test("a column of today whose elements change becomes a tree of its own", arguments: TestSettings.seeds(2, of: 10))
+    @Test("a changed element turns an old column's value into a tree", arguments: TestSettings.seeds(2, of: 10))
     func adopted(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 700) { _ in }
         var isAdopted = false
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: Schema
 
-    @Test("the schema changes while collections are open, and they go on", arguments: TestSettings.seeds(3, of: 12))
+    @Test("collections stay usable across a schema change", arguments: TestSettings.seeds(3, of: 12))
     func schemaChanges(seed: UInt64) throws {
         let disk = FileImages.Disk()
         var options = FileImages.options
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Cost
 
-    @Test("a replay looks at the collections that a record changes, not at all that are open")
+    @Test("a replay checks only the collections that a record changes")
     func replayCost() throws {
         let disk = FileImages.Disk()
         var options = FileImages.options
@@ -171,7 +171,7 @@ import Testing
         transaction = try store.beginWrite()
         for key in 0..<200 as Range<Int64> {
             try history.remove(transaction, key, 1, 0..<10)
-            // What a record has changed is looked at once, at its end.
+            // The changes of a record are checked once, at its end.
             try CollectionPlacing(transaction).putSmallInRows()
             #expect(transaction.workspace.collections.takeChanged().isEmpty)
             #expect(transaction.workspace.collections.sorted.count == Int(key) + 1)
@@ -187,7 +187,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a transaction that follows another in a group goes on with its collections") func grouped() throws {
+    @Test("a transaction in the same batch continues with the previous one's collections") func grouped() throws {
         var options = FileImages.options
         options.fileSystem = FileImages.Disk()
         options.logHalfBytes = 1 << 20

@@ -46,20 +46,20 @@ enum CollectionValue: Hashable, CustomStringConvertible {
     }
 }
 
-/// What stands at one place: a value, and in a map its key.
+/// The entry at one place: a value, in a map with its key.
 struct CollectionPair: Hashable {
     var key = CollectionValue.null
     var value: CollectionValue
 }
 
-/// A tree, and the array that it should hold.
+/// A tree and its expected contents.
 struct CheckedCollection {
     let nodes = MemoryNodes()
     let shape: CollectionShape
     let limits: StoreLimits
     let editor: CollectionEditor<MemoryNodes>
     var model: [CollectionPair] = []
-    /// Gives the way to the last leaf up after each operation.
+    /// Drops the cached path to the last leaf after each operation.
     var isForgetful = false
 
     init(_ form: CollectionForm, _ kind: SegmentKind, _ limits: StoreLimits) throws {
@@ -68,7 +68,7 @@ struct CheckedCollection {
         editor = try CollectionEditor(.null, shape, writing: nodes, limits: limits)
     }
 
-    /// What a set or a map is ordered by.
+    /// The sort key of a set or a map.
     func ordered(_ pair: CollectionPair) -> CollectionValue { shape.form == .map ? pair.key : pair.value }
 
     func elements(_ pairs: [CollectionPair], onlyValues: Bool = false) -> CollectionElements {
@@ -137,7 +137,7 @@ struct CheckedCollection {
         model = []
     }
 
-    /// Where a value stands, or would.
+    /// The place of a value, or its insertion point.
     func find(_ value: CollectionValue) throws -> Int {
         let key = value.withCell { shape.orderKey($0) }
         return try CollectionTree.find(key, in: editor.root, shape, reading: nodes) { (cell) throws(StorageError) in
@@ -152,16 +152,16 @@ struct CheckedCollection {
         var leaves: [Int] = []
         var used = 0
         var height = 0
-        /// References that lead to a node which something else leads to as well.
+        /// The number of nodes with several references.
         var shared = 0
 
-        /// How much of the leaves is in use, in percent.
+        /// The fill of the leaves in percent.
         var fill: Double { 100 * Double(used) / Double(leaves.count * CollectionLeaf.capacity) }
 
         mutating func reach(_ reference: NodeReference) { if !pages.insert(reference.page).inserted { shared += 1 } }
     }
 
-    /// Walks the tree with all checks, and finds what it consists of.
+    /// Walks the tree with all checks, and collects its nodes.
     func walk() throws -> Nodes {
         var found = Nodes()
         let walk = CollectionWalk(nodes: nodes, shape: shape) { a, b in

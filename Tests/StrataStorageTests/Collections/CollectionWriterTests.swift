@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a row that is deleted or moves while its collections are open takes them along", arguments: 1...6)
+    @Test("open collections follow a row that is deleted or moved", arguments: 1...6)
     func moved(seed: UInt64) throws {
         let store = try Self.open()
         var history = CollectionHistory(seed: seed)
@@ -54,7 +54,7 @@ import Testing
                     try transaction.delete(0, RowKey(key))
                     history.model.rows[key] = nil
                 case 1:
-                    // Patches of the column, until they are folded, and rows beside, until the group is rebuilt.
+                    // Patches of the column until they are folded, and inserted rows until the group is rebuilt.
                     for other in history.model.rows.keys.sorted().prefix(6) {
                         try history.set(transaction, other, 1, Self.integers(0..<3))
                     }
@@ -144,7 +144,7 @@ import Testing
         try store.close()
     }
 
-    @Test("many collections that change in one transaction go to their rows, and large ones rest")
+    @Test("many changed collections are written to their rows in one transaction, large ones stay open")
     func many() throws {
         let store = try Self.open(StoreLimits())
         var history = CollectionHistory(seed: 4)
@@ -171,7 +171,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a change at any place of a large collection copies its way to the root alone, and records the element")
+    @Test("a change in a large collection copies only its path to the root, and records the element")
     func costs() throws {
         let store = try Self.open(StoreLimits())
         var history = CollectionHistory(seed: 1)
@@ -184,7 +184,7 @@ import Testing
             transaction = try store.beginWrite()
             try history.insert(transaction, 1, 1, Self.integers([7]), at: place)
             let bytes = transaction.workspace.recorder.byteCount
-            // One leaf, or two that even out, the branches above it, and the row's path.
+            // One leaf, or two balanced ones, the branches above, and the row's path.
             #expect(transaction.nodes.arena.livePages <= 7)
             #expect(bytes <= 40)
             try transaction.commit()
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: Links
 
-    @Test("targets that are deleted together take the links to them out as one by one", arguments: 1...6)
+    @Test("deleting targets together removes links as deleting them one by one", arguments: 1...6)
     func deletedTogether(seed: UInt64) throws {
         var stores: [Store] = []
         var last: CollectionHistory?
@@ -238,7 +238,7 @@ import Testing
         for store in stores { try store.close() }
     }
 
-    @Test("the links to a row are taken out wherever they stand in a long list, and no other")
+    @Test("exactly the links to a deleted row are removed from a long list")
     func everyPlace() throws {
         let store = try Self.open()
         var history = CollectionHistory(seed: 1)

@@ -9,9 +9,8 @@ import Testing
     import Glibc
 #endif
 
-/// Files with trees of elements whose checksums are right and whose contents are not: everything that reads, changes,
-/// moves or copies collections ends, in the right way or in an error. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one
-/// trial, or run many.
+/// Files whose element trees have valid checksums and wrong contents: every read, change, move or copy of collections
+/// ends, correctly or with an error. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one trial, or run many.
 @Suite struct CraftedCollectionTests {
     @Test("damage in collections that checksums believe is an error, never a crash or a hang")
     func believed() async {
@@ -31,7 +30,7 @@ import Testing
                 if try Self.use(file, seed) { sound += 1 }
             }
             TestSettings.say("\(count) trials, \(sound) sound by the check")
-            // Where none is, nothing was read beside the check.
+            // Otherwise only the check has read the stores.
             if count >= 100 { precondition(sound > 0, "no store was sound") }
         }
         if let result, result.exitStatus != .exitCode(0) {
@@ -78,7 +77,7 @@ import Testing
         return CraftedFile(try disk.bytes(FileImages.path) ?? [])
     }
 
-    /// Mostly nodes of trees, and the cells that lead to them.
+    /// Changes mostly tree nodes, and the cells that refer to them.
     static func change(_ file: inout CraftedFile, _ seed: UInt64) {
         var mutation = Mutation(random: SplitMix64(seed: seed))
         if mutation.random.below(6) == 0 { file.alias(&mutation.random) }
@@ -133,7 +132,7 @@ import Testing
         }
     }
 
-    /// Changes elements and rows, whatever is thrown.
+    /// Changes elements and rows, ignoring errors.
     private static func change(_ store: Store, _ keys: [Int64], _ random: inout SplitMix64) {
         guard !keys.isEmpty, let transaction = try? store.beginWrite() else { return }
         let owners = CollectionHistory.owners
@@ -182,9 +181,9 @@ import Testing
         }
     }
 
-    @Test("a branch that names one child many times is not walked for ever") func sharedChildren() throws {
+    @Test("a branch with one child many times does not cause an endless walk") func sharedChildren() throws {
         var file = try CollectionCheckTests.make()
-        // Every branch of a tree names its first child alone, and counts it as often.
+        // Every branch of a tree repeats its first child.
         for index in file.nodes.indices where file.nodes[index].reference.is(.collectionBranch) {
             file.change(index) { bytes in
                 let head = Format.nodeHeaderSize

@@ -19,7 +19,7 @@ private struct Entry: Equatable {
     var count: UInt32
 }
 
-/// A tree, and what it should hold.
+/// A tree and its expected contents.
 private struct Checked {
     var nodes = MemoryNodes()
     var root = NodeReference.null
@@ -48,7 +48,7 @@ private struct Checked {
         return found
     }
 
-    /// Walks everything: entries, counts, and that exactly the tree's nodes are live.
+    /// Checks entries and counts, and that exactly the tree's nodes are live.
     func check(_ note: String, location: SourceLocation = #_sourceLocation) throws {
         var reached: Set<UInt32> = []
         var isReachedTwice = false
@@ -85,9 +85,9 @@ private struct Checked {
         }
     }
 
-    /// Repeat one with `swift test --filter EntryTreeTests` and the seed of its name alone in `arguments`.
+    /// Repeat one with `swift test --filter EntryTreeTests` and only its seed in `arguments`.
     @Test(
-        "a random history holds what a dictionary holds, and changes no older node",
+        "a random history equals a dictionary, and changes no older node",
         arguments: TestSettings.seeds(6, of: 24))
     func randomHistory(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
@@ -168,7 +168,7 @@ private struct Checked {
         }
     }
 
-    @Test("iteration ends when the body says so")
+    @Test("the body can stop the iteration")
     func stopping() throws {
         var tree = Checked(limits: .tiny)
         try tree.apply((0..<100).map { (Key($0, 0), 1) })
@@ -181,7 +181,7 @@ private struct Checked {
         #expect(!ended)
     }
 
-    @Test("an empty tree has nothing, and nothing is made for operations that cancel out")
+    @Test("an empty tree has no node, and operations that cancel out create none")
     func empty() throws {
         var tree = Checked(limits: .tiny)
         #expect(try tree.entries(.null).isEmpty)
@@ -193,7 +193,7 @@ private struct Checked {
         #expect(tree.nodes.made == 0)
     }
 
-    @Test("taking out more than there is throws corrupt and names the page", arguments: [1, 20])
+    @Test("removing more than the count throws corrupt and names the page", arguments: [1, 20])
     func missing(others: Int64) throws {
         for limits in [StoreLimits.tiny, StoreLimits()] {
             for change in [(Key(5, 5), Int32(-3)), (Key(5, 6), -1), (Key(.max, 0), -1)] {

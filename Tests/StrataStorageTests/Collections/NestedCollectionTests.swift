@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Lists and maps that stand in elements of others.
+/// Lists and maps inside elements of others.
 @Suite struct NestedCollectionTests {
     private static func options(_ disk: FileImages.Disk, _ budget: Int = 4 << 20) -> StoreOptions {
         var options = FileImages.options
@@ -19,7 +19,7 @@ import Testing
         #expect(try NestedHistory.contents(store.snapshot().view) == history.model, note)
     }
 
-    /// Elements that are trees of their own, at any depth.
+    /// The number of elements that are trees, at any depth.
     private static func trees(_ reader: CollectionReader) throws -> Int {
         var count = 0
         for place in 0..<reader.count {
@@ -38,7 +38,7 @@ import Testing
         return count
     }
 
-    /// How many nodes the collections of a version have.
+    /// The number of nodes of a version's collections.
     private static func nodes(_ view: ReadView) throws -> Int {
         var count = 0
         for key in try view.keys(0) {
@@ -82,13 +82,13 @@ import Testing
             trees += try Self.trees(store.snapshot().view)
             if history.random.below(4) == 0 { pinned.append((try store.snapshot(), history.model)) }
             if history.random.below(4) == 0 {
-                // A crash: what the log has is done again, with another budget.
+                // After a crash: the log is replayed with another memory budget.
                 let copy = try disk.copied()
                 let dead = try Store.open(
                     path: FileImages.path, options: Self.options(copy, seed % 2 == 0 ? 12 << 12 : 4 << 20))
                 try check(dead, history, note)
                 if seed % 3 > 0 && seed % 2 > 0 {
-                    // Neither has written pages early: the trees are the same.
+                    // Neither has spilled pages, so the trees are equal.
                     #expect(try Self.nodes(dead.snapshot().view) == Self.nodes(store.snapshot().view), note)
                 }
                 try dead.close()
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "copies, compactions and differences know what stands in elements", arguments: 1...6 as ClosedRange<UInt64>)
+        "copies, compactions and differences cover nested collections", arguments: 1...6 as ClosedRange<UInt64>)
     func elsewhere(seed: UInt64) throws {
         let disk = FileImages.Disk()
         let store = try Store.open(path: FileImages.path, options: Self.options(disk))
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test("what is no collection, not there or too deep is refused, and nothing changes") func refused() throws {
+    @Test("a value that is no collection, missing or too deep is refused without a change") func refused() throws {
         let store = try Store.open(path: FileImages.path, options: Self.options(FileImages.Disk()))
         var transaction = try store.beginWrite()
         try transaction.apply(schema: NestedHistory.schema)
@@ -183,7 +183,7 @@ import Testing
         #expect(try NestedHistory.contents(transaction.view)[1]?[0] == list)
         try insert([2], isKeyed: true, at: 1)
         try transaction.commit()
-        // As deep as collections may stand, and no deeper.
+        // Up to the largest nesting, and no deeper.
         transaction = try store.beginWrite()
         var path: [Int] = [1]
         for _ in 1..<NestedCollection.deepest {
@@ -235,6 +235,6 @@ import Testing
 }
 
 extension CollectionReader {
-    /// Whether it stands in its row.
+    /// Whether it is stored inline.
     fileprivate var isSmall: Bool { root == nil }
 }

@@ -39,7 +39,7 @@ indirect enum NestedValue: Equatable {
         }
     }
 
-    /// What it has, as pairs; a list's have no keys.
+    /// Its elements as pairs; a list's have no keys.
     var pairs: [NestedPair] {
         get {
             switch self {
@@ -61,7 +61,7 @@ indirect enum NestedValue: Equatable {
         }
     }
 
-    /// As a row has it.
+    /// The cell of a row.
     var encoded: [UInt8] {
         CollectionEncoder(column: .nested(isKeyed: isKeyed), isLinks: false).encode(Self.elements(pairs, isKeyed))
     }
@@ -80,7 +80,7 @@ indirect enum NestedValue: Equatable {
         return elements
     }
 
-    /// What stands at the end of a path.
+    /// The value at the end of a path.
     func at(_ path: ArraySlice<Int>) -> NestedValue {
         path.first.map { self[$0].at(path.dropFirst()) } ?? self
     }
@@ -92,7 +92,7 @@ indirect enum NestedValue: Equatable {
         self[place] = inner
     }
 
-    /// All of a collection.
+    /// The whole collection.
     init(_ reader: CollectionReader) throws {
         var pairs: [NestedPair] = []
         try reader.forEachPart { (part) throws(StorageError) in
@@ -144,7 +144,7 @@ struct NestedHistory {
 
     var random: SplitMix64
     var model: Model = [:]
-    /// Elements of a long collection.
+    /// The length of a long collection.
     var longest: UInt64 = 30
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }

@@ -3,20 +3,20 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// The bytes of a data file whose nodes can be changed so that the damage is believed: after a change all checksums
-/// from the node up to both header slots are made right again.
+/// The bytes of a data file whose nodes can be changed with valid checksums: after a change all checksums from the node
+/// up to both header slots are recomputed.
 ///
-/// References are found by what they say, not by where a layout puts them: 24 bytes at any offset that name a node
-/// which verifies. So this knows nothing of the layouts that it breaks.
+/// References are found by content instead of layout: 24 bytes at any offset that refer to a node which verifies. So
+/// this type does not depend on the layouts that it breaks.
 struct CraftedFile {
     private(set) var bytes: [UInt8]
     private(set) var nodes: [Node] = []
-    /// Of the store whose file it was.
+    /// The id of the store.
     let seed: NodeSeed
 
     struct Node {
         var reference: NodeReference
-        /// Where references to it stand: offset in the file, and the node that they stand in, or -1 for a slot.
+        /// The places of references to the node: offset in the file, and the containing node, or -1 for a slot.
         var places: [(offset: Int, owner: Int)] = []
 
         var start: Int { Int(reference.page) * Format.pageSize }
@@ -63,7 +63,7 @@ struct CraftedFile {
         }
     }
 
-    /// Changes a node's bytes behind its header and makes the file believe them.
+    /// Changes a node's bytes after its header, and recomputes the checksums.
     mutating func change(_ node: Int, _ body: (_ bytes: UnsafeMutableRawBufferPointer) -> Void) {
         let start = nodes[node].start
         let end = start + nodes[node].reference.byteCount
@@ -73,7 +73,7 @@ struct CraftedFile {
         reseal(node)
     }
 
-    /// Says that another version wrote a node.
+    /// Changes the version that wrote a node.
     mutating func setBirth(_ node: Int, _ birth: UInt64) {
         nodes[node].reference.birth = birth
         for place in nodes[node].places {
@@ -82,14 +82,14 @@ struct CraftedFile {
         reseal(node)
     }
 
-    /// Says that a node is another table's.
+    /// Changes the table of a node.
     mutating func setTable(_ node: Int, _ table: UInt32) {
         let start = nodes[node].start
         bytes.withUnsafeMutableBytes { $0.baseAddress?.put32(start + 4, table) }
         reseal(node)
     }
 
-    /// Lets a reference lead to where another one leads, often as another kind or length.
+    /// Redirects a reference to another one's target, often with another kind or length.
     mutating func alias(_ random: inout SplitMix64) {
         let places = nodes.flatMap(\.places)
         let from = places[Int(random.below(UInt64(places.count)))]
@@ -104,14 +104,14 @@ struct CraftedFile {
         if to.owner >= 0 { reseal(to.owner) } else { resealSlot(to.offset / Format.pageSize) }
     }
 
-    /// Puts a reference into the place of another one.
+    /// Replaces a reference by another one.
     mutating func put(_ reference: [UInt8], at place: (offset: Int, owner: Int)) {
         for (index, byte) in reference.enumerated() { bytes[place.offset + index] = byte }
         if place.owner >= 0 { reseal(place.owner) } else { resealSlot(place.offset / Format.pageSize) }
     }
 
-    /// Adds a node of one page behind the contents, and has both slots count it.
-    /// - Parameter node: with everything but its checksum.
+    /// Appends a node of one page, and counts it in both slots.
+    /// - Parameter node: complete except for its checksum.
     mutating func append(_ node: [UInt8]) -> NodeReference {
         let page = bytes.count / Format.pageSize
         bytes += node
@@ -127,7 +127,7 @@ struct CraftedFile {
         return reference
     }
 
-    /// Lets a cell lead to a tree of so many elements.
+    /// Points a cell to a tree with this number of elements.
     mutating func setCell(_ place: (offset: Int, owner: Int), _ root: NodeReference, count: UInt64) {
         var cell = [UInt8](repeating: 0, count: LongValue.size)
         cell.withUnsafeMutableBytes { buffer in
@@ -148,7 +148,7 @@ struct CraftedFile {
         }
         nodes[node].reference.checksum = checksum
         for place in nodes[node].places {
-            // What was there may be what the change was about.
+            // The old bytes may be the subject of the change.
             guard place.owner != node else { continue }
             bytes.withUnsafeMutableBytes { buffer in
                 buffer.baseAddress?.put64(place.offset + 8, checksum)
@@ -157,7 +157,7 @@ struct CraftedFile {
         }
     }
 
-    /// Makes the checksum of a header slot right.
+    /// Recomputes the checksum of a header slot.
     mutating func resealSlot(_ slot: Int) {
         bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return }
@@ -176,7 +176,7 @@ struct CraftedFile {
     }
 }
 
-/// What crafted bytes are made of.
+/// The kinds of crafted bytes.
 struct Mutation {
     var random: SplitMix64
 
@@ -191,7 +191,7 @@ struct Mutation {
     }
 
     private mutating func applyOnce(to bytes: UnsafeMutableRawBufferPointer) {
-        // Directories stand in front.
+        // Directories come first.
         let span = random.below(3) == 0 ? bytes.count : min(bytes.count, random.below(2) == 0 ? 48 : 400)
         let offset = Int(random.below(UInt64(span)))
         switch random.below(8) {

@@ -9,13 +9,13 @@ import Testing
     import Glibc
 #endif
 
-/// Files whose checksums are right and whose contents are not.
+/// Files with valid checksums and wrong contents.
 ///
-/// Each trial changes bytes of nodes or slots, makes all checksums right again, and then opens the store, reads
-/// everything in every way, checks it and writes to it. Anything but an error is a crash of the child process.
-/// `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one trial, or run many.
+/// Each trial changes bytes of nodes or slots, recomputes all checksums, and then opens the store, reads everything in
+/// every way, checks it and writes to it. Anything but an error is a crash of the child process. `CRAFTED_SEED` and
+/// `CRAFTED_TRIALS` repeat one trial, or run many.
 @Suite struct CraftedFileTests {
-    @Test("damage that checksums believe is an error, never a crash or a hang")
+    @Test("damage with valid checksums is an error, never a crash or a hang")
     func believed() async {
         let first = TestSettings.number("CRAFTED_SEED") ?? 1
         let count = TestSettings.number("CRAFTED_TRIALS") ?? UInt64(TestSettings.trials(600, of: 4000))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Small stores to be changed.
+    /// Small stores as the base of trials.
     static func soundFiles() throws -> [CraftedFile] {
         var files: [CraftedFile] = []
         for (seed, steps) in [(1, 40), (2, 150), (3, 400)] as [(UInt64, Int)] {
@@ -58,7 +58,7 @@ import Testing
             sound += exercise.soundStores
         }
         TestSettings.say("\(count) trials, \(sound) sound by the check")
-        // Where none is, nothing was read beside the check.
+        // Otherwise only the check has read the stores.
         if count >= 100 { precondition(sound > 0, "no store was sound") }
     }
 
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("a branch that names one child many times is not walked for ever")
+    @Test("a branch with one child many times does not cause an endless walk")
     func sharedChildren() throws {
         var file = CraftedFile(try FileImages.clean(seed: 3, steps: 400).data)
         let branch = try #require(
@@ -105,8 +105,8 @@ import Testing
         #expect(failed == 1)
     }
 
-    /// Both references name the same page with the same checksum, so the second one was believed without a look.
-    @Test("a node that verified as one kind is not believed as another")
+    /// Both references name the same page with the same checksum, so the second one was once accepted without a check.
+    @Test("a node that verified as one kind is not accepted as another")
     func twoKinds() throws {
         var file = CraftedFile(try FileImages.clean(seed: 3, steps: 400).data)
         let value = try #require(file.nodes.first { $0.reference.is(.value) }).reference

@@ -2,16 +2,16 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// Damages a small store in one place after the other and judges what opening and reading it gives.
+/// Damages a small store at one place after the other, and judges the result of opening and reading it.
 ///
-/// Allowed are the exact state and a typed error. Where the end of the log is what was damaged, also a state before the
-/// last one: such damage cannot be told from a crash before acknowledgement.
+/// Allowed are the exact state and a typed error. If the end of the log was damaged, an earlier state is allowed, too:
+/// such damage looks like a crash before acknowledgement.
 struct DamageSweep {
     enum Outcome: Hashable {
         case exact
         /// Open, read or check threw, by the error's name.
         case detected(String)
-        /// A whole state of the history, so many commits back.
+        /// A complete earlier state of the history, this number of commits back.
         case earlier(Int)
         case wrong(String)
     }
@@ -37,7 +37,7 @@ struct DamageSweep {
     /// Where the last batch of the log starts; damage before it must not cost a commit.
     var lastGroup: Int { image.lastGroup }
 
-    /// Opens files and reads all that is in them.
+    /// Opens files and reads everything in them.
     func judge(data: [UInt8], log: [UInt8]?, readOnly: Bool = false) -> Outcome {
         do {
             var damaged = image
@@ -47,7 +47,7 @@ struct DamageSweep {
             options.fileSystem = try FileImages.Disk(damaged)
             options.readOnly = readOnly
             let store = try Store.open(path: FileImages.path, options: options)
-            // Told to the program, and a new store since.
+            // Reported to the program, which continues with a new store.
             if store.damage.startedEmpty { return .detected("started empty") }
             let found = try StoreHistory.contents(store.snapshot().view)
             try store.checkInvariants()
@@ -94,7 +94,7 @@ struct DamageSweep {
             allowsEarlier: ofLog && bit / 8 >= lastGroup)
     }
 
-    /// Zeroes a page. Those of the log may hold all groups from some point on.
+    /// Zeroes a page. A page of the log may hold all batches from some point on.
     mutating func zero(page: Int, ofLog: Bool) {
         var data = image.data
         var log = image.log

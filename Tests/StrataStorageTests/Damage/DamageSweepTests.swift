@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Damage in every place of small files. A sample by a seed in the time that tests have; `DAMAGE_EVERYWHERE=1` visits
-/// every bit and every length.
+/// Damage at every place of small files. By default a seeded sample; `DAMAGE_EVERYWHERE=1` visits every bit and every
+/// length.
 @Suite struct DamageSweepTests {
     enum Shape: String, CaseIterable {
         case clean, withLog, midCheckpoint
@@ -57,7 +57,7 @@ import Testing
         for bit in Self.places(image.data.count * 8, sample: sample, &random) {
             sweep.flip(bit: bit, ofLog: false)
         }
-        // Slots and directories, which a sample of the whole seldom meets.
+        // Slots and directories, which a random sample seldom hits.
         for slot in [0, Format.pageSize * 8] {
             for bit in Self.places(Format.slotSize * 8, sample: 300, &random) {
                 sweep.flip(bit: slot + bit, ofLog: false)

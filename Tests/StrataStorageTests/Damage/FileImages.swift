@@ -10,13 +10,13 @@ enum FileImages {
         var model: StoreModel
         /// States that a crash may have left: from the last acknowledged one back.
         var states: [StoreModel] = []
-        /// Where the group of the last commit starts in the log.
+        /// The offset of the last commit's batch in the log.
         var lastGroup = Int.max
         var cipher: (any Cipher)?
         /// The log as it was some commits before, or before the last checkpoint.
         var olderLog: [UInt8]?
 
-        /// Takes both files as they are now. What the log got since the last time is its last group.
+        /// Copies both files. The bytes that the log gained since the last copy are its last batch.
         mutating func take(_ store: Store) throws {
             guard let disk = store.fileSystem as? Disk else { return }
             data = try disk.bytes(FileImages.path) ?? []
@@ -86,7 +86,7 @@ enum FileImages {
             return bytes
         }
 
-        /// What a process that dies now leaves: its data file and its log.
+        /// The data file and log of a process that dies now.
         func left(capacity: Int) throws -> Disk {
             let copy = Disk(capacity: capacity)
             for path in [FileImages.path, Store.logPath(FileImages.path)] {
@@ -139,8 +139,8 @@ enum FileImages {
         return image
     }
 
-    /// A store whose process died when a checkpoint had been chosen, its pages and segment taken, and its slot not
-    /// written.
+    /// A store whose process died in a checkpoint: it had reserved pages and the other half of the log, and not written
+    /// its slot.
     static func midCheckpoint(seed: UInt64, steps: Int, _ cipher: (any Cipher)? = nil) throws -> Image {
         var (image, store) = try build(seed: seed, steps: steps, commits: 6, cipher)
         try store.gate.whileHeld { (_) throws in

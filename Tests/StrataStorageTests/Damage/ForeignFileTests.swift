@@ -10,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-/// Files that are no stores, and stores of other versions: refused by name, and not a byte of them changed.
+/// Files that are no stores, and stores of other versions: refused by a typed error and left unchanged.
 @Suite struct ForeignFileTests {
     enum Foreign: String, CaseIterable {
         case short, text, database, zeros, future, futureSecond, pastZero
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a file of another kind is refused and stays as it is", arguments: Foreign.allCases, [false, true])
+    @Test("a file of another kind is refused and left unchanged", arguments: Foreign.allCases, [false, true])
     func refused(foreign: Foreign, readOnly: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"
@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-/// Limits of the machine are errors, and nothing is left over.
+/// Limits of the machine are errors, and leak no resource.
 @Suite struct ResourceTests {
     private static func descriptors() -> Int {
         guard let directory = opendir("/proc/self/fd") else { return 0 }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("no descriptor to be had is an error") func descriptorLimit() async {
+    @Test("a lack of descriptors is an error") func descriptorLimit() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("no address space to be had is an error") func addressSpaceLimit() async {
+    @Test("a lack of address space is an error") func addressSpaceLimit() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"

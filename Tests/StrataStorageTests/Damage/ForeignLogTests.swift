@@ -3,12 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
-/// A log of an older format beside a store of this one: what is left of a store that stood there before. It refused
-/// every open.
+/// A log of an older format beside a store of this format: the leftover of a replaced store, which once made every open
+/// fail.
 @Suite struct ForeignLogTests {
     private static let path = Store.logPath(FileImages.path)
 
-    /// A log as a process left it that wrote another version of the format.
+    /// The log of a process that wrote another version of the format.
     private static func log(version: UInt32, storeID: RandomID = RandomID(3, 4)) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: LogFormat.fileBytes(halfBytes: 8192))
         let header = LogHeader(
@@ -26,14 +26,14 @@ import Testing
         defer { do { try store.close() } catch { Issue.record(error) } }
         let found = try StoreHistory.contents(store.snapshot().view)
         if !readOnly {
-            // Three commits make a log of its own.
+            // After three commits the store has its own log.
             for _ in 0..<4 { try store.beginWrite().commit() }
         }
         try store.checkInvariants()
         return found
     }
 
-    @Test("it is put aside under a name that says so, and the store opens", arguments: [0, 1, 2])
+    @Test("it is moved aside under a telling name, and the store opens", arguments: [0, 1, 2])
     func older(lostSlots: Int) throws {
         var image = try FileImages.clean(seed: 4, steps: 60)
         if lostSlots > 0 { for byte in 0..<64 { image.data[(lostSlots - 1) * Format.pageSize + byte] ^= 0x55 } }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a new store beside it is made, too") func newStore() throws {
+    @Test("a new store can be created beside it, too") func newStore() throws {
         let disk = FileImages.Disk()
         let log = Self.log(version: 1)
         try disk.put(log, at: Self.path)
@@ -62,7 +62,7 @@ import Testing
         #expect(try disk.bytes(Self.path + ".format-1") == log)
     }
 
-    @Test("in the place of a log that is required it is another store's") func required() throws {
+    @Test("in place of a required log it is an error: the log of another store") func required() throws {
         let image = try FileImages.withLog(seed: 4, steps: 60)
         let disk = FileImages.Disk()
         try disk.put(image.data, at: FileImages.path)
@@ -74,7 +74,7 @@ import Testing
         #expect(try disk.bytes(Self.path) == log && disk.bytes(FileImages.path) == image.data)
     }
 
-    @Test("one of a newer format is left alone, and refused by name") func newer() throws {
+    @Test("a log of a newer format is left alone, and refused by a typed error") func newer() throws {
         let image = try FileImages.clean(seed: 4, steps: 60)
         let disk = FileImages.Disk()
         try disk.put(image.data, at: FileImages.path)

@@ -9,11 +9,11 @@ import Testing
     import Glibc
 #endif
 
-/// Whatever is written over the words that processes share while they commit: each of them ends by itself, without a
-/// signal, and the store is whole.
+/// Junk is written over the shared words while processes commit: each process ends by itself, without a signal, and the
+/// store stays sound.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct LockFileJunkTests {
-    /// Offsets of all words: of the header, in three slots, and of what stands behind them.
+    /// Offsets of all words: of the header, in three slots, and after them.
     private static let words: [Int] = {
         typealias Layout = ProcessTable.Layout
         let header = [
@@ -44,7 +44,7 @@ struct LockFileJunkTests {
     ]
     /// Places that one run tries; all of them with JUNK set.
     private static let places = getenv("JUNK") == nil ? 6 : words.count
-    /// Of seconds: an owner without the lock of owners is given one, who waits has `timeout` below.
+    /// Waits in seconds: an owner without the owners' lock gets one second, a waiter has `timeout` below.
     private static let patience = 60
 
     private static let seeds: ClosedRange<UInt64> = {
@@ -52,7 +52,7 @@ struct LockFileJunkTests {
         return first...(first + 1)
     }()
 
-    @Test("junk in the lock file ends nobody by a signal, keeps nobody waiting and hurts no data", arguments: seeds)
+    @Test("junk in the lock file raises no signal, blocks no process and harms no data", arguments: seeds)
     func junk(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for offset in Self.words.shuffled(using: &random).prefix(Self.places) {

@@ -25,7 +25,7 @@ import Testing
         return path
     }
 
-    /// Opens, lets somebody else cut the file, and reads everything.
+    /// Opens the store, truncates its file from outside, and reads everything.
     static func readCut(_ path: String, to size: Int) throws {
         let store = try Store.open(path: path)
         let view = try store.snapshot().view
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(reason == .unreadable || reason == .checksum)
         if CoverageMarks.areCounted && reason == .unreadable { #expect(CoverageMarks.hits[.lostPage] != nil) }
-        // From now on whoever pins a version hears it at once.
+        // From now on pinning a version fails at once.
         let cut = StorageError.corrupt(
             page: PageNumber(UInt32(size / 4096)), offset: size % 4096, reason: .fileTooShort)
         #expect(throws: cut) { try store.snapshot() }
@@ -55,20 +55,20 @@ import Testing
         if CoverageMarks.areCounted { #expect(CoverageMarks.hits[.cutWhileOpen] != nil) }
     }
 
-    @Test("a file that is cut while it is open is an error, not a signal", arguments: [0, 8192, 12288 + 100])
+    @Test("a file that is truncated while open is an error, not a signal", arguments: [0, 8192, 12288 + 100])
     func cut(size: Int) throws {
         let directory = try TemporaryDirectory()
         try withExtendedLifetime(directory) { try Self.readCut(try Self.make(directory), to: size) }
     }
 
-    @Test("a process that reads a cut file ends as it wants to") func cutInChild() async throws {
+    @Test("a process that reads a truncated file ends by itself") func cutInChild() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             try withExtendedLifetime(directory) { try Self.readCut(try Self.make(directory), to: 8192) }
         }
     }
 
-    @Test("a bus error that is none of ours ends the process") func foreignSignal() async {
+    @Test("a bus error outside the maps of stores ends the process") func foreignSignal() async {
         await #expect(processExitsWith: .signal(SIGBUS)) {
             let directory = try TemporaryDirectory()
             let store = try Store.open(path: directory.path + "/store")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a handler that was there before gets what is none of ours") func previousHandler() async {
+    @Test("an earlier signal handler receives all other bus errors") func previousHandler() async {
         await #expect(processExitsWith: .exitCode(42)) {
             signal(SIGBUS) { _ in _exit(42) }
             let directory = try TemporaryDirectory()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("maps that come and go leave nothing behind") func manyMaps() throws {
+    @Test("maps are unregistered when they end") func manyMaps() throws {
         let directory = try TemporaryDirectory()
         let path = try Self.make(directory)
         // More at once than a block of the registry holds.

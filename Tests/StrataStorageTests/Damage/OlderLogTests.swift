@@ -3,12 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
-/// A log in whose place an older copy of it was put: behind what the header says that the log had reached, the store is
-/// refused. What a log may lose unseen is what it got since the last checkpoint was taken.
+/// A log that was replaced by an older copy. If the copy ends before the position that the header records, the store is
+/// refused. Only batches since the last checkpoint can be lost unnoticed.
 @Suite struct OlderLogTests {
     enum Kind: CaseIterable { case plain, encrypted }
 
-    /// Copies of the log after each commit, and of both files at the end of a life that nothing closed.
+    /// Copies of the log after each commit, and of both files at the end of an unclosed session.
     struct Life {
         var copies: [(log: [UInt8], version: UInt64, model: StoreModel)] = []
         var data: [UInt8] = []
@@ -38,7 +38,7 @@ import Testing
             for phase in 0..<4 {
                 for _ in 0..<4 { try commit(3) }
                 if phase == 3 && large {
-                    // Two in a row that no log takes: the second finds nothing in the half that it leaves.
+                    // Two consecutive commits that bypass the log: the second leaves an empty half.
                     for _ in 0..<2 { try commit(1500) }
                     checkpoints = [checkpoints[1], store.newestVersion.rawValue]
                 } else {
@@ -88,7 +88,7 @@ import Testing
                     }
                     refused += 1
                 } else {
-                    // Nothing in the files can tell: the commits behind this one are gone with the log that had them.
+                    // The files cannot tell: later commits are lost together with their log.
                     #expect(try Self.open(life.data, copy.log, kind, readOnly: readOnly) == copy.model)
                 }
             }
@@ -96,7 +96,7 @@ import Testing
         #expect(refused > 20)
     }
 
-    @Test("after transactions that no log takes, too", arguments: Kind.allCases) func behindLarge(kind: Kind) throws {
+    @Test("so is one after transactions past the log", arguments: Kind.allCases) func behindLarge(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 2, large: true)
         let logged = try #require(life.copies.last { $0.version <= life.checkpoints[1] - 2 }).version
         #expect(life.slot.logReach == logged && life.slot.checkpoint.rawValue == logged + 2)
@@ -118,7 +118,7 @@ import Testing
         #expect(try Self.open(life.data, last.log, kind) == life.newest)
     }
 
-    /// Where the group stands that a log ends with: nothing but this shows how far it has reached.
+    /// The offset of the log's last batch, the only proof of how far the log reached.
     private static func lastGroup(_ log: [UInt8], _ lsn: UInt64) throws -> (start: Int, payloadBytes: Int) {
         try log.withUnsafeBytes { bytes in
             let base = try #require(bytes.baseAddress)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("a flipped bit in the group that shows how far the log has reached is mended", arguments: Kind.allCases)
+    @Test("a flipped bit in the batch that proves the log's end is mended", arguments: Kind.allCases)
     func flippedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log
@@ -149,7 +149,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test("more damage to that group is refused where anybody could have written it", arguments: Kind.allCases)
+    @Test("more damage to that batch is refused where any writer could have caused it", arguments: Kind.allCases)
     func damagedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log
@@ -159,7 +159,7 @@ import Testing
             for place in places { damaged[group.start + place] ^= 0x24 }
             return damaged
         }
-        // Its header alone says that the log was there, and the data file has what the payload said.
+        // Only its header shows that the log reached this point; the data file has the payload's changes.
         let payload = try damage([64, 70])
         if kind == .plain {
             #expect(try Self.open(life.data, payload, kind) == life.newest)
@@ -171,13 +171,13 @@ import Testing
         }
     }
 
-    @Test("a closed store needs no log, and no copy of it changes what it holds", arguments: Kind.allCases)
+    @Test("a closed store needs no log, and an old copy does not change its contents", arguments: Kind.allCases)
     func closed(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 2)
         for copy in life.copies { #expect(try Self.open(life.closed, copy.log, kind) == life.newest) }
     }
 
-    @Test("a log says that it reaches what a sync has covered, and stays in a half that is empty")
+    @Test("a log claims what a sync has covered, and stays in an empty half")
     func halves() throws {
         let log = try LogFile.create(
             fileSystem: MemoryFileSystem(capacity: 1 << 20), path: "log", beside: "log", storeID: RandomID(1, 2),
@@ -193,14 +193,14 @@ import Testing
         try log.sync()
         try append(7)
         #expect(log.reached == 6)
-        // A durable group is in the half already: nothing is synced for it.
+        // A durable batch is already in the half, so nothing is synced.
         try log.goOn(after: 7)
         #expect(log.activeHalf == 1 && log.reached == 6)
         log.releaseInactiveHalf()
         try log.goOn(after: 8)
         try log.goOn(after: 9)
         #expect(log.activeHalf == 1)
-        // None is: the other half may hold the only proof, and is about to be written over.
+        // No durable batch: the other half may hold the only proof, and is about to be overwritten.
         try append(10)
         try log.goOn(after: 10)
         #expect(log.activeHalf == 0 && log.reached == 10)

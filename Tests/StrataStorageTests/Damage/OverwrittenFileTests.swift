@@ -9,12 +9,12 @@ import Testing
     import Glibc
 #endif
 
-/// Another program writes over a data file in place while it is open: older copies of it, parts of them, junk.
+/// Another program overwrites an open data file in place, with older copies, parts of them, or junk.
 ///
-/// No store can keep its rows then. Its reads and writes throw, and the process lives. `OVERWRITE_SEED` and
+/// The rows are lost then, but reads and writes throw, and the process survives. `OVERWRITE_SEED` and
 /// `OVERWRITE_TRIALS` repeat one trial, or run many.
 @Suite struct OverwrittenFileTests {
-    @Test("a file that is written over while it is used gives errors, never a crash or a hang")
+    @Test("a file that is overwritten while in use gives errors, never a crash or a hang")
     func overwritten() async {
         let first = TestSettings.number("OVERWRITE_SEED") ?? 1
         let count = TestSettings.number("OVERWRITE_TRIALS") ?? 40
@@ -35,7 +35,7 @@ import Testing
     }
 }
 
-/// A store with a writer and two readers, whose file is written over.
+/// A store with a writer and two readers, whose file is overwritten.
 final class OverwrittenStore: @unchecked Sendable {  // Immutable; the directory is only held.
     private let seed: UInt64
     private let directory: TemporaryDirectory
@@ -78,7 +78,7 @@ final class OverwrittenStore: @unchecked Sendable {  // Immutable; the directory
     }
 
     private func attempt(_ body: () throws -> Void) {
-        // Whatever is thrown is what the caller of a damaged store gets.
+        // Any error is allowed for a damaged store.
         do { try body() } catch { _ = error }
     }
 
@@ -106,7 +106,7 @@ final class OverwrittenStore: @unchecked Sendable {  // Immutable; the directory
         switch random.below(6) {
         case 0, 1: try copy.withUnsafeBytes { try file.write($0, at: 0) }
         case 2:
-            // As `cp` does it: cut, then written again.
+            // As `cp` does: truncates, then rewrites.
             if random.below(4) == 0 { try file.truncate(to: 0) }
             try copy.withUnsafeBytes { try file.write($0, at: 0) }
         case 3:

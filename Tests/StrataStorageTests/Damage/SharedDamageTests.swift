@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// What one process found damaged, another one wrote on top of: the state belongs to the file.
+/// A process once wrote over a place that another process had found damaged. The state therefore belongs to the file.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct SharedDamageTests {
     private let directory: TemporaryDirectory
@@ -33,7 +33,7 @@ struct SharedDamageTests {
         unlink(path + ".stop")
     }
 
-    @Test("damage that another process met refuses the next write here, until one of the two acknowledges it")
+    @Test("damage found by another process refuses the next write here, until either acknowledges it")
     func toldAcross() throws {
         #expect(try StoreWorkerProcess(path, ["once", "1"], name: "first").wait() == 0)
         let store = try Store.open(path: path, options: options())
@@ -47,7 +47,7 @@ struct SharedDamageTests {
         try store.beginWrite().rollback()
         let unacknowledged = store.damage.places.filter { !$0.isAcknowledged }
         #expect(unacknowledged.isEmpty)
-        // A new place refuses again, in processes that open the store later as well.
+        // Damage at a new place refuses again, also in processes that open the store later.
         let other = try StoreWorkerProcess(path, ["damage", "78"], name: "other")
         try other.waitFor("d")
         #expect(throws: StorageError.damaged(path: path, places: 2)) { try store.beginWrite() }
@@ -60,8 +60,8 @@ struct SharedDamageTests {
         try again.close()
     }
 
-    /// Of two processes that told of a place at the same moment, one took the other's change for its own.
-    @Test("places that several processes meet at once are known to all of them") func atOnce() throws {
+    /// Of two processes that reported a place at the same moment, one once took the other's change for its own.
+    @Test("all processes know damage that several of them found at once") func atOnce() throws {
         #expect(try StoreWorkerProcess(path, ["once", "1"], name: "first").wait() == 0)
         let store = try Store.open(path: path, options: options())
         let finders = try (100..<106).map { try StoreWorkerProcess(path, ["damage", "\($0)"], name: "f\($0)") }

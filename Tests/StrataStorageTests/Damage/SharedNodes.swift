@@ -3,9 +3,9 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// Files whose checksums are right, and in which many references lead to one node.
+/// Files with valid checksums, in which many references share one node.
 enum SharedNodes {
-    /// Children of each branch, and how many of them stand above one another.
+    /// The number of children of each branch, and the number of levels.
     private static let (children, levels) = (60, 6)
 
     static func open(_ file: CraftedFile) throws -> (Store, FileImages.Disk) {
@@ -40,7 +40,7 @@ enum SharedNodes {
         return file
     }
 
-    /// Puts branches above a leaf of a column, each with many references to the one below it, and the cell leads to the
+    /// Puts branches above a leaf of a column, each with many references to the one below, and points the cell to the
     /// topmost.
     private static func stack(_ file: inout CraftedFile, _ column: Int, levels: Int) {
         let id = Int(CollectionHistory.schema.tables[0].columns[column].id.rawValue)
@@ -77,7 +77,7 @@ enum SharedNodes {
         file.setCell(cell, below, count: count)
     }
 
-    /// All elements of a list that have nodes of their own lead to one.
+    /// All elements of a list with their own nodes refer to the same node.
     private static func shareElements(_ file: inout CraftedFile) {
         let long = file.nodes.indices.filter { index in
             file.nodes[index].reference.is(.value)
@@ -91,13 +91,13 @@ enum SharedNodes {
         for index in long.dropFirst() { file.put(cell, at: file.nodes[index].places[0]) }
     }
 
-    /// Lists of lists, each of whose elements lead to the same one below it.
+    /// Nested lists, in which all elements of a level refer to the same list.
     private static func nested() throws -> CraftedFile {
         var file = CraftedFile(
             try store(NestedTrees.schema) { transaction in
                 try NestedTrees.insert(transaction, depth: 10)
             })
-        // Of each tree that stands in an element, all siblings lead to the first.
+        // All siblings of a nested tree refer to the first one.
         for owner in file.nodes.indices where file.nodes[owner].reference.is(.collectionLeaf) {
             let trees = file.nodes.indices.filter { index in
                 [.collectionLeaf, .collectionBranch].contains { file.nodes[index].reference.is($0) }
@@ -129,7 +129,7 @@ enum SharedNodes {
         return try disk.bytes(FileImages.path) ?? []
     }
 
-    /// Two classes of texts: the values of the second stand in nodes of their own, and all cells lead to one.
+    /// Two tables of texts: the second's values have their own nodes, and all cells refer to one.
     private static let texts = StoreSchema(tables: [
         TableDefinition(
             id: TableID(1), name: "A",
@@ -177,7 +177,7 @@ enum SharedNodes {
         return file
     }
 
-    /// Branches of an index that lead to one node each.
+    /// Branches of an index with one child many times.
     private static func entries() throws -> CraftedFile {
         var file = CraftedFile(
             try store(texts) { transaction in
@@ -197,7 +197,7 @@ enum SharedNodes {
 }
 
 extension NodeReference {
-    /// Zeros, as stand behind the children of a branch.
+    /// The zero padding after the children of a branch.
     fileprivate static var zeros: NodeReference {
         var reference = NodeReference.null
         reference.kindCode = 0
@@ -219,7 +219,7 @@ private enum NestedTrees {
 
     private static let (width, lists) = (12, 6)
 
-    /// A list, in whose first elements stand lists, in the first of which stand lists: each is a tree.
+    /// A list whose first elements are lists, whose first elements are lists; each is a tree.
     static func insert(_ transaction: WriteTransaction, depth: Int) throws {
         try [Cell.bytes(UnsafeRawBufferPointer(start: nil, count: 0))].withUnsafeBufferPointer {
             try transaction.insert(0, key: RowKey(1), $0)

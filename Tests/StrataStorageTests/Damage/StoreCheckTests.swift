@@ -8,9 +8,9 @@ import Testing
     /// One broken rule.
     struct Case: Sendable, CustomTestStringConvertible {
         var rule: String
-        /// Part of what is thrown.
+        /// Part of the expected error.
         var expected: String
-        /// False when the file has nothing to break.
+        /// Returns false if the file has nothing to break.
         var craft: @Sendable (inout CraftedFile) -> Bool
 
         init(_ rule: String, _ expected: String, _ craft: @escaping @Sendable (inout CraftedFile) -> Bool) {
@@ -22,13 +22,13 @@ import Testing
         var testDescription: String { rule }
     }
 
-    @Test("a store that nobody touched is sound")
+    @Test("an undamaged store is sound")
     func sound() throws {
         #expect(try CheckedStore.make().finding() == nil)
     }
 
     @Test(
-        "each rule that a walk can see is broken, and the check says so",
+        "the check finds a violation of each rule",
         arguments: trees + groups + entries + values + space)
     func broken(_ one: Case) throws {
         var file = try CheckedStore.make()
@@ -139,7 +139,7 @@ import Testing
         },
         Case("keys of inserted rows ascend", "ascend") { file in
             file.edit(changed(file)) { node in
-                // Two keys that are one byte apart, from one base.
+                // Two keys that differ in one byte, from one base.
                 let keys = Group(UnsafeRawPointer(node)).insertedSegment(RowSet.keyColumn)
                 node.put8(keys.base - UnsafeRawPointer(node) + 16, 255)
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A header slot that a disk wrote to the place of the other one: it is whole, and says where it belongs.
+/// A header slot that a disk misdirected to the other's place: its checksum is valid, and it records its own place.
 @Suite struct SwappedSlotTests {
     enum Shape: CaseIterable { case clean, log, checkpoint }
 
@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test(
-        "one slot's bytes over the other never show another state", arguments: Shape.allCases, [false, true])
+        "one slot's bytes over the other never produce another state", arguments: Shape.allCases, [false, true])
     func overTheOther(shape: Shape, isEncrypted: Bool) throws {
         let whole = try Self.image(shape, isEncrypted ? TestCipher(key: 2) : nil)
         let slots = [Array(whole.data[0..<512]), Array(whole.data[4096..<4608])]
         for from in 0...1 {
             var image = whole
             image.data.replaceSubrange((1 - from) * 4096..<(1 - from) * 4096 + 512, with: slots[from])
-            // Taken for what it says, both would be of one sequence.
+            // If it were accepted, both slots would have one sequence number.
             for readOnly in [false, true] {
                 let found = try Self.open(image, isEncrypted: isEncrypted, readOnly: readOnly)
                 #expect(found == whole.model, "slot \(from)")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("both slots in each other's place are none", arguments: Shape.allCases, [false, true])
+    @Test("two swapped slots are both refused", arguments: Shape.allCases, [false, true])
     func swapped(shape: Shape, isEncrypted: Bool) throws {
         var image = try Self.image(shape, isEncrypted ? TestCipher(key: 2) : nil)
         let slots = [Array(image.data[0..<512]), Array(image.data[4096..<4608])]

@@ -10,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-/// What stands where a store's files belong, and is none.
+/// Other kinds of files at the paths of a store.
 @Suite struct WrongKindOfFileTests {
     enum Kind: CaseIterable, Sendable { case pipe, directory, socket, device }
     enum Place: String, CaseIterable, Sendable { case data = "", log = ".log", lock = ".lock" }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "pipes, directories, sockets and devices are told, and stay",
+        "pipes, directories, sockets and devices are refused by name, and left alone",
         arguments: Kind.allCases, Place.allCases)
     func refused(kind: Kind, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -55,7 +55,8 @@ import Testing
             options.openTimeout = 100_000
             do {
                 let store = try Store.open(path: path, options: options)
-                // What is in the way of the log, or of the lock file, may be put aside where it is one of ours by name.
+                // A file at the path of the log or the lock file may be moved aside if its name marks it as the
+                // store's.
                 let keys = try PlainTable.keys(store.snapshot().view)
                 #expect(place != .data && keys == Array(0..<10))
                 if !readOnly { for key in 10..<14 as Range<Int64> { try PlainTable.insert(store, [key]) } }
@@ -69,7 +70,7 @@ import Testing
         }
         if place == .data {
             var found = stat()
-            #expect(lstat(name, &found) == 0, "what is not ours stays")
+            #expect(lstat(name, &found) == 0, "foreign files stay")
             return
         }
         unlink(name)
@@ -80,7 +81,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a hundred gigabytes of nothing are no store, and are told so at once") func sparse() throws {
+    @Test("a sparse file of a hundred gigabytes is refused at once") func sparse() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let file = try POSIXFileSystem().open(path, .createNew)

@@ -6,8 +6,8 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// A map of 64 GiB was all or nothing: under `ulimit -v` nothing opened, and a process could have some thousand
-    /// databases at most.
+    /// The map once always took 64 GiB: under `ulimit -v` no store opened, and a process could open some thousand
+    /// stores at most.
     @Suite struct AddressSpaceTests {
         private static func insert(_ store: Store, _ rows: Range<Int64>, bytes: Int) throws {
             let transaction = try store.beginWrite()
@@ -94,7 +94,7 @@ import Testing
             }
         }
 
-        @Test("where no address space is left that is an error by name, and what was committed stays")
+        @Test("a lack of address space is a typed error, and commits stay")
         func exhausted() async {
             await #expect(processExitsWith: .success) {
                 let directory = try TemporaryDirectory()
@@ -113,7 +113,7 @@ import Testing
                 }
                 #expect(rows > 10)
                 try Self.check(store, rows: rows, bytes: 20_000)
-                // Another try fails as well, and does no harm; with the limit lifted it is done.
+                // A retry fails as well, without harm; with the limit lifted it succeeds.
                 #expect(throws: StorageError.limit(.addressSpace)) {
                     try Self.insert(store, rows..<(rows + 100), bytes: 20_000)
                 }
@@ -131,11 +131,10 @@ import Testing
             }
         }
 
-        /// A log that nobody replayed yet is replayed in memory where nothing may be written. It is left behind by a
-        /// process of its own, which ends without closing: what only lets go of a store holds it for a moment longer,
-        /// and its maps with it.
+        /// A read-only open replays an unreplayed log in memory. A process of its own leaves that log behind by ending
+        /// without a close: a store that is merely released keeps its maps a moment longer.
         @Test(
-            "what is opened for reading only, with a log to be replayed, takes no more than it needs and grows",
+            "a read-only open with a log to replay maps no more than it needs, and grows",
             arguments: [0, 1])
         func replayedInMemory(kind: Int) async throws {
             let directory = try TemporaryDirectory()

@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 
 /// A process that died in the close of a session without a log left one new clean slot beside an old clean one, which
-/// is what a lost write looks like: nobody could open the file again.
+/// looks like a lost write: no process could open the file again.
 @Suite(.serialized) struct CloseFailureTests {
     enum Call: CaseIterable, Sendable { case write, sync }
 
@@ -37,11 +37,11 @@ import Testing
         /// Before the refused call.
         case whole
         case failed
-        /// By an error that left the store open, so that it could be closed again.
+        /// Whether the error left the store open, so that it could be closed again.
         case open
     }
 
-    /// Closes a store while a call is refused, and looks at what the next one finds.
+    /// Closes a store while a call fails, and checks what the next open finds.
     private func endClose(_ call: Call, _ number: Int, _ durability: Durability) throws -> CloseEnd {
         let fileSystem = RefusingFileSystem()
         let first = try Self.open(fileSystem, durability)
@@ -50,7 +50,7 @@ import Testing
         try first.close()
         let second = try Self.open(fileSystem, durability)
         for round in 1..<5 { try PlainTable.insert(second, Int64(round * 10)..<Int64(round * 10 + 10)) }
-        // An atomic cannot be chosen and kept: it is used where it stands.
+        // An atomic cannot be copied, so it is used in place.
         switch call {
         case .write:
             fileSystem.firstRefusedWrite.store(
@@ -63,7 +63,7 @@ import Testing
         do { try second.close() } catch { end = (try? second.snapshot()) == nil ? .failed : .open }
         fileSystem.firstRefusedWrite.store(.max, ordering: .relaxed)
         fileSystem.firstRefusedSync.store(.max, ordering: .relaxed)
-        // Nothing was in doubt: what the next close writes is everything.
+        // Nothing was in doubt: the next close writes everything.
         if end == .open {
             try PlainTable.insert(second, [50])
             try PlainTable.delete(second, [50])
@@ -82,13 +82,13 @@ import Testing
         return end
     }
 
-    @Test("a second close returns when the first is done, and not before") func together() throws {
+    @Test("a second close returns only after the first") func together() throws {
         let early = Mutex(0)
         for _ in 0..<50 {
             var options = StoreOptions(fileSystem: MemoryFileSystem())
             options.mapReserve = 1 << 24
             let store = try Store.open(path: "/store", options: options)
-            // As if another process were still at a commit of this one: the gate is nobody's meanwhile.
+            // As if another process were still working on a commit of this store, while no thread holds the gate.
             store.commits.monitor.withLock { store.commits.state.others.waiters = 1 }
             let ended = Mutex(0)
             for _ in 0..<2 {
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// A commit that met a refusal before it had written anything ended all writing until everybody had closed the store.
+/// A commit that failed before its first write once ended all writing until every process had closed the store.
 @Suite struct RefusedCommitTests {
     @Test(
         "a commit without descriptors is rolled back, and the next one is done", arguments: 1...4 as ClosedRange<Int64>)
@@ -143,9 +143,9 @@ import Testing
     }
 }
 
-/// A compaction whose process was killed left its copy beside the store until the next compaction.
+/// The copy of a killed compaction once stayed beside the store until the next compaction.
 @Suite struct UnfinishedCompactionTests {
-    @Test("an open takes away what a killed compaction left, and one beside others does not")
+    @Test("an exclusive open removes the copy of a killed compaction, an open beside others does not")
     func leftover() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -155,7 +155,7 @@ import Testing
         try PlainTable.setUp(store)
         fileSystem.put(leftover)
         let other = try Store.open(path: path, options: StoreOptions(readOnly: true))
-        #expect(try fileSystem.status(leftover) != nil, "somebody may be at it")
+        #expect(try fileSystem.status(leftover) != nil, "another process may still use it")
         try other.close()
         try store.close()
         let again = try Store.open(path: path)

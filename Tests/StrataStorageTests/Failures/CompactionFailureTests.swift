@@ -12,7 +12,7 @@ import Testing
     import Glibc
 #endif
 
-/// A compaction that ends early: by power, by the death of its process, by a disk that fails or is full.
+/// A compaction that ends early: by a power loss, the death of its process, or a failing or full disk.
 @Suite(.serialized) struct CompactionFailureTests {
     private static let path = "folder/store"
     private static let expected = Array(Int64(100)..<200)
@@ -24,7 +24,7 @@ import Testing
         return options
     }
 
-    /// Half of its rows deleted, and closed.
+    /// A closed store with half of its rows deleted.
     private static func makeImage() throws -> DiskImage {
         let disk = SimulatedDisk(seed: Seed(11))
         let store = try Store.open(path: path, options: options(disk))
@@ -40,7 +40,7 @@ import Testing
         return SimulatedDisk(settings, image: image)
     }
 
-    /// Opens, compares, changes something, and sees that nothing is left beside the store.
+    /// Opens, compares, makes a change, and checks that no other file is left.
     private static func judge(_ disk: SimulatedDisk, _ what: String) {
         do {
             var launch = options(disk)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "an operation that fails leaves the store as it was, and nothing beside it",
+        "a failed operation leaves the store unchanged, and no other file",
         arguments: [Fault.Effect.inputOutputError, .noSpace, .shortWrite(bytes: 700)])
     func everyOperation(effect: Fault.Effect) throws {
         let image = try Self.makeImage()
@@ -95,7 +95,7 @@ import Testing
                 let disk = Self.disk(image, Fault(effect, at: place, isLasting: isLasting))
                 do { try Store.compact(path: Self.path, options: Self.options(disk)) } catch {
                     failed += 1
-                    // What is left behind when the removal fails too goes at the next open that may compact.
+                    // A copy whose removal failed, too, is removed by the next exclusive open.
                     let leftover = try disk.status(OfflineCompaction.unfinishedPath(Self.path))
                     if !isLasting, disk.struckFaults.count == 1, leftover != nil {
                         Issue.record("\(effect) at \(place) leaves a file behind: \(error)")

@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// A file that `mkstemp` had made was refused as a database, where other engines begin a new one in it.
+/// An empty file of `mkstemp` was once refused, while other engines create a database in it.
 @Suite(.serialized) struct EmptyFileTests {
     private let directory: TemporaryDirectory
     private let path: String
@@ -20,7 +20,7 @@ import Testing
         chmod(path, 0o640)
     }
 
-    @Test("a file without a byte becomes a store with the rights that it has, and the opener can tell") func begins()
+    @Test("an empty file becomes a store with its own permissions, and the opener is told") func begins()
         throws
     {
         let store = try Store.open(path: path)
@@ -37,7 +37,7 @@ import Testing
         #expect(directory.names() == ["store"])
     }
 
-    @Test("with a log beside it, it was a store: the open throws, and both stay") func withLog() throws {
+    @Test("an empty file with a log was a store: the open throws, and both stay") func withLog() throws {
         let log = path + ".log"
         close(open(log, O_CREAT | O_WRONLY, 0o640))
         #expect(throws: StorageError.notAStore(path: path)) { try Store.open(path: path) }

@@ -9,8 +9,8 @@ import Testing
     import Darwin
 #endif
 
-/// A database that only its owner could read had a log and a lock file that everybody could, with rows in them; one
-/// that root compacted was root's afterwards, and everybody's.
+/// A private database once had a world-readable log and lock file with its rows. A database compacted by root became
+/// root's, and world-readable.
 @Suite struct FileRightsTests {
     struct Rights: Equatable {
         var mode: UInt32
@@ -37,12 +37,12 @@ import Testing
         try PlainTable.setUp(store)
         try store.close()
         chmod(path, mode)
-        // Only root can give a file away; for others the mode is what is left to be tried.
+        // Only root can change a file's owner; other users test only the mode.
         if geteuid() == 0 { _ = chown(path, 12_345, 12_346) }
         return try Rights(path)
     }
 
-    @Test("what stands beside a store is as private as the store", arguments: [0o600, 0o640, 0o664] as [mode_t])
+    @Test("files beside a store are as private as the store", arguments: [0o600, 0o640, 0o664] as [mode_t])
     func sideFiles(mode: mode_t) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -57,7 +57,7 @@ import Testing
         #expect(try Rights(path) == rights)
     }
 
-    /// An application's bundle can only be read; what is copied from it is the user's own.
+    /// A bundle is read-only, but a copy of its database must be writable.
     @Test("a store that is made from a file that may only be read can be written")
     func newFromReadOnly() throws {
         let directory = try TemporaryDirectory()
@@ -70,11 +70,11 @@ import Testing
         let mask = umask(0)
         umask(mask)
         #expect(try Rights(path + "-new").mode == UInt32(0o644 & ~mask))
-        // Root may write it without a right.
+        // Root needs no permission to write.
         #expect(try Rights(path + "-copy").mode == (geteuid() == 0 ? 0o444 : 0o644))
     }
 
-    @Test("a compaction leaves owner and rights as they were")
+    @Test("a compaction keeps owner and permissions")
     func compaction() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

@@ -3,12 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
-/// How long the data file is made, and how short, without anything that needs its pages.
+/// Growing and truncating the data file, without the contents of pages.
 @Suite struct FileRoomTests {
-    /// A file that grows so far, and then refuses.
+    /// A file that grows up to a limit, and then fails.
     private final class LimitedFile: FileLayer, @unchecked Sendable {  // one test's, on its thread
         let base: any File
-        /// That it grows to.
+        /// The limit of its size.
         var pages = 1 << 30
         var refusal: Int32 = 28
         var isCutRefused = false
@@ -45,7 +45,7 @@ import Testing
     private var limit: Int { map.limit.pages.load(ordering: .acquiring) }
     private func size() throws -> Int { Int(try file.size()) / Format.pageSize }
 
-    @Test("it grows when what is wanted passes its end, by the policy's step or by more") func growth() throws {
+    @Test("it grows if a page past its end is needed, by the policy's step or more") func growth() throws {
         var room = room(growth: 16)
         #expect(limit == 8)
         try room.ensure(6, beyond: 2, isOptional: false)
@@ -57,7 +57,7 @@ import Testing
         #expect(try room.capacity == 98 && size() == 98 && limit == 98)
     }
 
-    @Test("where the step does not fit, what is needed does; the reserve only where it may be left out")
+    @Test("if the step does not fit, it grows by what is needed; without the reserve only if that is optional")
     func smallerSteps() throws {
         var room = room(growth: 64)
         file.pages = 20
@@ -67,7 +67,7 @@ import Testing
             try room.ensure(19, beyond: 8, isOptional: false)
         }
         #expect(try room.capacity == 20 && size() == 20 && limit == 20)
-        // Pages that are there are enough for whoever may do without the reserve.
+        // The existing pages suffice for a caller that can do without the reserve.
         try room.ensure(19, beyond: 8, isOptional: true)
         #expect(file.asked.suffix(2) == [84, 27] && room.capacity == 20)
         file.pages = 22
@@ -75,7 +75,7 @@ import Testing
         #expect(file.asked.suffix(3) == [84, 30, 22] && room.capacity == 22)
     }
 
-    @Test("any other refusal is told at once, and changes nothing") func otherErrors() throws {
+    @Test("any other error is thrown at once, and changes nothing") func otherErrors() throws {
         var room = room(growth: 64)
         file.pages = 0
         file.refusal = 5
@@ -95,7 +95,7 @@ import Testing
         #expect(room.canMap(room.capacity) && !room.canMap(1 << 31))
     }
 
-    @Test("it is cut where that is worth it, not by too much at once, and stays as it is when it cannot be") func cut()
+    @Test("it is truncated if worthwhile, in bounded steps, and unchanged if truncation fails") func cut()
         throws
     {
         var room = room(growth: 1)
@@ -109,7 +109,7 @@ import Testing
         file.isCutRefused = true
         #expect(throws: StorageError.self) { try room.cut(to: 10, slack: 0, atMost: .max) }
         #expect(try room.capacity == 59 && size() == 59 && limit == 59)
-        // As another process left it: shorter, or longer.
+        // Another process left it shorter, or longer.
         room.follow(40)
         #expect(room.capacity == 40 && limit == 40)
         room.follow(70)

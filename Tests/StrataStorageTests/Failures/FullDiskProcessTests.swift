@@ -9,10 +9,10 @@ import Testing
     import Glibc
 #endif
 
-/// Full disks of a system, with others that have the store open.
+/// Real full disks, while other processes have the store open.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct FullDiskProcessTests {
-    /// What takes a disk's last pages, and gives them back.
+    /// A file that takes a disk's last pages, and gives them back.
     private struct Filler {
         let path: String
 
@@ -44,21 +44,21 @@ struct FullDiskProcessTests {
         return options
     }
 
-    /// Recovery beside others writes behind what they may read. Where the disk has no room for that, nothing may be
-    /// called a checkpoint meanwhile: what the free map says is of an older version.
+    /// Recovery beside others writes to pages that they cannot read. Without room for that, no checkpoint may be made
+    /// meanwhile, since the free map belongs to an older version.
     @Test(
         "a recovery beside others that finds the disk full is an error, and loses nothing",
         arguments: [3, 6, 9, 13] as [Int], [true, false])
     func recovery(commits: Int, closes: Bool) throws {
-        // What three commits left in the log fits the room that the file had taken ahead of its contents. So does what
-        // more of them left where the owner had time for a checkpoint before it died: then the disk is filled anew.
+        // Three logged commits fit into the room that the file has reserved. So do more commits, if the owner made a
+        // checkpoint before it died; then the disk is filled again.
         let tries = commits > 3 ? 5 : 1
         var isFull: Bool?
         for _ in 0..<tries where isFull != true { isFull = try meetsFullDisk(commits: commits, closes: closes) }
         if commits > 3, isFull == false { Issue.record("there was room each time: the disk is not full") }
     }
 
-    /// - Returns: whether the recovery had no room; nil where no file system of a size can be mounted.
+    /// - Returns: whether the recovery lacked room; nil if no small file system can be mounted.
     private func meetsFullDisk(commits: Int, closes: Bool) throws -> Bool? {
         guard let disk = try MountedDisk(.tmpfs, megabytes: 4) else { return nil }
         let path = disk.path + "/store"
@@ -68,7 +68,7 @@ struct FullDiskProcessTests {
         var pinned: Snapshot? = try store.snapshot()
         let filler = try Filler(disk)
         owner.end(SIGKILL)
-        // Room for what was free before is no reason to write; and trying again changes nothing.
+        // A read-only open needs no room, and a retry changes nothing.
         var refusals = 0
         for _ in 0..<2 {
             do { try store.beginWrite().rollback() } catch {
@@ -76,7 +76,7 @@ struct FullDiskProcessTests {
                 refusals += 1
             }
         }
-        #expect(refusals != 1, "what was refused once is done by a second try, or the other way round")
+        #expect(refusals != 1, "the second try gives another result than the first")
         do {
             let view = try #require(pinned).view
             let place = try #require(try view.locate(0, RowKey(1)))
@@ -87,7 +87,7 @@ struct FullDiskProcessTests {
             do { try store.close() } catch { #expect(error.isNoSpace, "\(error)") }
             filler.remove()
         } else {
-            // Nobody has to let go of anything: with room, it is done.
+            // No process has to close the store: the commit succeeds as soon as there is room.
             filler.remove()
             try store.beginWrite().rollback()
             pinned = nil
@@ -99,7 +99,7 @@ struct FullDiskProcessTests {
             let view = try again.snapshot().view
             #expect(try view.integer(try #require(try view.locate(0, RowKey(row))), 0) == Int64(commits))
         }
-        // What it calls free is free.
+        // Its free pages are really free.
         let transaction = try again.beginWrite()
         try transaction.apply(schema: StoreSchema(userVersion: 1, tables: transaction.view.schema.tables))
         transaction.rollback()
@@ -136,7 +136,7 @@ struct FullDiskProcessTests {
             if key % 200 == 0 { #expect(try PlainTable.keys(owner.snapshot().view) == Array((key + 1)..<count)) }
         }
         if CoverageMarks.areCounted { #expect((CoverageMarks.hits[.lentTurn] ?? 0) > before) }
-        // What was freed can be used again, by both.
+        // Both can reuse the freed pages.
         try PlainTable.insert(guest, 0..<(count / 8))
         try PlainTable.insert(owner, (count / 8)..<(count / 4))
         try owner.checkInvariants()
@@ -150,7 +150,7 @@ struct FullDiskProcessTests {
     }
 }
 
-/// Full disks as file systems have them: some need space for what is written over, and all need some for their own use.
+/// Full disks of real file systems: some need space for overwrites, and all need some for themselves.
 @Suite(.serialized) struct FullFileSystemTests {
     private static func insert(_ store: Store, _ keys: Range<Int64>) throws {
         let transaction = try store.beginWrite()
@@ -171,7 +171,7 @@ struct FullDiskProcessTests {
     }
 
     @Test(
-        "a full file system keeps what is there, and is emptied by deleting", arguments: MountedDisk.Kind.allCases,
+        "a full file system keeps the rows, and can be emptied by deleting", arguments: MountedDisk.Kind.allCases,
         [Durability.full, .none])
     func fill(kind: MountedDisk.Kind, durability: Durability) throws {
         guard let disk = try MountedDisk(kind, megabytes: 24) else { return }
@@ -182,7 +182,7 @@ struct FullDiskProcessTests {
         try PlainTable.setUp(store)
         let scheduling = SystemScheduling()
         let end = scheduling.deadline(after: 60_000_000)
-        // So large a part of the larger images is taken without rows.
+        // The part of the larger images that is taken without rows.
         if disk.megabytes > 24 {
             let ballast = try POSIXFileSystem().open(disk.path + "/ballast", .createNew)
             let available = try POSIXFileSystem().availableBytes(beside: path) ?? 0
@@ -201,7 +201,7 @@ struct FullDiskProcessTests {
             }
         }
         #expect(count > 2 * batch && scheduling.remaining(until: end) > 0, "\(kind): \(count) rows")
-        // To the last row: what is left then is kept for whoever deletes.
+        // To the last row: the remaining room is reserved for deletions.
         for step in [50, 1] as [Int64] {
             while scheduling.remaining(until: end) > 0 {
                 do {

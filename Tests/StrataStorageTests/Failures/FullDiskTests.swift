@@ -51,7 +51,7 @@ struct PlainTable {
         try transaction.commit()
     }
 
-    /// The keys, after every row was compared with what it must hold.
+    /// The keys, after every row was compared with its expected contents.
     static func keys(_ view: ReadView) throws -> [Int64] {
         let keys = try view.keys(0)
         for key in keys {
@@ -82,7 +82,7 @@ extension Error {
         return try Store.open(path: path, options: options)
     }
 
-    /// Fills the disk, sees that nobody was hurt, and empties the store row by row.
+    /// Fills the disk, checks that no commit was lost, and empties the store row by row.
     private static func fillAndEmpty(
         _ fileSystem: any FileSystem, _ path: String, batch: Int64, _ durability: Durability
     ) throws {
@@ -119,13 +119,13 @@ extension Error {
                 try dead.close()
             }
             if key == count / 2 {
-                // The next process finds it as full.
+                // The next process finds the disk equally full.
                 try store.close()
                 store = try open(fileSystem, path, durability)
                 #expect(try PlainTable.keys(store.snapshot().view) == Array((key + 1)..<count))
             }
         }
-        // What was freed can be used again.
+        // The freed pages can be reused.
         try PlainTable.insert(store, 0..<max(1, count / 4))
         try store.checkInvariants()
         try store.close()
@@ -135,7 +135,7 @@ extension Error {
     }
 
     @Test(
-        "a full disk hurts nobody and can be emptied, wherever it fills",
+        "a full disk loses no commit and can be emptied, wherever it fills",
         arguments: [Durability.full, .periodic, .none])
     func everyCapacity(durability: Durability) throws {
         for pages in stride(from: 40, through: 260, by: 11) {

@@ -47,8 +47,8 @@ private final class ScarceFile: FileLayer {
     }
 }
 
-/// An owner of writing without a log has commits that nothing else has. Where it cannot make a checkpoint of them it
-/// keeps them, and says so: it used to let go, and the next owner found them gone.
+/// Without a log, only the owner of writing has the commits since the last checkpoint. If it cannot make a checkpoint
+/// it keeps ownership and reports an error. It once gave ownership away, and the next owner had lost the commits.
 @Suite(.serialized, .enabled(if: POSIXFileSystem().isShared)) struct HandOverFailureTests {
     private let directory: TemporaryDirectory
     private let path: String
@@ -68,7 +68,8 @@ private final class ScarceFile: FileLayer {
         return try Store.open(path: path, options: options)
     }
 
-    /// The first one owns writing and has commits that no checkpoint has; it alone meets what is missing.
+    /// The first store owns writing, has commits since the last checkpoint, and is the only one with the lack of
+    /// resources.
     private func pair(cipher: Bool = false) throws -> (owner: Store, other: Store) {
         let made = try open(cipher: cipher)
         try PlainTable.setUp(made)
@@ -90,7 +91,7 @@ private final class ScarceFile: FileLayer {
         try transaction.commit()
     }
 
-    /// Whether an error says what this process, or the one it asked, was short of.
+    /// Whether an error names the missing resource of this process, or of the one it asked.
     private func isNamed(_ error: any Error, _ scarcity: ScarceFileSystem.Scarcity) -> Bool {
         switch (scarcity, error as? StorageError) {
         case (.space, .noSpace): true
@@ -123,13 +124,13 @@ private final class ScarceFile: FileLayer {
         files.lacks.withLock { $0 = scarcity }
         do {
             try owner.close()
-            Issue.record("it made its checkpoint all the same")
+            Issue.record("the checkpoint succeeded unexpectedly")
         } catch {
             #expect(isNamed(error, scarcity), "\(error)")
         }
         #expect(try PlainTable.keys(other.snapshot().view) == Array(0..<40))
         files.lacks.withLock { $0 = nil }
-        // It is open, and writes on; so does the other one.
+        // It stays open and writes on; so does the other one.
         try PlainTable.insert(owner, [40])
         try PlainTable.insert(other, [41])
         try owner.close()
@@ -139,7 +140,7 @@ private final class ScarceFile: FileLayer {
     }
 
     @Test(
-        "who needs writing for itself hears why it cannot have it, and has it later",
+        "a process that needs ownership is told why it cannot have it, and gets it later",
         arguments: ScarceFileSystem.Scarcity.allCases, [true, false])
     fileprivate func claim(scarcity: ScarceFileSystem.Scarcity, cipher: Bool) throws {
         let (owner, other) = try pair(cipher: cipher)
@@ -147,10 +148,10 @@ private final class ScarceFile: FileLayer {
         for _ in 0..<3 {
             files.lacks.withLock { $0 = scarcity }
             do {
-                // A long value has pages of its own: in the middle of a transaction, or before it where turns are not
-                // lent.
+                // A long value has its own pages, so ownership is needed: inside the transaction, or before it if no
+                // turn is lent.
                 try insertLong(other, 50)
-                Issue.record("it came to own writing all the same")
+                Issue.record("it became the owner unexpectedly")
             } catch {
                 #expect(isNamed(error, scarcity), "\(error)")
             }
@@ -163,9 +164,9 @@ private final class ScarceFile: FileLayer {
         try finish(other, owner, cipher: cipher, keys: Array(0..<42))
     }
 
-    @Test("an owner that cannot give writing on goes on to lend it") func streak() throws {
+    @Test("an owner that cannot hand over writing still lends turns") func streak() throws {
         let (owner, other) = try pair()
-        // What it writes for others goes to pages that the file has already; a checkpoint opens the directory.
+        // Writes for others use existing pages; a checkpoint opens the directory.
         files.lacks.withLock { $0 = .descriptors }
         for key in 40..<140 as Range<Int64> { try PlainTable.insert(other, [key]) }
         #expect(owner.commits.monitor.withLock { owner.commits.state.isOwner })
@@ -206,7 +207,7 @@ private final class ScarceFile: FileLayer {
         try withExtendedLifetime(pinned) { try finish(other, third, durability: .full, keys: Array(0..<62)) }
     }
 
-    @Test("with a log nothing is kept back: the next owner goes by that") func withLog() throws {
+    @Test("with a log ownership is handed over, since the next owner replays the log") func withLog() throws {
         let made = try open(.full)
         try PlainTable.setUp(made)
         try made.close()

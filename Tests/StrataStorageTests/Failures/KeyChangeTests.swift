@@ -6,8 +6,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// A key was changed by a copy that took the old file's place in a step of the application's own; what a process that
-/// died in between left was for the application to find out.
+/// Changing a key once required the application to replace the file by a copy, and to clean up after a crash in
+/// between.
 @Suite(.serialized) struct KeyChangeTests {
     private static let path = "folder/store"
     private static let expected = Array(Int64(0)..<120)
@@ -22,7 +22,7 @@ import Testing
         return options
     }
 
-    /// - Parameter isLeft: the process dies with commits in the log.
+    /// - Parameter isLeft: whether the process dies with commits in the log.
     private static func makeImage(_ cipher: (any Cipher)?, isLeft: Bool) throws -> DiskImage {
         let disk = SimulatedDisk(seed: Seed(21))
         let store = try Store.open(path: path, options: options(disk, cipher))
@@ -65,7 +65,7 @@ import Testing
         return found.first
     }
 
-    /// Which key the file has and gets, and whether it needs its log.
+    /// The old and the new key of the file, and whether it needs its log.
     enum Change: CaseIterable {
         case another, first, none, beforeReplay
 

@@ -7,18 +7,18 @@ import Testing
     import Glibc
 
     /// Limits of a process, at every value from too little to enough, in force during each step of a store's life:
-    /// whatever is refused is an error by name, nothing is lost, and nobody waits for ever.
+    /// every refusal is a typed error, no commit is lost, and no thread waits for ever.
     @Suite struct LimitSweepTests {
         enum Step: String, CaseIterable { case open, commit, checkpoint, close }
 
-        /// What is to be found once the limit is lifted.
+        /// The expected rows once the limit is lifted.
         private struct Life {
             let step: Step
             let durability: Durability
             /// Whether the step was done with the limit in force.
             var isDone = false
             var failure: StorageError?
-            /// What was refused was done without the limit, by the same store.
+            /// Whether the same store completed the refused step without the limit.
             private var isRepeated = false
 
             private static let rows: Int64 = 60
@@ -36,7 +36,7 @@ import Testing
                 self.durability = durability
             }
 
-            /// Whether an error says what was refused.
+            /// Whether an error names the refused resource.
             private func isNamed(_ error: StorageError) -> Bool {
                 switch error {
                 case .file, .noSpace, .limit(.addressSpace), .poisoned, .commitOutcomeUnknown: true
@@ -57,14 +57,14 @@ import Testing
                 }
             }
 
-            /// - Parameter limit: puts it in force, or lifts it.
+            /// - Parameter limit: sets or lifts the limit.
             mutating func run(_ path: String, _ limit: (Bool) -> Void) throws {
                 let (options, added) = (self.options, self.added)
                 var store: Store? = try Store.open(path: path, options: options)
                 if let store {
                     try PlainTable.setUp(store)
                     try PlainTable.insert(store, 0..<Self.rows)
-                    // Where there is a log it has to be replayed, as of a process that died.
+                    // A log has to be replayed, as after a crash.
                     if durability == .none { try store.close() }
                 }
                 store = nil
@@ -98,7 +98,7 @@ import Testing
                 switch (step, failure) {
                 case (.open, _): #expect(keys == before, "\(name)")
                 case (.close, let failure?) where durability == .none && !failure.mayBeTriedAgain:
-                    // A write or a sync failed: what it covered is in doubt.
+                    // After a failed write or sync its commits are in doubt.
                     #expect(keys == before || keys == after, "\(name)")
                 case (.close, _), (_, nil),
                     (_, _) where isRepeated:
@@ -112,10 +112,10 @@ import Testing
             }
         }
 
-        /// All steps with each of the values, of which the last one is enough for all.
-        /// - Parameter set: puts a value in force; nil lifts it.
+        /// Runs all steps with each of the values; the last one suffices for all.
+        /// - Parameter set: sets the limit; nil lifts it.
         private static func sweep(_ values: [UInt64], _ directory: TemporaryDirectory, set: (UInt64?) -> Void) throws {
-            // Whoever waits for ever is ended.
+            // Ends a process that hangs.
             alarm(120)
             var refusals = 0
             for durability in [Durability.full, .none] {
@@ -175,7 +175,7 @@ import Testing
                 let running = line.flatMap { UInt64($0.drop { !$0.isNumber }) } ?? 1
                 try #require(ProcessLimit.becomeNobody())
                 alarm(120)
-                // Without a thread everything is done by its caller: nothing is refused.
+                // Without threads the caller does all the work, so that nothing is refused.
                 for more in 0...3 as ClosedRange<UInt64> {
                     for durability in [Durability.full, .none] {
                         for step in Step.allCases {

@@ -9,21 +9,21 @@ import Testing
     import Glibc
 #endif
 
-/// A small file system of its own, mounted for a test and gone with the object.
+/// A small file system, mounted for a test and unmounted with the object.
 final class MountedDisk {
     enum Kind: String, CaseIterable, Sendable { case tmpfs, ext2, ext4, xfs, btrfs }
 
     let path: String
-    /// Of the whole disk, more than was asked for where less cannot be made.
+    /// The size of the disk, larger than requested if the file system has a minimum.
     let megabytes: Int
     private let directory: TemporaryDirectory
     private let image: String
 
-    /// Nil, with a word why on standard output, where it cannot be had here.
+    /// nil, with the reason on standard output, if it cannot be mounted.
     init?(_ kind: Kind, megabytes: Int) throws {
         directory = try TemporaryDirectory()
         path = directory.path + "/disk"
-        // No less than these make at all.
+        // The minimum sizes of these file systems.
         self.megabytes = max(megabytes, kind == .xfs ? 320 : kind == .btrfs ? 128 : 0)
         image = directory.path + "/image"
         mkdir(path, 0o755)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Stores whose openers share nothing with others: the disk has no room for the lock file, or they only read.
+/// Stores without a lock file: the disk has no room for it, or the opener only reads.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct NoLockFileTests {
     private final class Full: FileSystemLayer {
         let base = POSIXFileSystem()
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("a store without room for its lock file is opened, emptied and kept from others, who learn why")
+    @Test("a store without room for its lock file can be emptied, and refuses other processes with the reason")
     func fullDisk() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -54,7 +54,7 @@ import Testing
         try shared.close()
     }
 
-    @Test("a writer waits for a reader that shares the file with nobody, and says who it is") func reader() throws {
+    @Test("a writer waits for a reader without a lock file, and the error names its process") func reader() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         var options = StoreOptions()
@@ -67,7 +67,7 @@ import Testing
         let reader = try Store.open(path: path, options: reading)
         let isOver = Mutex(false)
         _ = SystemScheduling().spawn("reader") {
-            // Longer than any writer would look in vain before.
+            // Longer than a writer once polled.
             SystemScheduling().pause(microseconds: 600_000)
             do { try reader.close() } catch { Issue.record(error) }
             isOver.withLock { $0 = true }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import StrataStorage
 
-/// Where no thread was to be had, an endless loop was run in its caller's place: the first transaction never began.
+/// Without a thread the caller once ran the attendant's endless loop itself, so that the first transaction never began.
 @Suite struct NoThreadTests {
-    /// The platform's scheduling, but for its threads: it has none until it is allowed to.
+    /// The platform's scheduling, but without threads until they are allowed.
     private final class Threadless: Scheduling {
         let hasThreads = Atomic<Bool>(false)
         let refusals = Atomic<Int>(0)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("without threads everything is done by its caller", arguments: [Durability.full, .periodic, .none])
+    @Test("without threads the caller does all the work", arguments: [Durability.full, .periodic, .none])
     func everythingIsDone(durability: Durability) throws {
         let directory = try TemporaryDirectory()
         let scheduling = Threadless()
@@ -38,7 +38,7 @@ import Testing
         for round in 0..<30 as Range<Int64> { try PlainTable.insert(store, (round * 50)..<(round * 50 + 50)) }
         try PlainTable.delete(store, 0..<1000)
         #expect(scheduling.refusals.load(ordering: .relaxed) > 0, "nothing asked for a thread")
-        // With threads again, what could not be begun is.
+        // With threads again, the missing ones are started.
         scheduling.hasThreads.store(true, ordering: .relaxed)
         try PlainTable.insert(store, 0..<10)
         try store.checkInvariants()

@@ -16,7 +16,7 @@ struct OtherUserTests {
     private static let user: UInt32 = 1000
     private static let secondUser: UInt32 = 65534
 
-    /// A directory in another one that everybody may pass; outputs stand beside it.
+    /// A directory inside a searchable one; outputs are written beside it.
     private final class Place {
         let directory: TemporaryDirectory
         let folder: String
@@ -42,7 +42,7 @@ struct OtherUserTests {
             try StoreWorkerProcess(store, words, name: "u\(user ?? 0)", user: user, output: output)
         }
 
-        /// Runs it to its end, and says how that was.
+        /// Runs a worker to its end, and returns the result.
         func run(_ words: [String], user: UInt32?) throws -> (status: Int32, acknowledged: Int, errors: String) {
             let worker = try worker(words, user: user)
             try worker.waitForEnd(seconds: 20)
@@ -54,7 +54,7 @@ struct OtherUserTests {
         }
     }
 
-    /// Nil, with a word why, where other users cannot be had here.
+    /// nil, with the reason, if other users cannot be used here.
     private static func place(mode: mode_t, owner: UInt32 = 0) throws -> Place? {
         guard geteuid() == 0 else {
             print("other users were not tried: only root may become one")
@@ -74,7 +74,7 @@ struct OtherUserTests {
     }
 
     @Test(
-        "what root makes beside a user's store is the user's, who goes on with it",
+        "files that root creates beside a user's store belong to the user, who can go on",
         arguments: [0o600, 0o640] as [mode_t])
     func rootFirst(mode: mode_t) throws {
         guard let place = try Self.place(mode: 0o755, owner: Self.user) else { return }
@@ -84,12 +84,12 @@ struct OtherUserTests {
         try root.waitFor("s")
         #expect(place.names.count == 3)
         for name in place.names { #expect(try FileRightsTests.Rights(name) == Self.rights(UInt32(mode), Self.user)) }
-        // Beside root, and after root has died: the log is replayed by its owner.
+        // Beside root, and after root's death: the owner replays the log.
         #expect(try place.run(["increment", "1", "times=4"], user: Self.user).acknowledged == 7)
         root.end(SIGKILL)
         let last = try place.run(["increment", "1", "times=2"], user: Self.user)
         #expect(last.status == 0 && last.acknowledged == 9, "\(last.errors)")
-        // Nobody else gets in, and nothing is left of the attempt.
+        // A third user is refused, and the attempt leaves no file.
         let before = place.names
         let stranger = try place.run(["once", "3"], user: Self.secondUser)
         #expect(stranger.status == 1 && stranger.errors.contains("Permission denied"), "\(stranger.errors)")
@@ -103,19 +103,19 @@ struct OtherUserTests {
         #expect(try FileRightsTests.Rights(place.store) == Self.rights(UInt32(mode), Self.user))
     }
 
-    @Test("in a directory that can only be passed, a store is used where nothing has to be made") func passedOnly()
+    @Test("in a directory without write permission, a store is usable if no file must be created") func passedOnly()
         throws
     {
         guard let place = try Self.place(mode: 0o711) else { return }
         #expect(try place.run(["increment", "1", "times=3"], user: nil).acknowledged == 3)
         chmod(place.store, 0o600)
         try #require(chown(place.store, Self.user, Self.user) == 0)
-        // A log cannot be made there, nor the file that processes share: an error that says where.
+        // Neither the log nor the lock file can be created there: an error names the place.
         let refused = try place.run(["once", "1"], user: Self.user)
         #expect(refused.status == 1 && refused.acknowledged == 0, "\(refused.errors)")
         #expect(refused.errors.contains("Permission denied") && refused.errors.contains(place.store))
         #expect(place.names == [place.store])
-        // Where somebody else has made both, the user commits beside.
+        // Where another user has made both files, the user commits beside that user.
         let root = try place.worker(["increment", "2", "times=4", "stay", "short"], user: nil)
         try root.waitFor("s")
         let beside = try StoreWorkerProcess(

@@ -8,10 +8,10 @@ import Testing
     import Glibc
 #endif
 
-/// What a test of limits does to its own process: it runs in one that nobody else needs.
+/// Limits that a test puts on its own process. Such a test runs in a process of its own.
 enum ProcessLimit {
     #if canImport(Glibc)
-        /// Sets the soft limit; `nil` lifts it as far as it goes.
+        /// Sets the soft limit; nil raises it to the hard limit.
         static func set(_ resource: __rlimit_resource, _ value: UInt64?) {
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
@@ -19,7 +19,7 @@ enum ProcessLimit {
             setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
         }
 
-        /// Threads and processes of the user together; of no meaning to root.
+        /// The limit of the user's threads and processes together; it does not apply to root.
         static func setThreads(_ value: UInt64?) {
             // The header has no name for it that can be imported.
             let processes = __rlimit_resource_t(6)
@@ -35,20 +35,20 @@ enum ProcessLimit {
             return (text.split(separator: " ").first.flatMap { UInt64($0) } ?? 0) * 4096
         }
 
-        /// Lets the process map so much more than it has.
+        /// Allows the process this much more address space.
         static func setAddressSpace(more bytes: UInt64?) { set(RLIMIT_AS, bytes.map { mappedBytes + $0 }) }
     #endif
 
-    /// Goes on as a user without privileges, for good. False where that is not permitted.
-    static func becomeNobody() -> Bool {
+    /// Becomes an unprivileged user, irreversibly. False if that is not permitted.
+    static func becomeUnprivileged() -> Bool {
         #if canImport(Glibc)
-            return geteuid() == 0 && setgroups(0, nil) == 0 && setgid(nobody) == 0
-                && setuid(nobody) == 0
+            return geteuid() == 0 && setgroups(0, nil) == 0 && setgid(unprivileged) == 0
+                && setuid(unprivileged) == 0
         #else
             return false
         #endif
     }
 
     /// A user and a group that own nothing.
-    static let nobody: uid_t = 54_321
+    static let unprivileged: uid_t = 54_321
 }

@@ -9,8 +9,8 @@ import Testing
     import Glibc
 #endif
 
-/// Opened through a link, a database had its log and its lock file beside the link; compacted through it, there were
-/// two databases afterwards.
+/// A database opened through a link once had its log and lock file beside the link. Compacting through the link left
+/// two databases.
 @Suite struct SymbolicLinkTests {
     /// A directory `real` with a store of ten rows, and a directory `links` beside it.
     private final class Place {
@@ -21,7 +21,7 @@ import Testing
 
         init() throws {
             directory = try TemporaryDirectory()
-            // What the temporary directory itself stands behind is not looked at here.
+            // Links above the temporary directory are not tested here.
             let root = try POSIXFileSystem().resolve(directory.path + "/x").dropLast(2)
             real = root + "/real"
             links = root + "/links"
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("what stands beside a store stands beside its file, by whatever name it is opened", arguments: Kind.allCases)
+    @Test("log and lock file stand beside the data file, whatever name it is opened by", arguments: Kind.allCases)
     func beside(kind: Kind) throws {
         let place = try Place()
         let path = Self.link(kind, place)
@@ -115,7 +115,7 @@ import Testing
         try own.close()
     }
 
-    @Test("a link to nothing makes the store where it leads; one that leads to itself is an error") func dangling()
+    @Test("opening a dangling link creates the store at its target; a link to itself is an error") func dangling()
         throws
     {
         let place = try Place()
@@ -133,14 +133,15 @@ import Testing
         #expect(throws: StorageError.file(FileError(.follow, path: loop, errno: ELOOP))) { try Store.open(path: loop) }
         let nowhere = place.link("nowhere", to: "../none/new")
         #expect(throws: StorageError.self) { try Store.open(path: nowhere) }
-        // Deleting takes the store away, and leaves the link.
+        // Deleting removes the store, and leaves the link.
         #expect(try Store.removeFiles(path: path))
         #expect(place.names(place.real) == ["store"])
         #expect(try !Store.removeFiles(path: path))
     }
 
-    /// Given up at, the link was taken for the file: its log stood beside the link, and a compaction replaced it.
-    @Test("as many links are followed as the system follows, and one more is an error by name") func mostLinks() throws
+    /// After too many links the store once treated the last link as the file: its log stood beside the link, and a
+    /// compaction replaced the link.
+    @Test("as many links are followed as the system follows, and one more is a typed error") func mostLinks() throws
     {
         let place = try Place()
         var path = place.link("0", to: "../real/store")
@@ -155,9 +156,10 @@ import Testing
         #expect(throws: refusal) { try Store.removeFiles(path: further) }
     }
 
-    /// A compaction wrote the whole database to where a link `NAME.compacting` led, and put the link in its place.
+    /// A compaction once wrote the whole database to the target of a link `NAME.compacting`, and replaced the database
+    /// by the link.
     @Test(
-        "a link in the place of a file beside the store is not followed, whether it leads anywhere or not",
+        "a link in place of a file beside the store is not followed, dangling or not",
         arguments: [".compacting", ".log", ".lock", ".damage", ".creating-0", ".log.copying", ".copy.copying"],
         [false, true])
     func besideTheStore(suffix: String, isThere: Bool) throws {
@@ -182,7 +184,7 @@ import Testing
         if isThere { #expect(stat(target, &found) == 0 && found.st_size == 0) }
     }
 
-    @Test("a link whose target is no text is an error by name") func notText() throws {
+    @Test("a link whose target is not UTF-8 is a typed error") func notText() throws {
         let place = try Place()
         let target = place.real + "/\u{1}store"
         // A byte that UTF-8 has nowhere.
@@ -195,7 +197,7 @@ import Testing
         #expect(place.names(place.real) == ["store"] && place.names(place.links) == ["store"])
     }
 
-    @Test("a link that is changed, and another working directory, mean nothing to who has the store open")
+    @Test("a changed link or working directory does not affect an open store")
     func changedMeanwhile() throws {
         let place = try Place()
         let path = place.link("store", to: place.store)
@@ -215,7 +217,7 @@ import Testing
         try again.close()
     }
 
-    @Test("a relative path is that of the directory in which it was opened") func relative() async {
+    @Test("a relative path is resolved when the store is opened") func relative() async {
         await #expect(processExitsWith: .success) {
             let place = try Place()
             chdir(place.real)

@@ -10,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-/// Files of makers who were killed stayed for ever: fourteen after 150 kills.
+/// Files of killed creators once stayed for ever: fourteen after 150 kills.
 @Suite struct UnfinishedStoreTests {
     private static func put(_ path: String, _ bytes: [UInt8]) throws {
         let file = try POSIXFileSystem().open(path, .createNew)
@@ -18,7 +18,7 @@ import Testing
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
 
-    /// What a maker may have left: nothing, zeros, a part of the first slots, all of them.
+    /// What a killed creator may have left: nothing, zeros, a part of the first slots, all of them.
     private static func leftovers() throws -> [[UInt8]] {
         let directory = try TemporaryDirectory()
         try Store.open(path: directory.path + "/store").close()
@@ -26,7 +26,7 @@ import Testing
         return [[], [UInt8](repeating: 0, count: 8192), Array(whole[..<4096]), Array(whole[..<8192])]
     }
 
-    @Test("what a dead maker left goes with the next open that is alone, and with the store") func abandoned() throws {
+    @Test("a dead creator's file is removed by the next exclusive open, and with the store") func abandoned() throws {
         for (number, bytes) in try Self.leftovers().enumerated() {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("a file of somebody else's stays, whatever its name, and is no obstacle") func foreign() throws {
+    @Test("a foreign file stays, whatever its name, and is no obstacle") func foreign() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let text = Array("my notes".utf8)
@@ -62,12 +62,12 @@ import Testing
         rmdir(path + ".creating-2")
     }
 
-    @Test("what a living maker is at stays") func living() throws {
+    @Test("a living creator's file stays") func living() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let files = POSIXFileSystem()
         let (name, file) = try UnfinishedStore.create(for: path, StoreOptions())
-        // Another maker takes another name, and finishes first.
+        // Another creator takes another name, and finishes first.
         try Store.open(path: path).close()
         try Store.open(path: path).close()
         #expect(try files.status(name)?.inode == file.status().inode)
@@ -76,7 +76,7 @@ import Testing
         #expect(directory.names() == ["store"])
     }
 
-    @Test("with all names taken a maker says so in time, and takes nobody's") func allTaken() throws {
+    @Test("with all temporary names taken, creating a store fails and takes no foreign file") func allTaken() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         for number in 0..<4 { try Self.put(path + ".creating-\(number)", [1, 2, 3]) }
@@ -86,7 +86,7 @@ import Testing
         #expect(directory.names().count == 4)
     }
 
-    @Test("where nothing can be made the error names the store") func nowhere() throws {
+    @Test("where no file can be created the error names the store") func nowhere() throws {
         let directory = try TemporaryDirectory()
         try Self.put(directory.path + "/file", [1])
         let path = directory.path + "/file/store"
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("while others are still at it a maker says in time that the store is in use")
+    @Test("while others create the store, another creator reports in time that it is in use")
     func allBeingMade() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -112,7 +112,7 @@ import Testing
         withExtendedLifetime(made) {}
     }
 
-    @Test("makers that race with those who clear away all find one store") func race() throws {
+    @Test("creators that race with cleaners all find one store") func race() throws {
         for _ in 0..<30 {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"

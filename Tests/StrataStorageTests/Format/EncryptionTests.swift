@@ -28,7 +28,7 @@ import Testing
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
 
-    /// A closed store, and what it holds.
+    /// A closed store, and its contents.
     static func makeStore(_ path: String, seed: UInt64, rounds: Int = 12) throws -> StoreModel {
         var history = StoreHistory(seed: seed)
         let store = try Store.open(path: path, options: options())
@@ -58,7 +58,7 @@ import Testing
                 try store.checkInvariants()
                 #expect(try StoreHistory.contents(store.snapshot().view) == history.model, "seed \(seed)")
             }
-            // What a crash now would leave: both files as they are.
+            // A crash now would leave both files as they are.
             let copy = directory.path + "/copy"
             try Self.put(try Self.bytes(path), copy)
             try Self.put(try Self.bytes(path + ".log"), copy + ".log")
@@ -81,10 +81,10 @@ import Testing
         try store.close()
     }
 
-    @Test("no value of an encrypted store stands in its files") func nothingReadable() throws {
+    @Test("no value of an encrypted store occurs in its files") func nothingReadable() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
-        let secret = Array("a sentence that nobody else may read".utf8)
+        let secret = Array("a sentence that must stay secret".utf8)
         let store = try Store.open(path: path, options: Self.options())
         for round in 0..<5 {
             let transaction = try store.beginWrite()
@@ -124,7 +124,7 @@ import Testing
         #expect(try Self.bytes(plain) == plainBefore)
     }
 
-    @Test("a flipped bit anywhere in an encrypted file is seen, or changes nothing") func flips() throws {
+    @Test("a flipped bit anywhere in an encrypted file is detected, or changes nothing") func flips() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let model = try Self.makeStore(path, seed: 11, rounds: 3)

@@ -2,14 +2,14 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// The small file of format 2 that must open for ever, as this program writes it.
+/// The small file of format 2 that every later version must open.
 ///
-/// Always the same bytes: tiny nodes, a seeded history, seeded random bits. To write it anew, before the format is
-/// frozen and never afterwards: `FORMAT_FIXTURE=/path/format-2.strata swift test --filter FormatFixtureTests`.
+/// Its bytes are reproducible: tiny nodes, a seeded history, seeded random bits. To rewrite it, which is allowed only
+/// until the format is frozen: `FORMAT_FIXTURE=/path/format-2.strata swift test --filter FormatFixtureTests`.
 enum FormatFixture {
     static let seed: UInt64 = 20_261_121
 
-    /// Where the file of a format stands in a checkout.
+    /// The path of a format's file in the checkout.
     static func path(_ version: Int) -> String {
         var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         parts += ["Fixtures", "format-\(version).strata"]
@@ -18,7 +18,7 @@ enum FormatFixture {
 
     static func bytes(_ version: Int) throws -> [UInt8] { try FileImages.contents(of: path(version)) }
 
-    /// Of all that a version holds, in an order that does not change.
+    /// A digest of a version's contents, in a fixed order.
     static func digest(_ model: StoreModel) -> UInt64 {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         for table in model.tables {
@@ -29,7 +29,7 @@ enum FormatFixture {
         return sum
     }
 
-    /// The file, and what it holds.
+    /// The file, and its expected contents.
     static func make() throws -> (bytes: [UInt8], model: StoreModel) {
         let disk = SeededDisk(seed: seed)
         var options = FileImages.options

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct FormatFixtureTests {
-    @Test("the fixture has the same bytes each time, every kind of node, and opens with what was put in")
+    @Test("the fixture is reproducible, has every kind of node, and opens with its contents")
     func deterministic() throws {
         let (bytes, model) = try FormatFixture.make()
         #expect(try FormatFixture.make().bytes == bytes)
@@ -32,8 +32,8 @@ import Testing
         print("digest of the contents: \(String(FormatFixture.digest(model), radix: 16))")
     }
 
-    /// Never write the file anew, and never change the digest: files like it are on people's disks.
-    @Test("the file of format 2 opens for ever, to read and to write") func forever() throws {
+    /// Never rewrite the file or change the digest, since users have such files.
+    @Test("the file of format 2 opens for reading and writing") func forever() throws {
         let bytes = try FormatFixture.bytes(2)
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
@@ -58,7 +58,7 @@ import Testing
     }
 }
 
-/// Offsets of docs/file-format.md, read from a real file without the code that reads it elsewhere.
+/// Offsets of docs/file-format.md, read from a real file independently of the store's code.
 @Suite struct FormatOffsetTests {
     private let bytes: [UInt8]
     private let file: CraftedFile
@@ -72,7 +72,7 @@ import Testing
         (0..<width).reduce(0) { $0 | Int(truncatingIfNeeded: UInt64(bytes[offset + $1]) << UInt64(8 * $1)) }
     }
 
-    /// Page, pages and kind of the reference at an offset.
+    /// The page, length and kind of the reference at an offset.
     private func reference(_ offset: Int) -> (page: Int, pages: Int, kind: Int) {
         (number(offset, 4), number(offset + 4, 2), number(offset + 6, 1))
     }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("groups have counts from 24 on, references at 120, and directories behind one another") func groups() {
+    @Test("groups have counts from 24 on, references at 120, and consecutive directories") func groups() {
         for group in starts(.group) {
             let columns = number(group + 30, 2)
             let nodes = number(group + 40, 2)
@@ -177,14 +177,14 @@ import Testing
                 let leaf = reference(branch + 2048 + 24 * child)
                 #expect(leaf.kind == (level == 1 ? 5 : 6))
                 if level == 1 {
-                    // The base may lie below what is left of the leaf.
+                    // The base may be below the leaf's remaining entries.
                     #expect(number(branch + 32 + 8 * child, 8) >= number(leaf.page * 4096 + 32, 8))
                 }
             }
         }
     }
 
-    @Test("the map's only node is the header's, and a set bit is a page that nothing reaches") func freeMap() throws {
+    @Test("the map's only node is the header's, and a set bit is an unreachable page") func freeMap() throws {
         #expect(starts(.freeMapRoot) == [])
         let map = reference(72)
         #expect(map.kind == 9 && map.pages == 1)
@@ -193,7 +193,7 @@ import Testing
         #expect(bytes[(map.page * 4096 + 28)..<(map.page * 4096 + 64)].allSatisfy { $0 == 0 })
         func isFree(_ page: Int) -> Bool { bytes[map.page * 4096 + 64 + page / 8] >> UInt8(page % 8) & 1 == 1 }
         for page in [0, 1, map.page, spare] { #expect(!isFree(page), "page \(page)") }
-        // Slots of deleted rows keep the descriptors of values that are gone.
+        // Slots of deleted rows keep stale descriptors.
         for reached in file.nodes where !reached.reference.is(.value) {
             for page in Int(reached.reference.page)..<Int(reached.reference.page) + Int(reached.reference.pages) {
                 #expect(!isFree(page), "page \(page)")

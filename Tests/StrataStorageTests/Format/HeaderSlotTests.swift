@@ -43,7 +43,7 @@ import Testing
         #expect(bytes[132..<504].allSatisfy { $0 == 0 })
     }
 
-    @Test("every flipped bit of a slot is noticed") func singleBits() {
+    @Test("every flipped bit of a slot is detected") func singleBits() {
         let bytes = Self.sample().encode(at: 0)
         for position in bytes.indices {
             for bit in 0..<8 {
@@ -80,7 +80,7 @@ import Testing
         #expect(decode(Self.sample().encode(at: 0, version: 3)) == .unsupported(version: 3))
     }
 
-    @Test("a whole slot with impossible fields is damaged") func implausible() {
+    @Test("a slot with a valid checksum and impossible fields is damaged") func implausible() {
         var slot = Self.sample()
         slot.root.page = 49
         #expect(decode(slot.encode(at: 0)) == .damaged)
@@ -95,7 +95,7 @@ import Testing
         #expect(decode(slot.encode(at: 0)) == .damaged)
     }
 
-    @Test("the newest valid slot is chosen, wherever it stands") func newest() throws {
+    @Test("the newest valid slot is chosen, at either place") func newest() throws {
         let old = Self.sample(sequence: 4, checkpoint: 10)
         let new = Self.sample(sequence: 5, checkpoint: 20)
         let first = try #require(try HeaderSlot.choose(.valid(new), .valid(old), path: "p"))
@@ -136,7 +136,7 @@ import Testing
         #expect(try HeaderSlot.choose(.valid(older), .valid(newer), path: "p")?.slot == newer)
     }
 
-    @Test("slots of two stores, or a newer slot with an older checkpoint, are never served") func strangers() {
+    @Test("slots of two stores, or a newer slot with an older checkpoint, are never accepted") func strangers() {
         var other = Self.sample(sequence: 10)
         other.storeID = RandomID(5, 5)
         expectDiffering(Self.sample(), other)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("without a valid slot the error says why") func noValidSlot() throws {
+    @Test("without a valid slot the error names the reason") func noValidSlot() throws {
         #expect(try HeaderSlot.choose(.empty, .empty, path: "p") == nil)
         #expect(throws: StorageError.notAStore(path: "p")) { try HeaderSlot.choose(.foreign, .empty, path: "p") }
         #expect(throws: StorageError.corrupt(page: PageNumber(1), offset: 0, reason: .header)) {

@@ -1,6 +1,6 @@
 @testable import StrataStorage
 
-/// Nodes in memory, one allocation each. What was there before ``commit()`` belongs to older versions.
+/// Nodes in memory, one allocation each. Nodes from before ``commit()`` belong to older versions.
 final class MemoryNodes: NodeWriting {
     private var pages: [UInt32: UnsafeMutableRawPointer] = [:]
     /// Hashes of the nodes of older versions.
@@ -10,13 +10,13 @@ final class MemoryNodes: NodeWriting {
     private var nextPage = UInt32(Format.firstDataPage)
     private(set) var faults: [String] = []
     private(set) var made = 0
-    /// Whether each read checks how the node is built.
+    /// Whether each read checks the node's form.
     var verifies = true
     private(set) var dropped = 0
 
     deinit { for page in pages.values { page.deallocate() } }
 
-    /// Pages that a version reaches: neither given up nor used again.
+    /// Pages that a version reaches: neither freed nor reused.
     var live: Set<UInt32> { Set(pages.keys).subtracting(dead) }
 
     func node(_ reference: NodeReference, _ kind: NodeKind) throws(StorageError) -> UnsafeRawPointer {
@@ -72,13 +72,13 @@ final class MemoryNodes: NodeWriting {
         }
     }
 
-    /// What stands now may not change any more.
+    /// From now on the present nodes must not change.
     func commit() {
         for page in owned { pristine[page] = hash(page) }
         owned.removeAll()
     }
 
-    /// Pages of older versions that are not what they were.
+    /// Pages of older versions that changed.
     var changedPages: [UInt32] { pristine.filter { hash($0.key) != $0.value }.map(\.key) }
 
     private func hash(_ page: UInt32) -> UInt64 {

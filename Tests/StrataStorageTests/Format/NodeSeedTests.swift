@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Checksums of nodes are the store's own.
+/// Checksums of nodes are seeded by the store's id.
 @Suite struct NodeSeedTests {
     private static func open(_ bytes: [UInt8]) throws -> Store {
         let disk = FileImages.Disk()

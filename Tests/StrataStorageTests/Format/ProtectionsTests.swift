@@ -4,11 +4,11 @@ import Testing
 
 /// Which dead pages are kept for which versions, without an allocator.
 @Suite struct ProtectionsTests {
-    @Test("a dead extent hangs on the newest version that reaches it, and on none when nobody does") func newest() {
+    @Test("a dead extent is held by the newest version that reaches it, and by none if no version does") func newest() {
         var protections = Protections()
         for version in [3, 5, 9] as [UInt64] { protections.protect(version) }
         let hung = [
-            // Born after 3, gone before 5; as old as 9, which is the first without it.
+            // Created after 3, dead before 5; created with 9, the first version without it.
             protections.hang(Extent(page: 2, pages: 1, birth: 4, freed: 5)),
             protections.hang(Extent(page: 3, pages: 1, birth: 9, freed: 9)),
             protections.hang(Extent(page: 4, pages: 2, birth: 3, freed: 9)),
@@ -16,7 +16,7 @@ import Testing
         ]
         #expect(hung == [false, false, true, true])
         #expect(protections.hangingPages == 6 && protections.oldest == 3)
-        // On 5, which 3 outlives: it is handed back for 3.
+        // Held by 5, which 3 outlives: it is handed back for 3.
         let fromFive = protections.unprotect(5)
         #expect(fromFive == [Extent(page: 4, pages: 2, birth: 3, freed: 9)])
         let isHungAgain = fromFive.allSatisfy { protections.hang($0) }
@@ -26,7 +26,7 @@ import Testing
         #expect(protections.hangingPages == 0 && protections.oldest == nil && protections.hanging == [])
     }
 
-    @Test("a version that is protected twice is let go of twice; one that is not, not at all") func twice() {
+    @Test("a version protected twice is released twice; an unprotected one never") func twice() {
         var protections = Protections()
         protections.protect(4)
         protections.protect(4)
@@ -38,8 +38,8 @@ import Testing
         #expect(protections.unprotect(4) == [])
     }
 
-    /// Against a list of what is dead, and of who protects what.
-    @Test("in any order what somebody reaches is kept, and nothing else") func anyOrder() {
+    /// Compares with a plain list of dead extents and of the versions that protect each.
+    @Test("in any order exactly the extents that a version reaches are kept") func anyOrder() {
         for seed in UInt64(1)...150 {
             var random = SplitMix64(seed: seed)
             var protections = Protections()

@@ -54,7 +54,7 @@ import Testing
         #expect(try decode(try SchemaCoding.encode(schema)) == schema)
     }
 
-    @Test("bytes cut at any place, and bytes behind the end, are corrupt") func cuts() throws {
+    @Test("truncated bytes, and extra bytes, are corrupt") func cuts() throws {
         var generator = SplitMix64(seed: 3)
         let bytes = try SchemaCoding.encode(randomSchema(&generator))
         for count in 0..<bytes.count {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a schema that does not agree with itself is not written") func misuse() {
+    @Test("an inconsistent schema is not written") func misuse() {
         let id = ColumnID(1)
         func schema(_ columns: [ColumnDefinition]) -> StoreSchema {
             StoreSchema(tables: [TableDefinition(id: TableID(1), name: "t", columns: columns)])

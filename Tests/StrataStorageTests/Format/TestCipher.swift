@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// A cipher that hides and proves well enough for a test, without a library.
+/// A simple cipher for tests, without a library.
 struct TestCipher: Cipher {
     var key: UInt64
     var storeID = RandomID(0, 0)
@@ -43,8 +43,8 @@ struct TestCipher: Cipher {
         }
     }
 
-    /// Eight bytes at once, and zeros where there are fewer: tests are compiled without optimization, and a call for
-    /// each byte made the ciphers the larger part of their time.
+    /// Reads eight bytes at once, padded with zeros: without optimization, a call for each byte would dominate the
+    /// tests' time.
     private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
         guard offset + 8 > bytes.count else { return bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         var word: UInt64 = 0

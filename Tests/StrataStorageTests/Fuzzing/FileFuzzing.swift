@@ -2,8 +2,8 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A data file that the fuzzer changes place by place, each change believed: its input is a list of changes to the
-/// nodes and slots of a small file, and all checksums are made right again.
+/// A data file that the fuzzer changes with valid checksums: its input is a list of changes to nodes and slots of a
+/// small file, after which all checksums are recomputed.
 enum FileFuzzing {
     private static let bases: [CraftedFile] = {
         do {
@@ -72,7 +72,7 @@ enum FileFuzzing {
 }
 
 extension CraftedFile {
-    /// Lets one reference lead to where another one leads.
+    /// Redirects one reference to another one's target.
     /// - Parameter keeping: 1: its kind, 2: its checksum.
     mutating func alias(from: Int, to: Int, keeping: Int) {
         let places = nodes.flatMap(\.places)

@@ -2,10 +2,10 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A free map whose checksums are right, and an allocator that takes pages by what it says.
+/// A free map with valid checksums, and an allocator that uses it.
 ///
-/// One region, or two under a root: the fuzzer says which pages are free, where the second places of the nodes are,
-/// what the root counts, and what is asked of the allocator then.
+/// One region, or two under a root. The fuzzer chooses the free pages, the second places of nodes, the counts of the
+/// root, and the allocator's operations.
 enum FreeMapFuzzing {
     private static let path = "map"
     private static let seed = NodeSeed(RandomID(1, 2))
@@ -60,7 +60,7 @@ enum FreeMapFuzzing {
         }
     }
 
-    /// Runs of free and used words; all places of the map itself, and what lies behind the contents, used.
+    /// Runs of free and used words; the map's own places and the pages past the contents are used.
     private static func fill(
         _ node: UnsafeMutableRawPointer, _ input: inout FuzzInput, region: Int, pageCount: Int
     ) {
@@ -108,7 +108,7 @@ enum FreeMapFuzzing {
 
     // MARK: The allocator
 
-    /// Takes runs and gives them back: no page is handed out twice, none that the map called used.
+    /// Takes and returns runs: no page is handed out twice, and none that the map calls used.
     private static func use(_ allocator: PageAllocator, _ input: inout FuzzInput, _ pageCount: Int) {
         guard let before = try? allocator.snapshotForCheck() else { return }
         var mine: [Range<Int>] = []

@@ -1,8 +1,8 @@
 #if Fuzzing
     import Foundation
 
-    // What libFuzzer's main calls, in a build with `-sanitize=fuzzer`: the bundle of the tests is the fuzzer then.
-    // Tools/fuzz starts it.
+    // The entry points of libFuzzer's main. In a build with `-sanitize=fuzzer` the test bundle is the fuzzer, which
+    // Tools/fuzz starts.
 
     private let fuzzTarget: FuzzTarget = {
         guard let target = FuzzTarget(rawValue: ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? "") else {
@@ -11,7 +11,7 @@
         return target
     }()
 
-    /// Writes the inputs to begin with into the folder FUZZ_SEEDS, when there is one.
+    /// Writes the initial inputs into the folder FUZZ_SEEDS, if set.
     @_cdecl("LLVMFuzzerInitialize")
     package func fuzzInitialize(_ count: UnsafeMutableRawPointer, _ arguments: UnsafeMutableRawPointer) -> CInt {
         guard let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"], !folder.isEmpty else { return 0 }

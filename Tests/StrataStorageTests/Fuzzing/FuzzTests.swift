@@ -3,14 +3,14 @@ import Testing
 
 @testable import StrataStorage
 
-/// The fuzzer's inputs, kept in Tests/Corpus: each target's smallest set that reaches all that was reached, and every
-/// input that once found a bug. `make fuzz` goes on from them.
+/// The fuzzer's inputs in Tests/Corpus: each target's smallest set with the full coverage, and every input that once
+/// found a bug. `make fuzz` continues from them.
 @Suite struct FuzzTests {
     private static let corpus = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus")
 
-    /// One process for all inputs: it says which one it is at, and dies with the first that is wrong.
-    @Test("no input of the corpus does anything but return", arguments: FuzzTarget.allCases)
+    /// One process runs all inputs: it prints the current one, and dies with the first failing one.
+    @Test("every input of the corpus returns", arguments: FuzzTarget.allCases)
     func corpus(target: FuzzTarget) async throws {
         let inputs = try Self.inputs(target)
         #expect(!inputs.isEmpty, "Tests/Corpus has nothing for \(target)")

@@ -44,7 +44,7 @@ enum LogFuzzing {
 
     // MARK: Batches
 
-    /// A log as commits write it, then words of its batches' headers changed with their checksums, then any bytes.
+    /// A log as commits write it, with changed words in batch headers and recomputed checksums, followed by any bytes.
     private static func replayGroups(_ input: inout FuzzInput) {
         do {
             let header = LogHeader(
@@ -122,7 +122,7 @@ enum LogFuzzing {
         var nextOffset: Int
         var nextLSN: UInt64
         var previous: UInt64
-        /// What the records say that would be replayed.
+        /// The contents of the records to replay.
         var operations: [[UInt8]]
     }
 
@@ -133,7 +133,7 @@ enum LogFuzzing {
         } catch { return nil }
     }()
 
-    /// Set in the options of an input that is for a store with collections.
+    /// The option bit of an input for a store with collections.
     static let withCollections = 0x70
 
     private static let collections: Base? = {
@@ -167,8 +167,8 @@ enum LogFuzzing {
         }
     }
 
-    /// One more batch behind those of a store whose process died: its record is the fuzzer's. What replays without an
-    /// error leaves a store that keeps its rules.
+    /// Appends a batch with the fuzzer's record to the log of a dead process. A replay without an error must leave a
+    /// sound store.
     private static func recoverStore(_ input: inout FuzzInput) {
         let options = input.byte()
         guard let base = options & 0xF0 == withCollections ? collections : base, var log = base.image.log else {
@@ -206,7 +206,7 @@ enum LogFuzzing {
 
     // MARK: Seeds
 
-    /// What the records of a store with collections say.
+    /// The contents of the records of a store with collections.
     static var collectionOperations: [[UInt8]] { collections?.operations ?? [] }
 
     static func seeds() throws -> [[UInt8]] {

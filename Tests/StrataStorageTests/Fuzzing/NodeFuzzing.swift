@@ -8,9 +8,9 @@ import StrataFiles
     import Glibc
 #endif
 
-/// One node of any kind, of up to four pages, whose checksum is right, and everything that reads such a node.
+/// One node of any kind, of up to four pages, with a valid checksum, read by all readers of such a node.
 ///
-/// The node ends where a page stands that may not be touched: who reads past its end meets a signal.
+/// A protected page follows the node, so that a read past its end raises a signal.
 final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuzzer's, or the test's
     static let shared: NodeFuzzing = {
         do { return try NodeFuzzing() } catch { fatalError("no memory for nodes: \(error)") }
@@ -53,7 +53,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         } catch {}
     }
 
-    /// Kinds 1 to 10 by the remainder, as in the inputs that were kept before there were others.
+    /// Kinds 1 to 10 by the remainder, as older inputs of the corpus expect.
     private static func kind(_ byte: Int) -> NodeKind? {
         NodeKind(rawValue: UInt8(byte < firstCollection ? 1 + byte % 10 : 11 + byte % 2))
     }
@@ -120,7 +120,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         }
     }
 
-    /// A table that has the group's columns, of the kinds that its segments say.
+    /// A table with the group's columns, of its segments' kinds.
     private static func table(of group: Group) -> TableDefinition {
         var columns: [ColumnDefinition] = []
         for column in min(RowSet.firstUserColumn, group.columns)..<group.columns {
@@ -174,7 +174,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
             guard let base = bytes.baseAddress else { return 0 }
             let node = UnsafeRawPointer(self.base) + Int(reference.page) * Format.pageSize
             reference.store(base)
-            // A count that the content names: most are too long.
+            // A count taken from the content, mostly too large.
             base.put64(NodeReference.size, node.u64(Format.nodeHeaderSize))
             return try reader.long(UnsafeRawBufferPointer(bytes)).reduce(0) { $0 &+ Int($1) }
         }
@@ -213,7 +213,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         try editLeaf(node, root, shape, nodes)
     }
 
-    /// Edits a leaf in all ways that do not read another node.
+    /// Edits a leaf in every way that reads no other node.
     private func editLeaf(
         _ node: UnsafeRawPointer, _ root: NodeReference, _ shape: CollectionShape, _ nodes: MemoryNodes
     ) throws {

@@ -2,7 +2,7 @@ import CXXHash
 
 @testable import StrataStorage
 
-/// Two header slots, whose checksums are right, and the choice between them.
+/// Two header slots with valid checksums, and the choice between them.
 enum SlotFuzzing {
     static func run(_ input: inout FuzzInput) {
         let choice = input.byte()
@@ -26,7 +26,7 @@ enum SlotFuzzing {
         } catch {}
     }
 
-    /// With magic, version and checksum made right; 1: sealed by the test's cipher, 2: said to be sealed.
+    /// Corrects magic, version and checksum. 1: sealed by the test's cipher, 2: only marked as sealed.
     private static func decode(_ bytes: [UInt8], _ index: Int, seals: Int) -> HeaderSlot.Decoded {
         var bytes = bytes
         return bytes.withUnsafeMutableBytes { buffer in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What a checkpoint and an online compaction decide, without a disk.
+/// The decisions of a checkpoint and an online compaction, without a disk.
 @Suite struct CheckpointDecisionTests {
     @Test func pagesThatAreWrittenAgainCountOnce() {
         var dirty = DirtyPages()
@@ -66,7 +66,7 @@ import Testing
         #expect(index == 0 && slot.sequence == second.slot.sequence + 1)
     }
 
-    /// A compaction where a quarter of the pages must be free, with its first pass begun after three commits.
+    /// A compaction that requires a quarter of free pages, whose first pass starts after three commits.
     private func begun() -> OnlineCompaction {
         var compaction = OnlineCompaction(share: 0.25, minimum: 32, interval: 100)
         let begins = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What checkpoints write, and what may happen while one is in progress.
+/// What checkpoints write, and events during a checkpoint.
 @Suite struct CheckpointTests {
     private static let path = "store"
 
@@ -19,10 +19,10 @@ import Testing
         let store = try Store.open(path: Self.path, options: options)
         try PlainTable.setUp(store)
         try PlainTable.insert(store, 0..<1000)
-        // Nothing reaches these pages: the file is as sparse as the map says.
+        // These pages are unreachable: the file is as sparse as the map says.
         _ = try store.allocator.allocate(2_000_000, largest: 1)
         try checkpoint(store)
-        // Changed rows stand in front of them and behind them.
+        // Changed rows lie before and after them.
         try PlainTable.insert(store, 1000..<1400)
         try PlainTable.delete(store, 0..<10)
         _ = fileSystem.takeCounts()
@@ -34,7 +34,7 @@ import Testing
         #expect(counts.largestWriteBack <= 2 << 20)
     }
 
-    /// Beside commits, and without anybody who waits for it: that would hurry it.
+    /// A checkpoint beside commits. No thread waits for it, since a waiter would hurry it.
     private func checkpoint(_ store: Store) throws {
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
@@ -97,8 +97,8 @@ import Testing
         try store.close()
     }
 
-    // The slot that requires the log is written over the one in force. While a checkpoint is in progress, the one that
-    // it would say instead speaks of a free map that no sync has covered.
+    // The slot that requires the log overwrites the one in force. During a checkpoint the alternative slot would refer
+    // to a free map that is not synced.
     @Test func theLogIsMadeAfterTheCheckpointInProgress() throws {
         let steps = StepScheduling(holding: "checkpoint")
         let disk = SimulatedDisk(seed: Seed(11))
@@ -112,7 +112,7 @@ import Testing
         try PlainTable.delete(store, 100..<300)
         try PlainTable.insert(store, [300])
         let before = disk.operations
-        // As an online compaction does, to free the end of the file.
+        // As an online compaction, to free the end of the file.
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
         }
@@ -130,7 +130,7 @@ import Testing
         try expectRows(disk, from: before)
     }
 
-    /// Cuts power at every operation from one on.
+    /// Cuts power at every operation from the given one on.
     private func expectRows(_ disk: SimulatedDisk, from first: Int) throws {
         var rules = CrashRules()
         rules.exhaustiveUnits = 3

@@ -3,8 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A log that a recovery was done with, and that was still there when the next process opened the store: it was
-/// interrupted between its header slot and the removal.
+/// A log that remained after its recovery: the process died between writing the header slot and removing the log.
 @Suite struct LeftLogTests {
     /// The first commit of a log, whole and torn, and the data file as a recovery from the torn one leaves it.
     private struct Life {
@@ -14,7 +13,7 @@ import Testing
 
         init(_ cipher: TestCipher?) throws {
             let start = LogFormat.start(ofHalf: 0, halfBytes: FileImages.options.logHalfBytes ?? 0)
-            // The first two commits of a session are checkpoints; a third one that no log takes is one, too.
+            // The first two commits of a session are checkpoints; a third one that bypasses the log is one, too.
             var found: FileImages.Image?
             for seed in 1...20 as ClosedRange<UInt64> where found == nil {
                 let made = try FileImages.withLog(seed: seed, steps: 60, commits: 3, cipher)
@@ -22,7 +21,7 @@ import Testing
             }
             image = try #require(found, "nothing was logged")
             var log = try #require(image.log)
-            // As when power goes: the sector of the header is there, and not the one with the payload's end.
+            // As after a power loss: the header's sector is written, the payload's last one is not.
             for byte in 0..<16 { log[start + LogFormat.batchHeaderSize + byte] ^= 0xFF }
             torn = log
             let disk = FileImages.Disk()
@@ -57,7 +56,7 @@ import Testing
 
     private static let ciphers = [nil, TestCipher(key: 3)] as [TestCipher?]
 
-    @Test("a commit that was torn and never acknowledged does not keep a recovery from being repeated")
+    @Test("a torn, unacknowledged commit does not prevent a repeated recovery")
     func torn() throws {
         for cipher in Self.ciphers {
             let life = try Life(cipher)
@@ -67,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a commit that is there says that a slot which required its log is lost") func whole() throws {
+    @Test("an existing commit proves that a slot requiring its log is lost") func whole() throws {
         for cipher in Self.ciphers {
             let life = try Life(cipher)
             let log = try #require(life.image.log)

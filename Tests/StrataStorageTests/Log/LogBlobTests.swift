@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Who can read the log knows its salt, and stored a value that looks like the header of a later batch: after a crash
-/// the log was called damaged, and commits that had been acknowledged were refused with it.
+/// An attacker that reads the log knows its salt, and can store a value that looks like the header of a later batch.
+/// After a crash the log was then once called damaged, and acknowledged commits were refused.
 @Suite struct LogBlobTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -18,10 +18,10 @@ import Testing
         return options
     }
 
-    /// Some 6 000 bytes in which a batch header stands at every alignment that matters.
+    /// Some 6 000 bytes with a batch header at every relevant alignment.
     /// - Parameters:
-    ///   - durableTo: what the header claims.
-    ///   - claimed: how long it says that its payload is.
+    ///   - durableTo: the durable position that the header claims.
+    ///   - claimed: the payload length that it claims.
     private static func blob(_ log: [UInt8], durableTo: UInt64, claimed: Int = 8) throws -> [UInt8] {
         let header = try log.withUnsafeBytes { bytes -> LogHeader in
             guard let base = bytes.baseAddress, case .valid(let header) = LogHeader.decode(base) else {
@@ -50,7 +50,7 @@ import Testing
         try transaction.commit()
     }
 
-    /// A store whose process died behind commits 3 to 9; number 6 is the blob.
+    /// A store whose process died after commits 3 to 9; number 6 is the blob.
     private static func make(durableTo: UInt64, claimed: Int = 8) throws -> (data: [UInt8], log: [UInt8]) {
         let disk = FileImages.Disk()
         let store = try Store.open(path: FileImages.path, options: options(disk))
@@ -77,7 +77,7 @@ import Testing
         return try store.snapshot().view.keys(0)
     }
 
-    /// Where the batches stand, by the checksums that only batches of the epoch have and that follow one another.
+    /// The offsets of the batches, by the chained checksums of the epoch.
     private static func batches(_ log: [UInt8]) throws -> [LogReplay.Batch] {
         var bytes = log
         return try bytes.withUnsafeMutableBytes { buffer in
@@ -90,14 +90,14 @@ import Testing
     }
 
     @Test(
-        "a value that looks like a batch says nothing of the log",
+        "a value that looks like a batch does not affect recovery",
         arguments: [8, 9, 20, 1 << 61] as [UInt64])
     func joined(durableTo: UInt64) throws {
         let image = try Self.make(durableTo: durableTo)
         #expect(try Self.keys(image.data, image.log) == Array(2..<10))
     }
 
-    @Test("nor does it where the batch that has it was torn at the end, or stands whole behind a lost one")
+    @Test("nor does it in a torn last batch, or in a complete batch after a lost one")
     func torn() throws {
         let image = try Self.make(durableTo: 1 << 61)
         let all = try Self.batches(image.log)
@@ -111,7 +111,7 @@ import Testing
         }
         #expect(try Self.keys(image.data, log) == Array(2..<6))
         #expect(try Self.keys(image.data, cut) == Array(2..<7))
-        // The batch before it never came to the disk, and nothing had said that it was durable.
+        // The batch before it never reached the disk, and no header claims that it was durable.
         var behind = image.log
         let before = try #require(all.last { $0.payloadOffset < blob.payloadOffset })
         let start = before.payloadOffset - LogFormat.batchHeaderSize
@@ -128,7 +128,7 @@ import Testing
         #expect(try Self.keys(image.data, behind) == Array(2..<Int64(before.firstLSN)))
     }
 
-    @Test("what is lost of the log is told in spite of it") func lost() throws {
+    @Test("a lost part of the log is still detected") func lost() throws {
         let image = try Self.make(durableTo: 1 << 61)
         let all = try Self.batches(image.log)
         let early = try #require(all.dropFirst().first)
@@ -137,7 +137,7 @@ import Testing
         #expect(throws: StorageError.self) { try Self.keys(image.data, log) }
     }
 
-    @Test("headers that claim long payloads cost no more than the log is long") func claims() throws {
+    @Test("headers that claim long payloads cost no more than one pass over the log") func claims() throws {
         let image = try Self.make(durableTo: 3, claimed: 600 << 10)
         #expect(try Self.keys(image.data, image.log) == Array(2..<10))
     }

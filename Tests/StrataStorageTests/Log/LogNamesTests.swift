@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// A log that was renamed under a writer took 171 acknowledged commits with it at the next kill: recovery goes by the
+/// A log renamed under a writer once lost 171 acknowledged commits at the next kill, since recovery opens the log by
 /// name.
 @Suite struct LogNamesTests {
     enum Change: CaseIterable { case renamed, removed, replacedByCopy, replacedByOther, link, directory }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "what is committed after the log's name leads elsewhere is there after a death, and so is what was before",
+        "commits before and after a change of the log's name survive a kill",
         arguments: Change.allCases, [Durability.full, .periodic])
     func commits(change: Change, durability: Durability) throws {
         let directory = try TemporaryDirectory()
@@ -63,7 +63,7 @@ import Testing
             for row in 0..<20 as Range<Int64> { try PlainTable.insert(store, [row]) }
             try Self.apply(change, path + ".log")
             for row in 20..<40 as Range<Int64> { try PlainTable.insert(store, [row]) }
-            // Let go of, as by a process that dies.
+            // Released without a close, as by a dying process.
         }
         let store = try Store.open(path: path, options: options)
         #expect(try PlainTable.keys(store.snapshot().view) == Array(0..<40))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("where the data file was renamed with its log, nothing is written under the old name") func movedTogether()
+    @Test("after renaming the data file with its log, nothing is written under the old name") func movedTogether()
         throws
     {
         let directory = try TemporaryDirectory()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "a log that was written again is set aside where another file gets the data file's name: a backup opens",
+        "a rewritten log is moved aside if another file takes the data file's name: a backup opens",
         arguments: [false, true])
     func replacedLater(isClosed: Bool) throws {
         let directory = try TemporaryDirectory()

@@ -27,7 +27,7 @@ private struct LogImage {
         #expect(count == log.byteCount)
     }
 
-    /// The batches that a replay finds, each as LSNs and payload, and the repaired bits.
+    /// The batches that a replay finds, as LSNs and payload, and the number of repaired bits.
     func replay(_ half: Int = 0, from lsn: UInt64 = 1) throws -> (batches: [Found], repairedBits: Int) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
         defer { copy.deallocate() }
@@ -118,7 +118,7 @@ private struct LogImage {
         #expect(number(4096 + 40, 8) == 0)
     }
 
-    @Test("every single flipped bit is repaired or does not matter") func singleBits() throws {
+    @Test("every single flipped bit is repaired or harmless") func singleBits() throws {
         let (image, batches) = try sample()
         for position in 4096..<4700 {
             for bit in 0..<8 {
@@ -149,7 +149,7 @@ private struct LogImage {
         }
     }
 
-    @Test("a batch that was zeroed as a whole is missed") func zeroed() throws {
+    @Test("a batch that was zeroed as a whole is detected as missing") func zeroed() throws {
         let (image, batches) = try sample()
         for (start, end) in [(4096, 4224), (4224, 4288), (4288, 4480), (4480, 4608)] {
             var copy = image
@@ -168,19 +168,19 @@ private struct LogImage {
             var copy = image
             for position in cut..<4584 { copy.bytes[position] = 0 }
             let found = try copy.replay().batches
-            // The payload's bytes have two bits and more, so none is completed by a repair.
+            // Each byte of the payload has at least two set bits, so that no repair completes a torn one.
             #expect(found == Array(batches[..<3]), "cut at \(cut)")
         }
     }
 
-    @Test("a torn batch whose header is whole still testifies to the batches before it") func tornWitness() throws {
+    @Test("a torn batch with a valid header still proves the batches before it") func tornWitness() throws {
         var (image, _) = try sample()
         image.bytes[4290] ^= 0xFF
         image.bytes[4550] ^= 0xFF
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4288)) { try image.replay() }
     }
 
-    @Test("a batch that nothing says was durable may be missing with those behind it") func durableTo() throws {
+    @Test("a batch without proof of durability may be missing, together with later ones") func durableTo() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         let first = try append(log, 1...1, count: 10)
@@ -218,9 +218,9 @@ private struct LogImage {
         #expect(try image.replay(0, from: 5).batches == [fifth])
         #expect(try image.replay(1, from: 4).batches == [fourth, fifth])
         #expect(try image.replay(0, from: 6).batches == [])
-        // A slot that is older than the half's use must not pass for an empty log.
+        // A slot older than the half's use must not read as an empty log.
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4096)) { try image.replay(0, from: 1) }
-        // A slot from when both halves were still empty sees them in the order of their use.
+        // A slot from before the first use of both halves reads them in order of use.
         #expect(try image.replay(0, from: 4).batches == [fourth, fifth])
     }
 
@@ -232,7 +232,7 @@ private struct LogImage {
         #expect(try LogImage(fileSystem, log).replay().batches == [first])
     }
 
-    @Test("a batch with the right LSN behind another predecessor is damage") func chain() throws {
+    @Test("a batch with the right LSN after another predecessor is damage") func chain() throws {
         var (image, _) = try sample()
         let epoch = LogEpoch(storeID: LogImage.storeID, salt: RandomID(3, 4))
         image.bytes.withUnsafeMutableBytes { bytes in
@@ -271,7 +271,7 @@ private struct LogImage {
         }
     }
 
-    @Test("every flipped bit of the log's header is noticed") func headerBits() throws {
+    @Test("every flipped bit of the log's header is detected") func headerBits() throws {
         let (image, _) = try sample()
         for position in 0..<512 {
             for bit in 0..<8 {
@@ -297,7 +297,7 @@ private struct LogImage {
         }
     }
 
-    @Test("a missing log, another log and a cut log are told apart") func opening() throws {
+    @Test("a missing, a foreign and a truncated log are distinct errors") func opening() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         func open(_ salt: RandomID) throws -> LogFile {
             try LogFile.open(fileSystem: fileSystem, path: LogImage.path, storeID: LogImage.storeID, salt: salt)
@@ -316,7 +316,7 @@ private struct LogImage {
         #expect(throws: StorageError.logMissing(path: LogImage.path)) { try open(RandomID(3, 4)) }
     }
 
-    @Test("a batch is one write, and a log is made by pieces and two syncs at most") func writes() throws {
+    @Test("a batch is one write, and a log is created in pieces with at most two syncs") func writes() throws {
         let fileSystem = RefusingFileSystem()
         let log = try LogImage.make(fileSystem, halfBytes: 65536)
         #expect(fileSystem.writes.load(ordering: .relaxed) == 9)
@@ -326,7 +326,7 @@ private struct LogImage {
         #expect(fileSystem.writes.load(ordering: .relaxed) == 11)
     }
 
-    @Test("a log that cannot be made leaves nothing behind") func failedCreation() throws {
+    @Test("a log that cannot be created leaves no file") func failedCreation() throws {
         for refused in 1...3 {
             let fileSystem = RefusingFileSystem()
             fileSystem.firstRefusedWrite.store(refused, ordering: .relaxed)
@@ -339,7 +339,7 @@ private struct LogImage {
         #expect(try fileSystem.status(LogImage.path) == nil)
     }
 
-    @Test("after a failed write or sync the log does nothing more") func poison() throws {
+    @Test("after a failed write or sync the log refuses all work") func poison() throws {
         for failsSync in [false, true] {
             let fileSystem = RefusingFileSystem()
             let log = try LogImage.make(fileSystem)
@@ -360,7 +360,7 @@ private struct LogImage {
         }
     }
 
-    @Test("a recorded transaction goes to the log without a copy and comes back") func recorded() throws {
+    @Test("a recorded transaction is logged without a copy and read back") func recorded() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         var recorder = ChangeRecorder(limit: log.maxPayloadBytes)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Which half of a log is in use, and how full it is taken to be.
+/// The used half of a log, and its fill.
 @Suite struct LogUseTests {
     private func makeLog(_ name: String = "log", halfBytes: Int = 4096) throws -> LogFile {
         try LogFile.create(
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("a log is made once, and where there was no space for it after 16 more commits") func due() throws {
+    @Test("a log is created once, and retried after 16 commits if space was missing") func due() throws {
         var use = LogUse(isSealed: false)
         #expect(use.isDue(afterCommits: 0) && use.file == nil)
         use.putOff(afterCommits: 5)
@@ -28,7 +28,7 @@ import Testing
         #expect(use.file == nil && use.isDue(afterCommits: 21))
     }
 
-    @Test("without a log nothing fits, has room or goes on") func without() throws {
+    @Test("without a log nothing fits, and no half has room") func without() throws {
         var use = LogUse(isSealed: false)
         #expect(!use.fits(0) && !use.hasRoom(for: 0))
         let isHalfFull = use.note(1 << 20)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "a record takes its header, what it is sealed with, and the rest of its last 64 bytes",
+        "a record takes its header, its seal, and padding to 64 bytes",
         arguments: [false, true])
     func room(isSealed: Bool) throws {
         var use = LogUse(isSealed: isSealed)
@@ -53,11 +53,11 @@ import Testing
         #expect(!use.hasRoom(for: 0))
     }
 
-    @Test("the next half is empty, and what the log reached is what was synced") func halves() throws {
+    @Test("the next half is empty, and the log's reach is the synced position") func halves() throws {
         let log = try makeLog()
         var use = LogUse(isSealed: false)
         use.begin(log)
-        // An empty half is gone on in.
+        // An empty half stays in use.
         var next = try use.goOn(after: 2, releases: false)
         #expect(next?.half == 0 && next?.reach == 0)
         try append(log, 3)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A recovery needs no more memory than its limits allow, whatever stands in the log.
+/// A recovery stays within its memory limits, whatever the log contains.
 @Suite struct RecoveryMemoryTests {
     private static func options(_ disk: SimulatedDisk) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk)
@@ -28,13 +28,13 @@ import Testing
             for _ in 0..<30 {
                 let key = Int64(random.below(20_000))
                 try transaction.set(0, RowKey(key), 0, .integer(number))
-                // Of another length: the pages of the rows around it are written anew.
+                // A value of another length rewrites the pages of neighbouring rows.
                 try [UInt8](repeating: 7, count: 300).withUnsafeBytes {
                     try transaction.set(0, RowKey(key), 1, .bytes($0))
                 }
                 expected[key] = number
             }
-            // Values that move rows to other nodes, and rows that come and go.
+            // Values that move rows to other nodes, and inserted and deleted rows.
             try PlainTable.insert(transaction, 30_000 + number)
             if number % 2 == 0 { try transaction.delete(0, RowKey(30_000 + number)) }
             try transaction.commit()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import StrataStorage
 
-/// Headers of an encrypted log's batches are open to read, and sealed with the payload: whoever changes one, checksums
-/// and all, takes no commit away unseen that another one follows.
+/// Batch headers of an encrypted log are readable, but sealed with the payload. An attacker that changes one and its
+/// checksums cannot remove a commit unnoticed if another one follows it.
 @Suite struct SealedLogTests {
     private struct LogBytes {
         var image: FileImages.Image
         let header: LogHeader
-        /// Where each batch of the chain starts.
+        /// The offset of each batch of the chain.
         var batches: [Int] = []
 
         init(_ image: FileImages.Image) throws {
@@ -31,7 +31,7 @@ import Testing
             }
         }
 
-        /// Changes a batch's header and makes its checksum right.
+        /// Changes a batch's header and recomputes its checksum.
         mutating func change(_ batch: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
             let (header, start) = (header, batches[batch])
             image.log?.withUnsafeMutableBytes { bytes in
@@ -60,7 +60,7 @@ import Testing
         return false
     }
 
-    @Test("no byte of a batch's header is changed unseen") func everyByte() throws {
+    @Test("a changed byte of a batch's header is detected") func everyByte() throws {
         let sound = try Self.sealed()
         #expect(sound.batches.count >= 5)
         #expect(try sound.open() == sound.image.model)
@@ -71,7 +71,7 @@ import Testing
                     bytes.change(batch) { $0.put8(byte, UnsafeRawPointer($0).u8(byte) ^ Int(flip)) }
                     do {
                         let found = try bytes.open()
-                        // The last batch may look torn: then nothing says that it ever was durable.
+                        // The last batch may look torn, since nothing proves that it was durable.
                         let isTorn = batch == sound.batches.count - 1 && found == sound.image.states.dropLast().last
                         #expect(found == sound.image.model || isTorn, "batch \(batch) byte \(byte)")
                     } catch {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("what a header says of others is sealed with its own payload") func lowered() throws {
+    @Test("a header's claims about other batches are sealed with its payload") func lowered() throws {
         for offset in [32, 40] {
             let sound = try Self.sealed()
             for batch in 1..<sound.batches.count {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a batch cannot be torn and all others be made to say that it never was durable") func cutOff() throws {
+    @Test("an attacker cannot tear a batch and alter all others to deny its durability") func cutOff() throws {
         for torn in 0..<3 {
             var bytes = try Self.sealed()
             let last = bytes.batches.count - 1
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("in a plain log too, a whole batch that names another one before it is damage") func plain() throws {
+    @Test("in a plain log, too, a valid batch with another predecessor is damage") func plain() throws {
         let sound = try LogBytes(try FileImages.withLog(seed: 6, steps: 20, commits: 8))
         for batch in 1..<sound.batches.count {
             var bytes = sound

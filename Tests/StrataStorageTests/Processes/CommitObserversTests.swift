@@ -2,13 +2,13 @@ import Testing
 
 @testable import StrataStorage
 
-/// Who is told of which commit, and when.
+/// Which observers are notified of which commit, and when.
 @Suite struct CommitObserversTests {
     private static func notice(_ version: UInt64) -> CommitNotice {
         CommitNotice(version: TransactionID(version), changes: [], schemaChanged: false)
     }
 
-    /// Versions that are told when this one is visible.
+    /// The versions that observers are notified of when this one is visible.
     private static func told(_ observers: inout CommitObservers, visible: UInt64) -> [UInt64] {
         var told: [UInt64] = []
         while let next = observers.beginTelling(visible: visible) {
@@ -81,7 +81,7 @@ import Testing
         observers.follow(version(2), after: version(1))
         #expect(observers.beginTelling(visible: 2)?.notice.schemaChanged == true)
         observers.endTelling()
-        // Behind a version of which nobody here knows, one's own says too little.
+        // After a version that this process has not seen, its own change set is incomplete.
         own.version = TransactionID(4)
         observers.handIn(own, 4)
         observers.follow(version(4), after: version(2))
@@ -95,8 +95,8 @@ import Testing
     }
 }
 
-/// Numbers in the order in which they came; used by one thread.
+/// Numbers in order of arrival; used by one thread.
 private final class Heard: Sendable {
-    /// Guarded by there being one thread.
+    /// Unchecked: used by one thread only.
     nonisolated(unsafe) var numbers: [Int] = []
 }

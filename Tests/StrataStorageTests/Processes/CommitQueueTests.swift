@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Plays the log of a leader to whom nothing happens.
+    /// Simulates the log of a leader without failures.
     @discardableResult
     static func lead(_ queue: inout CommitQueue, isSynced: Bool = true) -> SupersededVersions? {
         queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
@@ -85,7 +85,7 @@ import Testing
         #expect(queue.beginWriting()?.records == [1, 2])
     }
 
-    /// Reports that come in a wrong order, or speak of what was never written.
+    /// Reports in a wrong order, or about records that were never written.
     @Test func aWrongReportMakesNothingDurable() {
         var queue = CommitQueue(Self.version(0))
         for number in UInt64(1)...3 { Self.append(&queue, number) }
@@ -132,7 +132,7 @@ import Testing
 
     @Test func whatIsLostIsNotWaitedFor() {
         var queue = CommitQueue(Self.version(3))
-        #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "nobody has made it")
+        #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "no commit has made it")
         Self.append(&queue, 4)
         #expect(queue.step(towards: 4, isOwner: false) == .giveUp, "another process writes")
         queue.restart(at: Self.version(6))
@@ -166,7 +166,7 @@ import Testing
         #expect(queue.beginWriting()?.durableTo == 1)
     }
 
-    /// Any order in which threads may call, against a list of what has happened.
+    /// Any order of calls by threads, compared with a list of events.
     @Test func anyOrderKeepsTheInvariants() {
         for seed in UInt64(1)...200 {
             var walk = Walk(seed)
@@ -175,12 +175,12 @@ import Testing
     }
 }
 
-/// Calls a queue in an order that a seed chooses, and knows what the log holds.
+/// Calls a queue in a seeded order, and tracks the contents of the log.
 private struct Walk {
     var random: SplitMix64
     var queue = CommitQueue(CommitQueueTests.version(0))
     var next: UInt64 = 1
-    /// What was written to the log, and how much of it a sync has covered.
+    /// The records written to the log, and the synced number of them.
     var log: [UInt8] = []
     var syncedRecords = 0
     var writing: CommitQueue.Writing?

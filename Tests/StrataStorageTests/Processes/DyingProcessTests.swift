@@ -8,34 +8,34 @@ import Testing
     import Glibc
 #endif
 
-/// Processes that end themselves at a named point: before each operation on a file, and before each store to what
-/// processes share. Whoever comes next goes on, and nothing that was acknowledged is lost.
+/// Processes that end themselves at a named point: before each operation on a file, and before each store to shared
+/// memory. The next process goes on, and no acknowledged commit is lost.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct DyingProcessTests {
     private static let rows = 8
-    /// Of 1 s each: far more than a worker takes for what it is asked.
+    /// Timeouts of 1 s each, far more than a worker's task takes.
     private static let patience = 20
 
-    /// What the process that dies does.
+    /// The role of the process that dies.
     enum Role: String, CaseIterable, Sendable {
-        /// Makes the store, commits, with a checkpoint in between, and closes it.
+        /// Creates the store, commits with a checkpoint in between, and closes it.
         case alone
         /// Owns writing, and commits for others.
         case owner
-        /// Commits by another one that owns writing.
+        /// Commits as a guest of another process that owns writing.
         case guest
-        /// Goes on where another one died, while others read.
+        /// Recovers after another process died, while others read.
         case heir
     }
 
-    /// What the process does that dies, beside committing.
+    /// The work of the dying process, besides committing.
     enum Work: String, CaseIterable, Sendable { case open, launch, online }
 
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// One store, and what a process did to it.
+    /// One store, and the acknowledged work of a process.
     private struct Field {
         let path: String
         let words: [String]
@@ -46,8 +46,8 @@ struct DyingProcessTests {
 
         func stop() { close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644)) }
 
-        /// Runs the role; with a signal in `words` the process ends on the way.
-        /// - Returns: acknowledged commits per row, and those that may have happened besides.
+        /// Runs the role; with a signal in `words` the process dies on the way.
+        /// - Returns: acknowledged commits per row, and further ones that may have happened.
         func play(_ role: Role) throws -> (acknowledged: [Int], uncertain: [Int]) {
             switch role {
             case .alone: return try playAlone()
@@ -57,10 +57,10 @@ struct DyingProcessTests {
             }
         }
 
-        /// Commits as the work asks, which may compact the file, on a store that was left before.
+        /// Commits, and compacts if the work says so, on an existing store.
         func play(_ work: Work, _ durability: String) throws -> (acknowledged: [Int], uncertain: [Int]) {
             let setting = "durability=" + durability
-            // Left open by a process that died, but for what would be lost with it.
+            // Left open by a dead process, unless its commits would be lost with it.
             let first = try worker(["increment", "1", "times=9", "stay", setting], "left")
             _ = try first.waitForLetterOrEnd("s", seconds: DyingProcessTests.patience)
             if work == .open && durability != "none" {
@@ -80,7 +80,7 @@ struct DyingProcessTests {
             var (acknowledged, uncertain) = counts([(1, first), (2, second)])
             uncertain[1] = 0
             if durability == "none" && second.status != 0 {
-                // What no checkpoint holds goes with the process.
+                // Commits since the last checkpoint are lost with the process.
                 uncertain[2] += acknowledged[2]
                 acknowledged[2] = 0
             }
@@ -103,7 +103,7 @@ struct DyingProcessTests {
             return counts([(1, first)])
         }
 
-        /// The second process goes on, whatever becomes of the first one.
+        /// The second process goes on, whether the first one dies or not.
         private func playOwner() throws -> ([Int], [Int]) {
             let first = try worker(["increment", "1", "times=30", "short", "stay"] + words, "first")
             let isUp = try first.waitForLetterOrEnd("r", seconds: DyingProcessTests.patience)
@@ -174,7 +174,7 @@ struct DyingProcessTests {
         Field(path: directory.path + "/" + name, words: words)
     }
 
-    /// The points that a process passes, each with how often.
+    /// The points that a process passes, with their counts.
     private func points(
         _ play: (Field) throws -> (acknowledged: [Int], uncertain: [Int])
     ) throws -> [(point: String, passes: Int)] {
@@ -190,13 +190,13 @@ struct DyingProcessTests {
         }
     }
 
-    @Test("a process that dies at any point leaves a store that others go on with", arguments: Role.allCases)
+    @Test("a process that dies at any point leaves a store that others can use", arguments: Role.allCases)
     func death(role: Role) throws {
         try die("\(role)", most: 16) { try $0.play(role) }
     }
 
     @Test(
-        "so does one that dies at any point of an open, or of a compaction", arguments: Work.allCases,
+        "a process that dies at any point of an open or a compaction leaves a usable store", arguments: Work.allCases,
         ["full", "periodic", "none"])
     func death(work: Work, durability: String) throws {
         let passed = try die("\(work), \(durability)", most: 5) { try $0.play(work, durability) }
@@ -207,7 +207,7 @@ struct DyingProcessTests {
         }
     }
 
-    /// Has a process die at each of its points, or at some of them.
+    /// Kills a process at each of its points, or at some of them.
     /// - Returns: the points.
     @discardableResult
     private func die(
@@ -239,7 +239,7 @@ struct DyingProcessTests {
         return Set(passed.map(\.point))
     }
 
-    @Test("a writer that stops within a sync keeps others waiting, not readers; killed, it loses nothing")
+    @Test("a writer stopped within a sync blocks writers, not readers; killed, it loses nothing")
     func stoppedLeader() throws {
         let field = field("stopped", ["stop=sync-log:2"])
         let leader = try field.worker(["increment", "1", "short", "times=20"] + field.words, "leader")

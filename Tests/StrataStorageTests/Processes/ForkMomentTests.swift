@@ -7,13 +7,13 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// Swift imports no `fork`: what may be done in the child hangs on its libraries, which is what is tried here.
+    /// Swift does not import `fork`, since its libraries limit what a child may do. This test examines that.
     @_silgen_name("fork") private func forkProcess() -> pid_t
 
-    /// A child that was forked off between a map and its note kept the map, and the locks of its parent with it; and a
-    /// snapshot of an encrypted store could still be read there, as far as its parent had read it.
+    /// A child forked between mapping a file and registering the map once kept the map, and with it the parent's locks.
+    /// A snapshot of an encrypted store could still be read there, as far as the parent had read it.
     @Suite struct ForkMomentTests {
-        /// A process of its own for each, which nobody else's threads fork in.
+        /// Each test runs in a process of its own, in which no other test's threads fork.
         private static func inChild(_ body: () -> Int32) -> Int32 {
             let child = forkProcess()
             if child == 0 {
@@ -25,8 +25,8 @@ import Testing
             return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
         }
 
-        /// Looks for a file among the maps and the descriptors of this process. Takes nothing from the heap, which
-        /// another thread may have been in when the process was forked off.
+        /// Looks for a file among the maps and descriptors of this process. It does not allocate, since another thread
+        /// may have held the heap's lock at the fork.
         private struct Traces {
             private let name: UnsafeMutablePointer<CChar>
             private let maps = strdup("/proc/self/maps")
@@ -58,7 +58,7 @@ import Testing
             }
         }
 
-        @Test("whenever a process forks, its child has no map and no descriptor of a file of its own")
+        @Test("at any moment of a fork, the child has no map and no descriptor of a store")
         func anyMoment() async {
             await #expect(processExitsWith: .success) {
                 let directory = try TemporaryDirectory()
@@ -95,7 +95,7 @@ import Testing
             }
         }
 
-        @Test("a snapshot is the error forked in the child, whatever its parent had read of it")
+        @Test("a snapshot throws `forked` in the child, whatever its parent had read")
         func snapshot() async {
             await #expect(processExitsWith: .success) {
                 for isEncrypted in [false, true] {

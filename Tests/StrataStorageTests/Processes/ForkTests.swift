@@ -19,7 +19,7 @@ struct ForkTests {
         path = directory.path + "/store"
     }
 
-    @Test("parent and child both commit, each to a store of its own, and nothing is lost", arguments: 1...5)
+    @Test("parent and child each open a store of their own, commit, and lose nothing", arguments: 1...5)
     func bothCommit(round: Int) throws {
         let worker = try StoreWorkerProcess(path, ["fork", "2", "times=40"], name: "worker")
         #expect(worker.wait() == 0, "\(worker.errors)")
@@ -34,7 +34,7 @@ struct ForkTests {
         try store.close()
     }
 
-    @Test("a child that does nothing keeps nobody out when its parent is killed") func idleChild() throws {
+    @Test("an idle child keeps no process out when its parent is killed") func idleChild() throws {
         let worker = try StoreWorkerProcess(path, ["fork-idle", "2"], name: "worker")
         try worker.waitFor("f")
         worker.end(SIGKILL)

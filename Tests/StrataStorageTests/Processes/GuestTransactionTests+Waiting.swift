@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Commits that are waited for later, of a process that owns writing and of one that does not.
+/// Commits with a later wait, by the owner of writing and by a guest.
 extension GuestTransactionTests {
     private func begin(_ store: Store, _ key: Int) throws -> WriteTransaction {
         let transaction = try store.beginWrite()
@@ -12,7 +12,7 @@ extension GuestTransactionTests {
         return transaction
     }
 
-    @Test("under another store's turn a commit that is waited for later is durable when it returns")
+    @Test("a guest's commit with a later wait is durable when it returns")
     func lateGuest() throws {
         let (first, second) = try pair()
         let single = try begin(second, 0).commitWithoutWaiting()
@@ -30,7 +30,7 @@ extension GuestTransactionTests {
         try finish(first, second, rows: 3)
     }
 
-    @Test("a turn is lent on a commit that is waited for later, and on a group that was given up")
+    @Test("a turn is lent after a commit with a later wait, and after an abandoned batch")
     func lateOwner() throws {
         let (first, second) = try pair()
         for round in 0..<20 {
@@ -38,7 +38,7 @@ extension GuestTransactionTests {
             let single = try begin(first, row).commitWithoutWaiting()
             let guest = try begin(second, row + 1)
             #expect(try guest.view.keys(0).count == row + 2)
-            // Nobody else waits for what the second store has seen.
+            // No other thread waits for a version that the second store has seen.
             if round % 4 == 0 { guest.rollback() } else { try guest.commit() }
             try single.wait()
             #expect(try count(second) == (round % 4 == 0 ? row + 1 : row + 2))
@@ -67,7 +67,7 @@ extension GuestTransactionTests {
     }
 
     @Test(
-        "what stands on a base is told that its owner died, and does not wait for it",
+        "a transaction on a dead owner's version is told of the death, and does not wait",
         .enabled(if: StoreWorkerProcess.executable != nil))
     func deadOwner() throws {
         let owner = try StoreWorkerProcess(
@@ -77,7 +77,7 @@ extension GuestTransactionTests {
         let transaction = try guest.beginWrite()
         #expect(transaction.waitUntilBaseIsVisible())
         owner.end(9)
-        // It is as visible as before.
+        // It stays as visible as before.
         #expect(transaction.waitUntilBaseIsVisible())
         transaction.rollback()
         try guest.beginWrite().commit()

@@ -10,8 +10,8 @@ import Testing
     import Glibc
 #endif
 
-/// Transactions that another store, as another process has it, commits: the store that was written to first owns
-/// writing, and the second one works under its turn.
+/// Transactions that another store commits, as in another process: the store that wrote first owns writing, and the
+/// second one is its guest.
 @Suite(.serialized, .enabled(if: POSIXFileSystem().isShared))
 struct GuestTransactionTests {
     private let directory: TemporaryDirectory
@@ -78,7 +78,7 @@ struct GuestTransactionTests {
         try store.close()
     }
 
-    @Test("a transaction under another store's turn is committed, seen by both, and survives") func small() throws {
+    @Test("a guest's transaction is committed, visible to both stores, and survives") func small() throws {
         let (first, second) = try pair()
         let before = lent()
         for round in 0..<10 {
@@ -96,7 +96,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 20)
     }
 
-    @Test("a rollback under another store's turn leaves nothing, and the turn goes back") func rollback() throws {
+    @Test("a guest's rollback leaves nothing, and returns the turn") func rollback() throws {
         let (first, second) = try pair()
         let transaction = try second.beginWrite()
         try Self.insert(transaction, 0..<5)
@@ -108,7 +108,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 3)
     }
 
-    @Test("long values and large transactions take ownership in the middle", arguments: [9000, 200])
+    @Test("long values and large transactions take ownership midway", arguments: [9000, 200])
     func claims(text: Int) throws {
         let (first, second) = try pair()
         let before = claimed()
@@ -122,7 +122,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 6010)
     }
 
-    @Test("a store that alone writes comes to own writing") func streak() throws {
+    @Test("a store that writes alone becomes the owner") func streak() throws {
         let (first, second) = try pair()
         let before = lent()
         for key in 0..<200 {
@@ -134,7 +134,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 200)
     }
 
-    @Test("both stores hear of each version once, and of their own changes in detail") func notices() throws {
+    @Test("both stores are notified of each version once, with details of their own changes") func notices() throws {
         let (first, second) = try pair()
         let heard = Mutex<[[(UInt64, Bool)]]>([[], []])
         let tokens = [first, second].enumerated().map { index, store in
@@ -154,7 +154,7 @@ struct GuestTransactionTests {
             let versions = list.map(\.0)
             #expect(versions == Array(Set(versions)).sorted())
         }
-        // Versions 2, 4 and 6 are the second store's; the first one makes all of them.
+        // Versions 2, 4 and 6 are the second store's; the first store commits all of them.
         let vague = lists[0].filter { !$0.1 }.count
         #expect(vague == 0)
         let own = lists[1].filter { $0.0 % 2 == 0 && !$0.1 }.count
@@ -162,7 +162,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 6)
     }
 
-    @Test("a schema may be changed under another store's turn") func schema() throws {
+    @Test("a guest can change the schema") func schema() throws {
         let (first, second) = try pair()
         var schema = Self.schema
         schema.userVersion = 2
@@ -204,7 +204,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 300)
     }
 
-    @Test("a store that takes writing over goes by the file as it is, not as long as it was") func shorterFile() throws
+    @Test("a store that takes over writing uses the file's present size, not an old one") func shorterFile() throws
     {
         let (first, second) = try pair { $0.growth = .fixed(64 << 10) }
         func pages() throws -> Int { try first.space().fileBytes / 4096 }
@@ -216,7 +216,7 @@ struct GuestTransactionTests {
         transaction = try first.beginWrite()
         try transaction.deleteAll(0)
         try transaction.commit()
-        // A long value each: writing goes back and forth, with checkpoints that give the tail back.
+        // A long value each: ownership goes back and forth, with checkpoints that truncate the file.
         for round in 0..<6 {
             let store = round % 2 == 0 ? second : first
             transaction = try store.beginWrite()
@@ -230,7 +230,7 @@ struct GuestTransactionTests {
     }
 
     @Test(
-        "what a dead owner had lent draws writing to nobody once it is answered",
+        "a dead owner's grant gives write ownership to no process once it is answered",
         .enabled(if: StoreWorkerProcess.executable != nil), arguments: [true, false])
     func answeredGrant(commits: Bool) throws {
         let owner = try StoreWorkerProcess(
@@ -241,7 +241,7 @@ struct GuestTransactionTests {
         owner.end(SIGKILL)
         try transaction.set(0, RowKey(2), 0, .integer(7))
         if commits { try transaction.commit() } else { transaction.rollback() }
-        // One that accepts no grant takes writing over, and is gone as a process is that dies.
+        // A store that accepts no grant takes ownership, and ends like a dead process.
         do {
             let heir = try open { $0.durability = .periodic }
             try heir.beginWrite().rollback()
@@ -256,7 +256,7 @@ struct GuestTransactionTests {
     }
 
     @Test(
-        "a guest's death is seen while others go on asking for the turn",
+        "a guest's death is noticed while others keep asking for the turn",
         .enabled(if: StoreWorkerProcess.executable != nil))
     func deadGuestAmongAskers() throws {
         let owner = try open()
@@ -266,7 +266,8 @@ struct GuestTransactionTests {
         try owner.beginWrite().commit()
         let guest = try StoreWorkerProcess(path, ["hold", "1", "short", "default"], name: "guest")
         try guest.waitFor("h")
-        // Whoever waits for the turn rings for it; here more often than anybody looks who lives.
+        // A process that waits for its turn wakes the owner. Here it does so more often than the owner checks which
+        // processes live.
         let isOver = Mutex(false)
         _ = SystemScheduling().spawn("asker") {
             while !isOver.withLock({ $0 }) {
@@ -275,7 +276,7 @@ struct GuestTransactionTests {
             }
         }
         guest.end(SIGKILL)
-        // `busy` when nobody looked.
+        // An owner that never checked would answer `busy`.
         #expect(throws: Never.self) { try owner.beginWrite().commit() }
         isOver.withLock { $0 = true }
         if CoverageMarks.areCounted { #expect(lent() > 0) }
@@ -283,7 +284,7 @@ struct GuestTransactionTests {
         try owner.close()
     }
 
-    @Test("an encrypted store lends no turns: records would stand beside it in clear") func encrypted() throws {
+    @Test("an encrypted store lends no turns, since records would be shared in plain text") func encrypted() throws {
         let (first, second) = try pair { $0.cipher = TestCipher(key: 7) }
         let before = lent()
         let transaction = try second.beginWrite()

@@ -9,24 +9,24 @@ import Testing
     import Glibc
 #endif
 
-/// Long seeded histories of four processes on one store: they die at moments and at points that the seed chooses, so do
-/// those that go on from what they left, up to three one after the other, and every state is checked.
+/// Long seeded histories of four processes on one store. Processes die at seeded moments and points, and so do the
+/// recovering ones, up to three in a row. Every state is checked.
 ///
-/// Longer: `PROCESS_ROUNDS=10000 SEED=77 swift test --filter ProcessHistoryTests`. Where the others are when one dies
-/// is not repeatable; what each is asked for is.
+/// Longer: `PROCESS_ROUNDS=10000 SEED=77 swift test --filter ProcessHistoryTests`. The tasks of each process are
+/// repeatable, but not where the others are when one dies.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct ProcessHistoryTests {
     private static let processes = 4
     private static let rows = 8
-    /// In a row, each in the recovery from the one before.
+    /// The number of deaths in a row, each in the recovery from the one before.
     private static let deepest = 3
-    /// Of 1 s each: far more than a worker takes for what it is asked.
+    /// Timeouts of 1 s each, far more than a worker's task takes.
     private static let patience = 60
 
     private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
 
-    /// Points of ``StoreWorker``'s files at which a process ends itself: those of its commits, of checkpoints, of what
-    /// it shares, and of opens, recoveries and closes.
+    /// Points at which a ``StoreWorker`` ends itself: in commits, checkpoints, stores to shared memory, opens,
+    /// recoveries and closes.
     private static let points = [
         "open-data", "open-log", "open-lock", "write-log", "half-write-log", "sync-log", "synced-log", "header-data",
         "half-write-data", "write-data", "sync-data", "synced-data", "preallocate-data", "truncate-data",
@@ -43,10 +43,10 @@ struct ProcessHistoryTests {
         path = directory.path + "/store"
     }
 
-    /// What became of the commits of one round, by row.
+    /// The commits of one round, by row.
     private struct Outcome {
         var acknowledged = [Int](repeating: 0, count: ProcessHistoryTests.rows)
-        /// Those that may have happened besides.
+        /// Further commits that may have happened.
         var uncertain = [Int](repeating: 0, count: ProcessHistoryTests.rows)
         var deaths = 0
         var chains = [0, 0, 0]
@@ -73,7 +73,7 @@ struct ProcessHistoryTests {
         var total = Outcome()
         for wrong in try run(rounds, seed, [], &total) { Issue.record("\(wrong)") }
         print("SEED=\(seed), \(rounds) rounds of \(Self.processes) processes: \(Self.describe(total))")
-        #expect(total.deaths > 0, "nobody died")
+        #expect(total.deaths > 0, "no process died")
     }
 
     #if Zoo
@@ -86,7 +86,7 @@ struct ProcessHistoryTests {
     #endif
 
     /// - Parameter words: for every process.
-    /// - Returns: what was wrong in the first round in which something was.
+    /// - Returns: the errors of the first failing round.
     private func run(_ rounds: Int, _ seed: UInt64, _ words: [String], _ total: inout Outcome) throws -> [String] {
         var random = SplitMix64(seed: seed)
         var held = [Int](repeating: 0, count: Self.rows)
@@ -98,7 +98,7 @@ struct ProcessHistoryTests {
                 unlink(directory.path + "/" + file)
             }
             for row in 1..<Self.rows {
-                // Without a log, what no checkpoint holds goes with the process that had it.
+                // Without a log, commits since the last checkpoint are lost with their process.
                 let kept = durability == "none" && outcome.deaths > 0 ? 0 : outcome.acknowledged[row]
                 let most = outcome.acknowledged[row] + outcome.uncertain[row]
                 if (held[row] + kept)...(held[row] + most) ~= found[row] { continue }
@@ -120,7 +120,7 @@ struct ProcessHistoryTests {
 
     // MARK: One round
 
-    /// Four processes at once, some of which die, and then those that go on from what they left.
+    /// Four processes at once, some of which die, then the recovering ones.
     private func play(_ common: [String], _ name: String, _ random: inout SplitMix64) throws -> Outcome {
         var outcome = Outcome()
         var workers: [StoreWorkerProcess] = []
@@ -132,7 +132,7 @@ struct ProcessHistoryTests {
             workers.append(try StoreWorkerProcess(path, words, name: "\(name)-\(row)"))
             usleep(UInt32(random.below(3_000)))
         }
-        // All of them, one, or nobody, at a moment of no meaning.
+        // Kills all processes, one, or none, at a random moment.
         let victims = [0, 1, Self.processes][Int(random.below(3))]
         usleep(UInt32(random.below(40_000)))
         for worker in workers.prefix(victims) { worker.signal(SIGKILL) }
@@ -142,7 +142,7 @@ struct ProcessHistoryTests {
         }
         outcome.chains[0] += outcome.deaths
         for depth in 1..<Self.deepest where outcome.deaths > 0 && random.below(3) > 0 {
-            // Alone, or two at once that both would recover.
+            // One process, or two at once that both try to recover.
             var heirs: [StoreWorkerProcess] = []
             for row in 0...Int(random.below(2)) {
                 let words = ["once", "\(5 + row)", Self.death(atMost: 6, &random)] + common
@@ -161,15 +161,15 @@ struct ProcessHistoryTests {
 
     private static func death(atMost passes: UInt64, _ random: inout SplitMix64) -> String {
         let point = points[Int(random.below(UInt64(points.count)))]
-        // The first ones more often than later ones.
+        // Early passes are more likely than later ones.
         return "kill=\(point):\(random.below(1 + random.below(passes)))"
     }
 
-    /// Each process ends by itself or is dead; one that lives met no error.
+    /// Each process ends by itself without an error, or is killed.
     private func end(_ worker: StoreWorkerProcess, _ words: [String], _ outcome: inout Outcome) throws {
         try worker.waitForEnd(seconds: Self.patience)
         if worker.status == -SIGKILL || worker.status == 0 { return }
-        // Under `none` an owner that dies takes versions with it that others have seen, or were about to build on.
+        // Under `none` a dying owner loses versions that others have seen or built upon.
         let isTaken =
             words.contains("durability=none")
             && ["commitOutcomeUnknown", "poisoned"].contains { worker.errors.contains($0) }
@@ -178,7 +178,7 @@ struct ProcessHistoryTests {
 
     // MARK: What is left
 
-    /// Reads the state as it was left, then recovers and checks it; both have to find the same.
+    /// Reads the state read-only, then recovers and checks it; both must be equal.
     private func check(_ outcome: inout Outcome) throws -> [Int] {
         var options = StoreOptions()
         options.limits = .tiny
@@ -186,7 +186,7 @@ struct ProcessHistoryTests {
         options.logHalfBytes = 16 << 10
         var seen: [Int]?
         let files = POSIXFileSystem()
-        // Nobody may have come so far as to make the file.
+        // Every process may have died before it made the file.
         if try files.status(path) != nil {
             options.readOnly = true
             let reader = try Store.open(path: path, options: options)

@@ -60,7 +60,7 @@ struct SharedFilesTests {
         file.close()
     }
 
-    @Test("copies that a process writes while others commit are whole versions") func copies() throws {
+    @Test("copies that a process writes while others commit are complete versions") func copies() throws {
         let writers = try (1...2).map { try StoreWorkerProcess(path, ["increment", "\($0)"], name: "w\($0)") }
         for writer in writers { try writer.waitFor("a", times: 5) }
         let copier = try StoreWorkerProcess(path, ["copy"], name: "copier")
@@ -72,7 +72,7 @@ struct SharedFilesTests {
         try store.close()
     }
 
-    @Test("files copied from under writers open as a version that there was, or are refused", arguments: [true, false])
+    @Test("files copied during writes open as an existing version, or are refused", arguments: [true, false])
     func rawCopies(dataFirst: Bool) throws {
         let writers = try (1...2).map { try StoreWorkerProcess(path, ["increment", "\($0)"], name: "w\($0)") }
         for writer in writers { try writer.waitFor("a", times: 5) }
@@ -101,7 +101,7 @@ struct SharedFilesTests {
         for writer in writers { #expect(writer.wait() == 0, "\(writer.errors)") }
     }
 
-    @Test("a file that was replaced under processes is written by none of them") func replaced() throws {
+    @Test("no process writes to a file that replaced its own") func replaced() throws {
         let writer = try StoreWorkerProcess(path, ["increment", "1", "times=5", "stay"], name: "writer")
         try writer.waitFor("s")
         let store = try Store.open(path: path, options: options())
@@ -126,7 +126,7 @@ struct SharedFilesTests {
         }
     }
 
-    @Test("a store that is open anywhere is not deleted; what a dead process left is no obstacle")
+    @Test("a store that any process has open is not deleted; a dead process's leftovers are no obstacle")
     func deleted() throws {
         let writer = try StoreWorkerProcess(path, ["increment", "1", "times=5", "stay"], name: "writer")
         try writer.waitFor("s")
@@ -135,7 +135,7 @@ struct SharedFilesTests {
         #expect(try POSIXFileSystem().status(path + ".lock") != nil)
         #expect(try Store.removeFiles(path: path))
         for ending in ["", ".log", ".lock"] { #expect(try POSIXFileSystem().status(path + ending) == nil) }
-        // At once with openers, either wins, whole.
+        // Racing with openers, either side wins completely.
         for round in 0..<20 {
             let opener = try StoreWorkerProcess(path, ["once", "1"], name: "opener\(round)")
             var isRemoved = false

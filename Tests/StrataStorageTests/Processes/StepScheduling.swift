@@ -1,7 +1,7 @@
 import StrataFiles
 import Synchronization
 
-/// The platform's threads, but for work of one name, which runs when a test says so.
+/// The platform's threads, except that a test runs the work of one name itself.
 final class StepScheduling: Scheduling {
     private let label: String
     private let waiting = Mutex<[@Sendable () -> Void]>([])
@@ -20,8 +20,8 @@ final class StepScheduling: Scheduling {
         return true
     }
 
-    /// Runs what waits, and not what that leaves behind.
-    /// - Returns: whether there was anything.
+    /// Runs the queued work, but not work that it queues.
+    /// - Returns: whether any work was queued.
     func runStep() -> Bool {
         let work = waiting.withLock { waiting in
             defer { waiting = [] }

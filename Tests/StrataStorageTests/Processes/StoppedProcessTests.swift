@@ -8,8 +8,8 @@ import Testing
     import Glibc
 #endif
 
-/// A process that was stopped, by Ctrl-Z, a debugger or with its container, kept all other writers waiting without a
-/// word: they hear of it by a typed error, or take its turn back.
+/// A process stopped by Ctrl-Z, a debugger or its container once blocked all other writers silently. They now get a
+/// typed error, or take its turn back.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct StoppedProcessTests {
     private let directory: TemporaryDirectory
@@ -54,7 +54,7 @@ struct StoppedProcessTests {
         try transaction.commit()
     }
 
-    @Test("an idle owner that is stopped is named by an error; once it goes on, it gives writing on") func idleOwner()
+    @Test("an error names a stopped idle owner; once it continues, it hands over writing") func idleOwner()
         throws
     {
         let owner = try worker("increment", "1", "times=3", "stay", name: "owner")
@@ -71,7 +71,7 @@ struct StoppedProcessTests {
         try store.close()
     }
 
-    @Test("an owner in a long transaction is waited for, and not taken for stopped") func busyOwner() throws {
+    @Test("an owner in a long transaction is waited for, and not considered stopped") func busyOwner() throws {
         let holder = try worker("hold", "1", name: "holder")
         try holder.waitFor("h")
         let store = try Store.open(path: path, options: options(silence: 300_000, timeout: 1_500_000))
@@ -85,7 +85,7 @@ struct StoppedProcessTests {
         try store.close()
     }
 
-    @Test("a guest that is stopped in its transaction loses its turn, and learns so before it writes") func guest()
+    @Test("a guest stopped in its transaction loses its turn, and gets an error before it writes") func guest()
         throws
     {
         let first = try worker("once", "1", name: "first")
@@ -95,7 +95,7 @@ struct StoppedProcessTests {
         let guest = try worker("hold", "3", "short", name: "guest")
         try guest.waitFor("h")
         try guest.pause()
-        // Enough for the pages of what it was lent to be used again, were they not kept for it.
+        // Enough commits to reuse the pages of its version, were it not pinned.
         for _ in 0..<200 { try increment(store, 4) }
         let other = try worker("increment", "5", "times=3", "short", name: "other")
         #expect(other.wait() == 0, "\(other.errors)")
@@ -124,7 +124,7 @@ struct StoppedProcessTests {
         try store.close()
     }
 
-    @Test("an owner that is stopped with a record in its hands leaves the outcome open, and keeps the record")
+    @Test("an owner stopped with a guest's record leaves the outcome unknown, and keeps the record")
     func ownerWithRecord() throws {
         let owner = try worker("increment", "1", "times=5", "stay", name: "owner")
         try owner.waitFor("s")
@@ -138,16 +138,16 @@ struct StoppedProcessTests {
         }
         owner.signal(SIGCONT)
         #expect(end(owner) == 0, "\(owner.errors)")
-        // It was handed in before, so the owner committed it when it went on; the next write builds on that.
+        // The record was handed in before, so the owner committed it when it continued; the next write builds on it.
         try increment(store, 3)
         #expect(try values(store.snapshot().view)[0...3] == [7, 5, 1, 1])
         try store.checkInvariants()
         try store.close()
     }
 
-    /// Beside other processes each recovery wrote behind the end of the file, which grows by steps ahead of its
-    /// contents: a worker that was restarted again and again filled the disk.
-    @Test("a recovery beside others writes behind the contents, not behind the end of the file") func growth() throws {
+    /// Beside other processes each recovery once wrote past the end of the file, which is longer than its contents:
+    /// repeated restarts filled the disk.
+    @Test("a recovery beside others writes after the contents, not after the end of the file") func growth() throws {
         let first = try worker("increment", "1", "times=30", "short", "default", name: "first")
         #expect(first.wait() == 0)
         var standard = StoreOptions()

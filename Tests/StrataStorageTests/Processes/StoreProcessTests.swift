@@ -116,7 +116,7 @@ struct StoreProcessTests {
         #expect(try values(pinned.view) == [1, 1, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("a writer that is stopped keeps others waiting, not reading; a timeout ends the wait")
+    @Test("a stopped writer blocks writers, not readers; a timeout ends the wait")
     func stoppedWriter() throws {
         let holder = try worker("hold", "1", name: "holder")
         try holder.waitFor("h")
@@ -138,7 +138,7 @@ struct StoreProcessTests {
         #expect(try contents() == [3, 1, 0, 1, 1, 0, 0, 0])
     }
 
-    /// Another one, and the three behind it, with SEED.
+    /// SEED chooses another seed and its three successors.
     private static let seeds: ClosedRange<UInt64> = {
         let first = getenv("SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
         return first...(first + 3)
@@ -180,7 +180,7 @@ struct StoreProcessTests {
         }
     }
 
-    @Test("after all were killed at once the next opener finds everything") func killAll() throws {
+    @Test("after all are killed at once the next open finds every acknowledged commit") func killAll() throws {
         let workers = try (1...3).map { try worker("increment", "\($0)", name: "w\($0)") }
         for worker in workers { try worker.waitFor("a", times: 20) }
         for worker in workers { worker.signal(SIGKILL) }
@@ -191,7 +191,7 @@ struct StoreProcessTests {
         }
     }
 
-    @Test("a version that one process reads keeps its pages while another writes") func pins() throws {
+    @Test("the pages of a version that one process reads are kept while another writes") func pins() throws {
         let first = try worker("once", "1", name: "first")
         #expect(first.wait() == 0)
         let pin = try worker("pin", name: "pin")
@@ -208,7 +208,7 @@ struct StoreProcessTests {
         #expect(try contents()[3] == 50)
     }
 
-    @Test("versions of another process are told of, in order") func notifications() throws {
+    @Test("observers are notified of another process's versions, in order") func notifications() throws {
         let first = try worker("once", "1", name: "first")
         #expect(first.wait() == 0)
         let watcher = try worker("watch", name: "watcher")
@@ -221,7 +221,7 @@ struct StoreProcessTests {
     }
 }
 
-/// The file that processes share, damaged, exchanged or gone: a typed error, and never two writers.
+/// The lock file is damaged, replaced or removed: a typed error, and never two writers.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct LockFileTests {
     private let directory: TemporaryDirectory
@@ -256,7 +256,7 @@ struct LockFileTests {
         close(descriptor)
     }
 
-    @Test("a lock file that was removed under a writer lets nobody in") func removed() throws {
+    @Test("removing the lock file under a writer admits no second writer") func removed() throws {
         let holder = try holder()
         unlink(lock)
         #expect(throws: StorageError.lockFile(path: lock)) { try Store.open(path: path) }
@@ -264,7 +264,7 @@ struct LockFileTests {
         try finish(holder)
     }
 
-    @Test("a lock file that is cut under processes is an error and no signal", arguments: [0, 64, 4096])
+    @Test("a lock file that is truncated in use is an error, not a signal", arguments: [0, 64, 4096])
     func cut(size: Int) throws {
         let holder = try holder()
         let store = try Store.open(path: path)
@@ -273,12 +273,12 @@ struct LockFileTests {
         #expect(throws: StorageError.lockFile(path: lock)) { try Store.open(path: path) }
         #expect(throws: StorageError.lockFile(path: lock)) { try store.beginWrite() }
         #expect(throws: StorageError.lockFile(path: lock)) { try store.snapshot() }
-        // What was pinned can be read to the end.
+        // Pinned versions stay readable.
         #expect(try snapshot?.view.locate(0, RowKey(1)) != nil)
         snapshot = nil
         close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644))
         let status = holder.wait()
-        // Where its commit met the damage, it says so.
+        // If its commit hits the damage, it reports it.
         #expect(status == 1 && holder.errors.contains("lockFile"), "\(status) \(holder.errors)")
         #expect(holder.count("a") == 0)
         do { try store.close() } catch {}
@@ -288,7 +288,7 @@ struct LockFileTests {
         try again.close()
     }
 
-    @Test("a lock file that is cut while it is idle, and filled with zeros, keeps writers out until all have closed")
+    @Test("an idle lock file that is truncated and zeroed keeps writers out until all have closed")
     func filled() throws {
         let first = try Store.open(path: path)
         let transaction = try first.beginWrite()
@@ -327,7 +327,7 @@ struct LockFileTests {
         try finish(holder)
     }
 
-    @Test("what an earlier life left in a lock file is not believed") func earlierLife() throws {
+    @Test("the stale contents of a lock file are ignored") func earlierLife() throws {
         let holder = try holder()
         holder.end(SIGKILL)
         #expect(try POSIXFileSystem().status(lock) != nil)
@@ -339,7 +339,7 @@ struct LockFileTests {
         #expect(try POSIXFileSystem().status(lock) == nil)
     }
 
-    @Test("an owner word that is wrong does not make a second writer") func wrongOwner() throws {
+    @Test("a wrong owner word does not admit a second writer") func wrongOwner() throws {
         let holder = try holder()
         change(136, [0, 0, 0, 0])
         let other = try StoreWorkerProcess(path, ["once", "2", "timeout=100000"], name: "other")
@@ -348,13 +348,13 @@ struct LockFileTests {
         try finish(holder)
     }
 
-    @Test("a failed write poisons the store for all processes until one is alone") func poison() throws {
+    @Test("a failed write ends writing for all processes until one has the store alone") func poison() throws {
         let store = try Store.open(path: path)
         let transaction = try store.beginWrite()
         try transaction.apply(schema: StoreSchema(userVersion: 1, tables: []))
         try transaction.commit()
         let other = try Store.open(path: path)
-        // As a writer does whose sync fails.
+        // As after a writer's failed sync.
         change(120, [1, 0, 0, 0])
         #expect(throws: StorageError.poisoned) { try other.beginWrite() }
         _ = try other.snapshot()

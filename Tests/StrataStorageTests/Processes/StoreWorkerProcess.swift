@@ -9,7 +9,7 @@ import Testing
 
 /// A StoreWorker, run by a test. Killed with the object.
 final class StoreWorkerProcess {
-    /// Beside the bundle that the tests are in.
+    /// The executable beside the test bundle.
     static let executable: String? = {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -27,13 +27,13 @@ final class StoreWorkerProcess {
     private(set) var processID: pid_t = 0
     private let output: String
     private var isReaped = false
-    /// As ``wait()`` returned it.
+    /// The result of ``wait()``.
     private(set) var status: Int32?
 
     /// - Parameters:
-    ///   - name: of the files with its output, beside the store.
-    ///   - user: whose process it is, by number; nil for this one's.
-    ///   - output: where its output goes instead.
+    ///   - name: the name of its output files beside the store.
+    ///   - user: the user of the process, by number; nil for this process's.
+    ///   - output: another place for its output.
     init(_ path: String, _ words: [String], name: String, user: UInt32? = nil, output: String? = nil) throws {
         let executable = try #require(Self.executable, "no StoreWorker beside the tests")
         self.output = (output ?? path) + "." + name
@@ -54,13 +54,13 @@ final class StoreWorkerProcess {
 
     deinit { if !isReaped { end(SIGKILL) } }
 
-    /// What it said up to now, over all processes of this name.
+    /// The output so far, of all processes of this name.
     var said: String { Self.text(output) }
     var errors: String { Self.text(output + ".errors") }
 
     func count(_ letter: Character) -> Int { said.count { $0 == letter } }
 
-    /// Waits until it has said a letter so often.
+    /// Waits until it has printed a letter this many times.
     func waitFor(_ letter: Character, times: Int = 1) throws {
         for _ in 0..<60_000 {
             if count(letter) >= times { return }
@@ -73,8 +73,8 @@ final class StoreWorkerProcess {
 
     func signal(_ number: Int32) { kill(processID, number) }
 
-    /// Stops it, and waits until all its threads stand still. `kill` returns before that: one thread takes the signal
-    /// and stops the others once it runs, and on a busy machine another thread may serve a request first.
+    /// Stops it, and waits until all its threads have stopped. `kill` returns earlier: one thread takes the signal and
+    /// then stops the others, and on a busy machine another thread may serve a request first.
     func pause() throws {
         signal(SIGSTOP)
         try waitForStop(seconds: 60)
@@ -108,7 +108,7 @@ final class StoreWorkerProcess {
         return false
     }
 
-    /// Waits for the end; a process that does not come to one is what the test looks for.
+    /// Waits for the end, for tests of hanging processes.
     func waitForEnd(seconds: Int) throws {
         if isReaped { return }
         try poll(seconds) {
@@ -131,7 +131,7 @@ final class StoreWorkerProcess {
         return !isReaped
     }
 
-    /// Waits until it stands still.
+    /// Waits until it has stopped.
     func waitForStop(seconds: Int) throws {
         var word: Int32 = 0
         try poll(seconds) { waitpid(processID, &word, WNOHANG | WUNTRACED) == processID }

@@ -16,7 +16,7 @@ import Testing
         return options
     }
 
-    /// Groups and leaves of some dozen rows: many of each, wide ones among them.
+    /// Groups and leaves of some dozen rows, so that there are many, including wide ones.
     private static var middle: StoreLimits {
         var limits = StoreLimits()
         limits.wideRows = 120
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "a random history with bulk deletions is what the model makes of it, also after a crash and a rollback",
+        "a random history with bulk deletions equals its model, also after a crash and a rollback",
         arguments: [StoreLimits.tiny, middle], Array(UInt64(1)...4))
     func history(limits: StoreLimits, seed: UInt64) throws {
         let disk = FileImages.Disk(capacity: 1 << 26)
@@ -69,7 +69,7 @@ import Testing
         try store.close()
     }
 
-    /// What a process that dies now leaves is replayed; the store goes on in it.
+    /// Replays the files of a process that dies now, and continues on them.
     private static func crash(
         _ store: inout Store, _ disk: FileImages.Disk, _ options: StoreOptions, _ model: StoreModel, _ comment: Comment
     ) throws {
@@ -115,7 +115,7 @@ import Testing
             try transaction.delete(0, RowKey(person * 2 + 2))
             history.model.tables[0][person * 2 + 2] = nil
         }
-        // Beside the rows of the last group alone: the others are cut by segments.
+        // Only within the last group; the others are divided by segments.
         for person in Int64(people - 50)..<Int64(people - 30) {
             try insert(0, person * 2 + 1, [.null, .null, .double(0), .integer(6), .links([9, 9, 12])])
         }
@@ -124,12 +124,12 @@ import Testing
     }
 
     @Test(
-        "links in wide groups are taken out in one piece: of few targets, of many, and of all",
+        "links in wide groups are removed in bulk: to few targets, to many, and to all",
         arguments: [1, 5, 300, 850, dogs], [1 << 26, 1 << 18])
     func wideGroups(count: Int, memoryBudget: Int) throws {
         let disk = FileImages.Disk(capacity: 1 << 26)
         var options = Self.options(StoreLimits())
-        // With little memory links are found in pieces of 4 096.
+        // With little memory links are collected in chunks of 4 096.
         options.limits.memoryBudget = memoryBudget
         options.logHalfBytes = 4 << 20
         options.fileSystem = disk
@@ -155,7 +155,7 @@ import Testing
 
     // MARK: Whole tables
 
-    @Test("tables that are cleared together take an operation each in the log, and give all of their pages back")
+    @Test("clearing tables together logs one operation for each, and frees all their pages")
     func cleared() throws {
         let disk = FileImages.Disk(capacity: 1 << 26)
         var options = Self.options(StoreLimits())
@@ -175,7 +175,7 @@ import Testing
         let after = try store.beginWrite()
         #expect(after.nextKey(0) == nextKeys.0)
         #expect(after.nextKey(1) == nextKeys.1)
-        // Nothing is recorded of tables without rows.
+        // Empty tables are not recorded.
         try after.deleteAll([0, 1])
         let isEmpty = after.workspace.recorder.isEmpty
         #expect(isEmpty)
@@ -184,7 +184,7 @@ import Testing
         try store.close()
     }
 
-    @Test("observers are told of each row that a cleared table had, and of the links that went with them")
+    @Test("observers are notified of each row of a cleared table, and of the removed links")
     func notices() throws {
         let disk = FileImages.Disk(capacity: 1 << 26)
         var options = Self.options(StoreLimits())
@@ -204,14 +204,14 @@ import Testing
         let unlinked = try #require(notice.changes.first { $0.table == TableID(1) })
         let expected = history.model.tables[0].filter { $0.value[3] != .null || $0.value[4] != .links([]) }.keys
         #expect(unlinked.isComplete && Set(unlinked.modified.map(\.key)) == Set(expected))
-        // What the versions say by themselves.
+        // The difference of the versions.
         let compared = try store.snapshot().view.changes(of: TableID(1), since: before.view)
         #expect(Set(compared.modified.map(\.key)) == Set(expected) && compared.deleted.isEmpty)
         withExtendedLifetime(token) {}
         try store.close()
     }
 
-    @Test("a schema that loses a table, and one that loses an index, give all of their pages back") func schemas()
+    @Test("removing a table or an index frees all its pages") func schemas()
         throws
     {
         let disk = FileImages.Disk(capacity: 1 << 26)
@@ -237,7 +237,7 @@ import Testing
 }
 
 extension StoreHistory {
-    /// Rows were deleted by somebody else.
+    /// Takes rows out of the model that were deleted past it.
     fileprivate mutating func forget(_ table: Int, _ gone: Set<Int64>) {
         for key in gone { model.tables[table][key] = nil }
         unlink(table, gone)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A column that changes in many rows, one after the other, is written as a column.
+/// A column that changes in many consecutive rows is written as a column.
 @Suite struct ColumnChangeTests {
     private typealias Rows = [Int64: [Value]]
 
@@ -37,7 +37,7 @@ import Testing
         return result
     }
 
-    /// Mostly alike, now and then far off, or so long that it stands in a node of its own.
+    /// Mostly similar values, sometimes an outlier, or one long enough for its own node.
     private static func value(_ column: ColumnDefinition, _ random: inout SplitMix64, longest: Int) -> Value {
         if column.isOptional, random.below(6) == 0 { return .null }
         switch column.type {
@@ -124,7 +124,7 @@ import Testing
             let before = rows
             let transaction = try store.beginWrite()
             let changed = Self.columns.indices.filter { _ in random.below(3) == 0 }
-            // Few other things on the way, or some: reads, rows that come and go, and values set again.
+            // Few or some other operations in between: reads, inserts, deletes, and repeated sets.
             let rarely: UInt64 = round % 3 == 0 ? 40 : 1_500
             for key in rows.keys.sorted() where random.below(50) != 0 {
                 for column in changed {
@@ -167,7 +167,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a row that is not there is misuse, also in the middle of a run") func missingRow() throws {
+    @Test("a missing row is misuse, also in the middle of a run") func missingRow() throws {
         var random = SplitMix64(seed: 3)
         let store = try Self.open()
         var rows = try Self.filled(store, 500, step: 2, longest: 20, &random)
@@ -183,7 +183,7 @@ import Testing
         try store.close()
     }
 
-    @Test("what does not change is neither read nor written anew") func othersStay() throws {
+    @Test("unchanged columns are neither read nor rewritten") func othersStay() throws {
         var random = SplitMix64(seed: 5)
         let store = try Self.open()
         var rows = try Self.filled(store, 40_000, step: 1, longest: 20, &random)
@@ -194,7 +194,7 @@ import Testing
         }
         let after = try Self.nodes(store)
         #expect(before.count > 100)
-        // The column takes two pages of a group now; a node that it shared is made anew, and so is the group's own.
+        // The column now takes two pages of a group; a node that it shared and the group's own node are rewritten.
         let groups = (40_000 + StoreLimits().wideRows - 1) / StoreLimits().wideRows
         #expect(after.subtracting(before).count <= groups * 4)
         #expect(before.subtracting(after).isSubset(of: changing))
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// The pages at which nodes of segments start.
-    /// - Parameter column: only those that have segments of it.
+    /// - Parameter column: only nodes with segments of the column.
     private static func nodes(_ store: Store, of column: Int? = nil) throws -> Set<UInt32> {
         var found: Set<UInt32> = []
         try store.snapshot().view.forEachGroup(0, from: .min) { (group) throws(StorageError) in
@@ -222,7 +222,7 @@ import Testing
         return found
     }
 
-    @Test("columns that come and go with the schema are filled and dropped as columns") func newColumns() throws {
+    @Test("columns added and removed by the schema are filled and dropped as columns") func newColumns() throws {
         var random = SplitMix64(seed: 6)
         let store = try Self.open()
         var rows = try Self.filled(store, 9_000, step: 1, longest: 20, &random)
@@ -243,7 +243,7 @@ import Testing
         try store.close()
     }
 
-    @Test("memory does not follow the rows that change") func memory() throws {
+    @Test("memory does not grow with the changed rows") func memory() throws {
         var limits = StoreLimits()
         limits.memoryBudget = 1 << 18
         var random = SplitMix64(seed: 8)
@@ -258,7 +258,7 @@ import Testing
         }
         let written = transaction.nodes.placed.reduce(0) { $0 + Int($1.pages) } * Format.pageSize
         try transaction.commit()
-        // The budget, a group of both columns, and the way to it.
+        // The budget, a group of both columns, and the path to it.
         #expect(most <= limits.memoryBudget + 100 * Format.pageSize)
         #expect(written > 10 * limits.memoryBudget)
         #expect(try Self.all(try store.snapshot().view, Self.columns) == rows)

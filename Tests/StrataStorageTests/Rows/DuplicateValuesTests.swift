@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "values that occur more than once are found along the index, as counting them does",
+        "duplicate values found along the index equal those found by counting",
         arguments: 1...6 as ClosedRange<UInt64>)
     func duplicates(seed: UInt64) throws {
         for index in [IndexKind.ordered, .hash] {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a column becomes required when it holds no null, and not before")
+    @Test("a column can become required only if it holds no null")
     func required() throws {
         for tiny in [false, true] {
             let store = try store(.ordered, tiny: tiny)

@@ -2,8 +2,8 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A table that a seeded history filled and changed, with a model of it: groups with patches, deleted and inserted
-/// rows, nulls, exceptions, long values, and columns that old groups lack.
+/// A table filled and changed by a seeded history, with its model: groups with patches, deleted and inserted rows,
+/// nulls, exceptions, long values, and columns that old groups lack.
 struct FilterHistory {
     static let small = 0
     static let wide = 1
@@ -102,7 +102,7 @@ struct FilterHistory {
         }
     }
 
-    /// A value as the column has them.
+    /// A typical value of the column.
     mutating func value(_ column: Int) -> Value {
         switch column {
         case Self.small: return .integer(Int64(random.below(100)))
@@ -126,7 +126,7 @@ struct FilterHistory {
         }
     }
 
-    /// Few letters, so that values meet.
+    /// Few letters, so that values coincide.
     private mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 97, count: count)
         for _ in 0..<min(count, 2) { bytes[Int(random.below(UInt64(count)))] = 97 + UInt8(random.below(4)) }

@@ -50,7 +50,7 @@ private struct EditedTable {
         rows[key] = nil
     }
 
-    /// A value that most often is encoded as its neighbours are, and sometimes not at all like them.
+    /// A value that mostly fits its neighbours' encoding, and sometimes does not.
     mutating func value(_ column: Int, longest: Int = 3000) -> Value {
         if columns[column].isOptional && random.below(8) == 0 { return .null }
         switch columns[column].type {
@@ -70,7 +70,7 @@ private struct EditedTable {
 
     mutating func row() -> [Value] { columns.indices.map { value($0) } }
 
-    /// Every row as a scan and as single reads see it, and the store's invariants.
+    /// Compares every row by scan and by single reads, and checks the store's invariants.
     func check(_ comment: Comment? = nil) throws {
         try store.checkInvariants()
         let view = try store.snapshot().view
@@ -170,7 +170,7 @@ private struct EditedTable {
         }
     }
 
-    @Test("a changed value is patched, and patched again where it stands") func patches() throws {
+    @Test("a changed value is patched, and a patch is changed in place") func patches() throws {
         var table = try Self.filled(Self.narrow, 1000)
         for value in [7, 90, 8] as [Int64] {
             try table.commit { table, transaction in
@@ -199,7 +199,7 @@ private struct EditedTable {
         try table.check()
     }
 
-    @Test("values that no longer fit their segment's node have it cut anew") func recutting() throws {
+    @Test("values that no longer fit their segment's node split it again") func recutting() throws {
         var table = try Self.filled(Self.narrow, 2000)
         let nodes = try table.groups().reduce(0) { $0 + $1.nodes }
         for round in 0..<30 {
@@ -225,7 +225,7 @@ private struct EditedTable {
         try table.check()
     }
 
-    @Test("inserted rows stand beside until the group is rebuilt or split") func inserting() throws {
+    @Test("inserted rows stay beside the main rows until the group is rebuilt or split") func inserting() throws {
         var table = try Self.filled(Self.narrow, 4000)
         var most = 0
         for round in 0..<12 {
@@ -239,14 +239,14 @@ private struct EditedTable {
         }
         #expect(most > 0)
         try table.check()
-        // Into one place, until the group has more rows than it may.
+        // At one place, until the group exceeds its limit.
         try table.commit { table, transaction in
             for key in 8001..<8400 { try table.insert(transaction, Int64(key), table.row()) }
         }
         try table.check()
     }
 
-    @Test("one row per transaction fills the last small group where it stands", arguments: [1, 3] as [Int64])
+    @Test("one row per transaction fills the last small group in place", arguments: [1, 3] as [Int64])
     func appending(step: Int64) throws {
         var table = try Self.filled(Self.narrow, 3)
         for index in 0..<300 {
@@ -260,7 +260,7 @@ private struct EditedTable {
         #expect(small.count <= 12)
     }
 
-    @Test("a small group takes rows anywhere and changes values where they stand") func smallGroups() throws {
+    @Test("a small group inserts rows anywhere and changes values in place") func smallGroups() throws {
         var table = try Self.filled(Self.narrow, 20, step: 10)
         for key in [-5, 5, 7, 195, 1, -100, 300] as [Int64] {
             try table.commit { table, transaction in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// The loops over packed values against plain ones, on buffers that end with the last value.
+/// Compares the loops over packed values with plain loops, on buffers that end with the last value.
 @Suite struct KernelTests {
     private static func bit(_ bits: [UInt64], _ at: Int) -> Bool { bits[at >> 6] >> UInt64(at & 63) & 1 != 0 }
 
@@ -11,7 +11,7 @@ import Testing
         (0..<width).reduce(0) { $0 | UInt64(bytes[index * width + $1]) << UInt64(8 * $1) }
     }
 
-    /// A copy that ends where its memory ends, so that a sanitizer sees a read behind it.
+    /// A copy in an allocation of its exact size, so that a sanitizer detects an overread.
     private static func withExactCopy<T>(_ bytes: [UInt8], _ body: (UnsafeRawPointer) -> T) -> T {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
         defer { copy.deallocate() }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("bytes of any length are compared whole, and nothing behind them", arguments: UInt64(1)...12)
+    @Test("bytes of any length are compared completely, and no byte after them", arguments: UInt64(1)...12)
     func bytes(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for length in 0..<24 {

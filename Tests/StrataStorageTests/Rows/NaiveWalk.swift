@@ -1,8 +1,8 @@
 @testable import StrataStorage
 
-/// The rows of a table, read slot by slot in the plainest way: what every other way to read must give, too.
+/// The rows of a table, read slot by slot in the plainest way, as the reference for every other way.
 ///
-/// It follows references and reads single values alone, so that it shares nothing with decoding, filters, or look-ups.
+/// It follows references and reads only single values, so that it shares no code with decoding, filters or lookups.
 final class NaiveWalk {
     private(set) var rows: [(key: Int64, values: [Value])] = []
     private let view: ReadView
@@ -37,7 +37,7 @@ final class NaiveWalk {
 
     private func number(_ place: (Segment, Int)) throws -> Int64 { place.0.integer(place.1) }
 
-    /// Where the newest value of a slot stands.
+    /// The place of a slot's newest value.
     private func main(_ group: Group, _ position: Int, _ slot: Int) throws -> (Segment, Int) {
         for index in 0..<group.patched where group.patch(index).column == position {
             let patch = group.patch(index)

@@ -7,7 +7,7 @@ struct ReadAgreement {
     private let columns: [ColumnDefinition]
     private let rows: [(key: Int64, values: [Value])]
 
-    /// - Throws: `InvariantViolation` that names the way to read that differs; what reading threw.
+    /// - Throws: `InvariantViolation` that names the differing way to read; any error of reading.
     static func check(_ view: ReadView) throws {
         for table in view.schema.tables.indices {
             let agreement = try ReadAgreement(view, table)
@@ -165,7 +165,7 @@ struct ReadAgreement {
         }
     }
 
-    /// Whether a sum is that of doubles in some order: each order rounds otherwise, and may overflow or not.
+    /// Whether a sum of doubles is plausible: each order of addition rounds differently, and may overflow.
     private static func isSum(_ sum: Double, of values: [Double]) -> Bool {
         let plain = values.reduce(0, +)
         let size = values.reduce(0) { $0 + abs($1) }
@@ -181,7 +181,7 @@ struct ReadAgreement {
             let expected = keys(column) { $0 == value || value == .double(0) && $0 == .double((-0.0).bitPattern) }
             try StoreHistory.withCell(value) { cell in
                 try require(view.rows(table, column, equalTo: cell).map(\.rawValue) == expected, "index look-up")
-                // Values that an entry cannot tell apart are counted together.
+                // Values with equal index entries are counted together.
                 let high = IndexKey.high(cell, definition)
                 let entries = rows.filter { row in
                     StoreHistory.withCell(row.values[column]) { IndexKey.high($0, definition) } == high

@@ -10,7 +10,7 @@ import Testing
         "seed \(seed): swift test --filter RowFilterTests\(filter.map { ", \($0)" } ?? "")"
     }
 
-    @Test("filters find what a look at every row finds", arguments: seeds, [true, false])
+    @Test("filters find the same rows as a full scan", arguments: seeds, [true, false])
     func selection(seed: UInt64, tiny: Bool) throws {
         var history = try FilterHistory(seed: seed, tiny: tiny)
         let view = try history.store.snapshot().view
@@ -23,7 +23,7 @@ import Testing
         try history.store.checkInvariants()
     }
 
-    @Test("sums and extremes over a filter equal those of the rows that it finds", arguments: seeds, [true, false])
+    @Test("sums and extremes over a filter equal those of the matching rows", arguments: seeds, [true, false])
     func aggregates(seed: UInt64, tiny: Bool) throws {
         var history = try FilterHistory(seed: seed, tiny: tiny)
         let view = try history.store.snapshot().view
@@ -93,7 +93,7 @@ import Testing
                 if model.removeValue(forKey: key) != nil { try transaction.delete(0, RowKey(key)) }
             },
         ]
-        // Each kind of change alone in some groups, together in others.
+        // Each kind of change alone in some groups, combined in others.
         for (number, step) in steps.enumerated() {
             transaction = try store.beginWrite()
             for _ in 0..<150 { try step(Int64(random.below(3000)) * 2 + Int64(number) * 4000, transaction) }
@@ -103,7 +103,8 @@ import Testing
         }
     }
 
-    // An edit in place put a value below the segment's base: its delta wraps around, and a filter by deltas missed it.
+    // An edit in place once put a value below the segment's base: its delta wrapped around, and a filter by deltas
+    // missed it.
     @Test("values below the base of their segment are found, added and compared")
     func wrappedDeltas() throws {
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 8)
@@ -132,7 +133,7 @@ import Testing
         #expect(totals.least == -5 && totals.most == 1000)
     }
 
-    @Test("a scan from any key hands out the rows that are there", arguments: seeds, [true, false])
+    @Test("a scan from any key returns the existing rows", arguments: seeds, [true, false])
     func scanFromAKey(seed: UInt64, tiny: Bool) throws {
         var history = try FilterHistory(seed: seed, tiny: tiny)
         let view = try history.store.snapshot().view
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("a range of an ordered index holds what lies between, whatever values share a prefix", arguments: seeds)
+    @Test("a range of an ordered index is exact, even if values share a prefix", arguments: seeds)
     func indexedRanges(seed: UInt64) throws {
         var history = try FilterHistory(seed: seed, tiny: true)
         let view = try history.store.snapshot().view
@@ -190,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("a filter that does not suit the table is misuse")
+    @Test("a filter that does not match the table is misuse")
     func misuse() throws {
         let history = try FilterHistory(seed: 1, tiny: true)
         let view = try history.store.snapshot().view

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// What commits ask of the disk, in counts: a ratchet. Times are for the benchmarks.
+/// The disk operations of commits as counts, which must not rise. Benchmarks measure times.
 @Suite(.serialized) struct CommitCostTests {
     private static func open(_ fileSystem: CountingFileSystem) throws -> Store {
         var options = StoreOptions(fileSystem: fileSystem)
@@ -44,7 +44,7 @@ import Testing
             let fileSystem = CountingFileSystem(capacity: 1 << 34)
             let store = try Self.open(fileSystem)
             try Self.fill(store, 1000)
-            // Nothing reaches the pages between; the file is as sparse as the map says.
+            // The pages between are unreachable; the file is as sparse as the map says.
             let allocator = store.allocator
             let run = try #require(try allocator.allocate(2 * count, largest: 1).last)
             #expect(run.count >= 2 * count - 64)
@@ -68,13 +68,13 @@ import Testing
             costs.append(try Self.cost(fileSystem, store, rows: rows))
         }
         print("per commit, pwrites, runs, syncs with few and many rows: \(costs)")
-        // Fresh parts of a file are written in pieces of 16 KiB, so runs are what counts.
+        // Fresh parts of a file are written in pieces of 16 KiB, so runs are compared.
         for (few, many) in zip(costs[0], costs[1]).dropFirst() { #expect(many <= few * 1.2) }
         #expect(costs[1][0] < 4 && costs[1][2] <= 1.1)
     }
 
     @Test(
-        "the file grows little under updates, whoever reads meanwhile", arguments: [(0, 1.3), (1, 1.3), (20, 2.8)])
+        "the file grows little under updates, with any number of readers", arguments: [(0, 1.3), (1, 1.3), (20, 2.8)])
     func growth(pins: Int, limit: Double) throws {
         let fileSystem = CountingFileSystem(capacity: 1 << 34)
         let store = try Self.open(fileSystem)
@@ -87,7 +87,7 @@ import Testing
             if pins == 1 && round == 0 || pins == 20 && round % 5 == 0 { held.append(try store.snapshot()) }
             let keys = (0..<300).map { _ in Int64(random.below(UInt64(rows))) }
             let transaction = try store.beginWrite()
-            // The text is not changed: its pages are shared by all versions.
+            // The text does not change: all versions share its pages.
             for key in keys { try transaction.set(0, RowKey(key), 0, .integer(Int64(random.below(100)))) }
             try transaction.commit()
         }

@@ -1,11 +1,11 @@
 import StrataFiles
 import Synchronization
 
-/// Files in memory under a store that treats them as files on a disk, with counts of what it asks of the disk.
+/// Files in memory that a store treats as files on a disk, with counts of its operations.
 final class CountingFileSystem: FileSystemLayer {
     struct Counts: Equatable {
         var writes = 0
-        /// Writes that do not begin where the one before ended.
+        /// Writes that do not continue the previous one.
         var runs = 0
         var bytes = 0
         var syncs = 0
@@ -24,7 +24,7 @@ final class CountingFileSystem: FileSystemLayer {
 
     init(capacity: Int) { base = MemoryFileSystem(capacity: capacity) }
 
-    /// What was counted since the last call.
+    /// The counts since the last call.
     func takeCounts() -> Counts {
         state.withLock { state in
             defer { state.counts = Counts() }

@@ -11,9 +11,9 @@ import Testing
     import Glibc
 #endif
 
-/// Off file systems with extents each step of 1 MiB looked at all blocks in front of it: 1.6 GiB took 100 seconds.
+/// On file systems without extents each step of 1 MiB once scanned all earlier blocks: 1.6 GiB took 100 seconds.
 @Suite struct GrowthTests {
-    /// Counts what a file asks for.
+    /// Counts the requests of a file.
     private final class Steps: FileSystemLayer {
         let base = MemoryFileSystem(capacity: 1 << 32)
         let sizes = Mutex<[Int64]>([])
@@ -51,11 +51,11 @@ import Testing
             pages = next
             count += 1
         }
-        // 4 GiB: the steps of one size would be 4096.
+        // 4 GiB: steps of a fixed size would be 4096.
         #expect(count < 150, "\(count) steps")
     }
 
-    @Test("no policy traps, whatever it was made with", arguments: [Int.min, -1, 0, 1, 4096, Int.max / 2, .max])
+    @Test("no policy traps, whatever its parameters", arguments: [Int.min, -1, 0, 1, 4096, Int.max / 2, .max])
     func extremes(value: Int) {
         let policies: [GrowthPolicy] = [
             .automatic, .fixed(value), .percent(value), .doubling(upTo: value, thenBy: value),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a store takes such steps, and gives back what it does not use") func store() throws {
+    @Test("a store grows in such steps, and returns unused space") func store() throws {
         let files = Steps()
         var options = StoreOptions(fileSystem: files, durability: .none)
         options.mapReserve = 1 << 28
@@ -93,7 +93,7 @@ import Testing
         #expect(try Int(files.status("store")?.size ?? 0) < live + live / 16 + (1 << 20))
     }
 
-    @Test("lengthening a file leaves what is there alone, on every file system", arguments: MountedDisk.Kind.allCases)
+    @Test("growing a file does not touch existing blocks, on every file system", arguments: MountedDisk.Kind.allCases)
     func preallocation(kind: MountedDisk.Kind) throws {
         guard let disk = try MountedDisk(kind, megabytes: 320) else { return }
         let file = try POSIXFileSystem().open(disk.path + "/file", .createNew)
@@ -105,13 +105,13 @@ import Testing
                 try page.withUnsafeBytes { try file.write($0, at: (megabytes - 1) << 20) }
             }
         }
-        // Quadratic, it were 20 000 MiB to be looked at. Steps of what is new take a few hundredths of a second.
+        // A quadratic cost would scan 20 000 MiB. Steps over new blocks take some hundredths of a second.
         #expect(seconds < 5, "\(kind): \(seconds) s")
         var bytes = [UInt8](repeating: 0, count: 8192)
         _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 5 << 20) }
         #expect(bytes == page + [UInt8](repeating: 0, count: 4096))
         var information = stat()
         #expect(stat(disk.path + "/file", &information) == 0)
-        #expect(Int64(information.st_blocks) * 512 >= 200 << 20, "space that is not taken may be missing later")
+        #expect(Int64(information.st_blocks) * 512 >= 200 << 20, "unreserved space may be missing later")
     }
 }

@@ -20,7 +20,7 @@ import Testing
         return try Store.open(path: "store", options: options)
     }
 
-    /// Takes a step, and waits for the checkpoint that it may have begun.
+    /// Runs a step, and waits for a checkpoint that it may have started.
     private func step(_ store: Store) throws -> Bool {
         let goesOn = steps.runStep()
         try store.gate.whileHeld { (_) throws in try store.checkpoints.waitUntilDone() }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "a file whose rows were deleted shrinks in use, and free and used pages tile it after every step",
+        "a file with deleted rows shrinks while in use, and after every step each page is free or used",
         arguments: [false, true])
     func shrinks(sealed: Bool) throws {
         var store = try open(limits, sealed: sealed)
@@ -78,7 +78,7 @@ import Testing
         }
         let held = try store.space()
         pin = nil
-        // The next commits find the pages free, and one of them begins another compaction.
+        // The next commits find the pages free, and one of them starts another compaction.
         for key in Int64(0)..<300 { try PlainTable.insert(store, [10_000 + key]) }
         while try step(store) {}
         #expect(try store.space().fileBytes <= held.fileBytes)
@@ -102,7 +102,7 @@ import Testing
                     try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(key), $0) }
                 }
             }
-            // Patched and rewritten values have their descriptors elsewhere.
+            // Patched and rewritten values have their descriptors at other places.
             for key in keys where key % 3 == 0 {
                 try value(key + 1000).withUnsafeBytes { try transaction.set(0, RowKey(key), 0, .bytes($0)) }
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Which pages are handed out, against a model that looks at every page.
+/// Page allocation, compared with a model of every page.
 @Suite struct SpaceTests {
     private struct Bench {
         let file: any File
@@ -21,14 +21,14 @@ import Testing
         }
     }
 
-    @Test("no page is handed out twice, and none is forgotten", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("no page is handed out twice, and none is lost", arguments: [1, 2, 3, 4] as [UInt64])
     func model(seed: UInt64) throws {
         let allocator = try Bench().allocator
         var random = SplitMix64(seed: seed)
         var owned: [Extent] = []
         var pages = Set<Int>()
         for round in 0..<3000 {
-            // Sometimes more than a region, or than all blocks of one.
+            // Sometimes more than a region.
             let largest = [1, 1, 1, 2, 5, 40, 700][Int(random.below(7))]
             let count = largest + Int(random.below(random.below(200) == 0 ? 40_000 : 300))
             if random.below(2) == 0 || owned.isEmpty {
@@ -43,7 +43,7 @@ import Testing
                 }
             } else {
                 let index = Int(random.below(UInt64(owned.count)))
-                // A part of it, so that the holes are of all sizes.
+                // Frees a part, so that holes have all sizes.
                 let extent = owned.remove(at: index)
                 let cut = extent.range.lowerBound + Int(random.below(UInt64(extent.pages) + 1))
                 for part in [extent.range.lowerBound..<cut, cut..<extent.range.upperBound] where !part.isEmpty {
@@ -59,7 +59,7 @@ import Testing
         }
         try compare(allocator, pages)
         #expect(allocator.space.regions.count > 1)
-        // The end of the file goes, and with it the nodes of the regions there.
+        // The end of the file is truncated, with its regions' nodes.
         allocator.giveBack(owned)
         for version in 1...20 {
             _ = try allocator.writeMap(UInt64(version)) { _, _ in }
@@ -94,7 +94,7 @@ import Testing
         #expect(doubling.capacity(for: 513, current: 512) == 768)
         #expect(GrowthPolicy.fixed(1 << 20).capacity(for: 3, current: 2) == 258)
         #expect(GrowthPolicy.percent(50).capacity(for: 101, current: 100) == 150)
-        // Never less than what is needed, whatever the policy says.
+        // Never less than needed, whatever the policy.
         #expect(GrowthPolicy.fixed(-5).capacity(for: 7, current: 2) == 7)
         #expect(GrowthPolicy.percent(0).capacity(for: 1000, current: 2) == 1000)
     }

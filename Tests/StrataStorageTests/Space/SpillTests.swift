@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Random inserts, updates and deletes, to the transaction and to a model.
+    /// Applies random inserts, updates and deletes to the transaction and to a model.
     private static func change(
         _ transaction: WriteTransaction, _ rows: inout [Int64: Row], _ random: inout SplitMix64, count: Int
     ) throws {
@@ -64,7 +64,7 @@ import Testing
                 try insert(transaction, key, row)
                 rows[key] = row
             }
-            // What is held in memory is what was changed since the last spill, a group or a path more.
+            // Memory holds the changes since the last spill, and a group or a path more.
             let limit = transaction.nodes.limits.memoryBudget + 128 * Format.pageSize
             #expect(transaction.nodes.arena.byteCount <= limit, "after \(number) operations")
             if number % 4000 == 0 { try compare(transaction.view, rows) }

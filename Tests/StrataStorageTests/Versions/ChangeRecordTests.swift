@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// An operation that owns its bytes, to compare with.
+/// An operation that owns its bytes, for comparison.
 private enum Owned: Equatable {
     enum Value: Equatable {
         case null, integer(Int64), double(UInt64), bytes([UInt8])
@@ -42,7 +42,7 @@ private enum Owned: Equatable {
         switch self {
         case .insert(let table, let key, let columns, let values):
             let definitions = columns.map { ColumnDefinition(id: ColumnID($0), name: "", type: .bytes) }
-            // Contents stay at their place while the cells are used.
+            // The contents must not move while the cells are used.
             let storage = UnsafeMutableBufferPointer<Cell>.allocate(capacity: values.count)
             var kept: [UnsafeMutableRawBufferPointer] = []
             for (index, value) in values.enumerated() {
@@ -79,7 +79,7 @@ private enum Owned: Equatable {
         }
     }
 
-    /// Some operations on the elements of a collection, none of which goes on where the one before ended.
+    /// Operations on the elements of a collection, none of which extends the one before.
     static func randomElements(_ generator: inout SplitMix64) -> [Owned] {
         let cells = Int.random(in: 1...2, using: &generator)
         let path = (0..<Int.random(in: 0...3, using: &generator)).map { _ in Int.random(in: 0...300, using: &generator)
@@ -221,7 +221,7 @@ private enum Owned: Equatable {
         #expect(bytes == header + expected)
     }
 
-    @Test("operations on elements are pinned, and what goes on where the last one ended extends it")
+    @Test("operations on elements are pinned, and an adjacent one extends the last")
     func elements() throws {
         var recorder = ChangeRecorder(limit: 1000)
         let one: Owned.Value = .integer(1)
@@ -241,7 +241,7 @@ private enum Owned: Equatable {
         Owned.delete(7, 0).record(&recorder)
         Owned.collection(2, 10, 301, 2).record(&recorder)
         Owned.collection(2, 10, 301, 1, [5, 300]).record(&recorder)
-        // Operations on one element go on, those on several do not.
+        // Operations on one element can be extended, those on several cannot.
         let each: UInt8 = 0x80
         let expected: [UInt8] = [
             8, 2, 20, 0xAC, 0x02, 1, 0, 9, 5, 3, 0, 0, each, 17, 2, 17, 2, 17, 2, 10, 4, 3, 0, 0, each,
@@ -251,7 +251,7 @@ private enum Owned: Equatable {
         ]
         let bytes = Array(recorder.finish(lsn: 1))
         #expect(Array(bytes[16...]) == expected)
-        // Cells that nobody reads are passed over.
+        // The reader skips cells that no caller reads.
         let kinds = try bytes.withUnsafeBytes { buffer in
             var reader = try ChangeReader(buffer)
             var count = 0
@@ -318,8 +318,7 @@ private enum Owned: Equatable {
     @Test("an overlong number, a row without columns and an unknown code are corrupt") func malformed() {
         let cases: [[UInt8]] = [
             [5] + [UInt8](repeating: 0x80, count: 10) + [1], [5, 255, 255, 255, 255, 31], [2, 0], [8], [0],
-            // Elements of no collection, of one with three cells each, without its places or too deep, and more than
-            // there are.
+            // Elements of no collection, with three cells each, without places, too deep, and more than exist.
             [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1],
             [8, 1, 0, 1, 1, 101] + [UInt8](repeating: 0, count: 101), [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
             [8, 1, 0, 1, 1, 0, 4, 1, 0, 10, 0, 1, 0, 0, 0],
@@ -331,7 +330,7 @@ private enum Owned: Equatable {
         }
     }
 
-    @Test("the records of a group come one by one, and must be all that it promised") func sequence() throws {
+    @Test("the records of a batch come one by one, and must match its count") func sequence() throws {
         var payload: [UInt8] = []
         for lsn in 5...7 as ClosedRange<UInt64> {
             var recorder = ChangeRecorder(limit: 1000)

@@ -26,7 +26,7 @@ import Testing
         return try transaction.commitWithoutWaiting()
     }
 
-    @Test("who waits for a commit after a close that failed writes to no descriptor that is somebody else's by now")
+    @Test("waiting for a commit after a failed close writes to no descriptor that has been reused")
     func waitAfterFailedClose() throws {
         let store = try Store.open(path: path)
         // The first two are checkpoints; from the third on there is a log.
@@ -41,7 +41,7 @@ import Testing
         for victim in victims { #expect(try victim.size() == 0, "\(victim.path)") }
     }
 
-    @Test("a copy leaves alone what another one is writing to the same place, and takes away what a dead one left")
+    @Test("a copy leaves another running copy's file alone, and removes a dead one's")
     func copiesToOnePlace() throws {
         let store = try Store.open(path: path)
         try insert(store, 1).wait()

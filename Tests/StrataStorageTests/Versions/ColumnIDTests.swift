@@ -3,9 +3,9 @@ import Testing
 
 @testable import StrataStorage
 
-/// Ids of columns are 16 bits wide, and the two greatest mean a row's key and its creation version. Those were given to
-/// columns, so that a store of 9 362 classes with seven properties was damaged from its first commit, and ids that came
-/// again read the values of columns that were gone.
+/// Column ids are 16 bits wide, and the two greatest denote a row's key and creation version. They were once given to
+/// columns, so that a store of 9 362 classes with seven properties was damaged from its first commit. Reused ids read
+/// the values of removed columns.
 @Suite struct ColumnIDTests {
     private static func schema(next: UInt16) -> StoreSchema {
         var schema = StoreSchema(tables: [
@@ -20,7 +20,7 @@ import Testing
         return schema
     }
 
-    @Test("ids end before those of the key and the creation version; then they are looked for in the table")
+    @Test("ids end before those of the key and the creation version; then free ids of the table are used")
     func given() throws {
         var schema = Self.schema(next: 65_532)
         #expect(try schema.makeColumnID() == ColumnID(65_532))
@@ -40,12 +40,12 @@ import Testing
     }
 
     @Test(
-        "whatever a file says of its next ids, tables and columns that come have others than those that are there",
+        "new tables and columns get unused ids, whatever next ids a file claims",
         arguments: [0, 1, 2, 3, 65_530, 65_533, 65_534, 65_535] as [UInt16])
     func crafted(next: UInt16) throws {
         for nextTable in [0, 1, 2, .max - 3, .max - 2, .max - 1] as [UInt32] {
             var bytes = try SchemaCoding.encode(Self.schema(next: 3))
-            // Behind the version of the layout and that of the application.
+            // After the versions of the layout and of the application.
             withUnsafeBytes(of: nextTable.littleEndian) { bytes.replaceSubrange(9..<13, with: $0) }
             withUnsafeBytes(of: next.littleEndian) { bytes.replaceSubrange(13..<15, with: $0) }
             var schema = try bytes.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a column that comes after all ids were given reads nothing of one that is gone")
+    @Test("a column added after all ids were used reads no value of a removed one")
     func comesAgain() throws {
         let path = "store"
         var options = StoreOptions()

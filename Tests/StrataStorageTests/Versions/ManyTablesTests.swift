@@ -3,9 +3,10 @@ import Testing
 
 @testable import StrataStorage
 
-/// A file of 10 000 classes took 12 seconds to open and 13 to check: every table was looked for among all of them.
+/// A file of 10 000 classes once took 12 seconds to open and 13 to check, since every table was found by a linear
+/// search.
 @Suite struct ManyTablesTests {
-    /// What each step of a store's life looks up among definitions, as steps of the calling thread.
+    /// The lookups of definitions in each phase of a store, as steps of the calling thread.
     private static func steps(tables count: Int) throws -> [String: Int] {
         var steps: [String: Int] = [:]
         func counting(_ name: String, _ body: () throws -> Void) rethrows {
@@ -63,7 +64,7 @@ import Testing
         return steps
     }
 
-    @Test("what a store looks at for its tables grows as they do, and a commit looks at none")
+    @Test("lookups grow linearly with the tables, and a commit makes none")
     func linear() throws {
         let small = try Self.steps(tables: 500)
         let large = try Self.steps(tables: 2_000)
@@ -99,7 +100,7 @@ import Testing
             }
         }
         try transaction.commit()
-        // In another order, without every third one: trees follow their columns.
+        // Columns in another order, without every third one: trees follow their columns.
         transaction = try store.beginWrite()
         schema.tables[0].columns = schema.tables[0].columns.reversed().filter { $0.id.rawValue % 3 != 0 }
         try transaction.apply(schema: schema)

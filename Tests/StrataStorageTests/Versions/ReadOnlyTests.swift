@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "a log that was left behind is replayed in memory, and nothing is written",
+        "a leftover log is replayed in memory, and nothing is written",
         arguments: 1...6 as ClosedRange<UInt64>)
     func replay(seed: UInt64) throws {
         let image =
@@ -41,7 +41,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a clean store is read where nothing may be written, and no file appears")
+    @Test("a clean store can be read without write permission, and no file appears")
     func readOnlyDirectory() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -55,7 +55,7 @@ import Testing
         var options = FileImages.options
         options.readOnly = true
         let first = try Store.open(path: path, options: options)
-        // Readers do not keep each other out; a writer is kept out.
+        // Readers do not exclude each other; they exclude a writer.
         let second = try Store.open(path: path, options: options)
         options.readOnly = false
         options.openTimeout = 100_000
@@ -70,7 +70,7 @@ import Testing
         #expect(try FileImages.contents(of: path) == image.data)
     }
 
-    @Test("without space to recover in, the store opens for reading and says so") func noSpace() throws {
+    @Test("without space for recovery, the store opens read-only and reports it") func noSpace() throws {
         let image = try FileImages.withLog(seed: 9, steps: 60)
         let disk = RefusingFileSystem()
         for (name, bytes) in [(FileImages.path, image.data), (FileImages.path + ".log", image.log ?? [])] {
@@ -86,13 +86,13 @@ import Testing
         try store.close()
     }
 
-    @Test("a check for reading only sees a free page that is in use, and a lost one", arguments: [true, false])
+    @Test("a read-only check detects a used page in the free map, and a lost one", arguments: [true, false])
     func tiling(frees: Bool) throws {
         var file = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
         let map = try #require(file.nodes.firstIndex { $0.reference.is(.freeMap) })
         let root = try #require(file.nodes.first { $0.reference.is(.root) }).reference.page
         file.change(map) { bytes in
-            // The bits begin at 64, the header takes 24: 40 is where page 0 has its own.
+            // The bits begin at 64 and the header takes 24, so page 0's bit is at 40.
             if frees {
                 bytes[40 + Int(root) / 8] |= 1 << UInt8(root % 8)
             } else {

@@ -4,9 +4,9 @@ import Testing
 @testable import StrataStorage
 
 @Suite struct ReopeningTests {
-    /// A free map once said that pages of a dropped tail were free. After reopening and growing again they were handed
-    /// out twice: a map page was overwritten by another one (seed 4 of the random history).
-    @Test("pages of a tail that was dropped are handed out once", arguments: [1, 2, 3, 4] as [UInt64])
+    /// A free map once listed pages of a truncated tail as free. After reopening and growing they were handed out
+    /// twice: one map page overwrote another (seed 4 of the random history).
+    @Test("pages of a truncated tail are handed out once", arguments: [1, 2, 3, 4] as [UInt64])
     func droppedTail(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var options = StoreOptions()

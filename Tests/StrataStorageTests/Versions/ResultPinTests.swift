@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// A pin that is kept for what a transaction makes. Without it a commit could be there while the Realm that
-/// made it found no pin left to show it.
+/// A pin reserved for the version that a transaction makes. Without it a commit could succeed while its Realm found no
+/// free pin to show it.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct ResultPinTests {
     private static let most = ProcessTable.Layout.pinsPerSlot
     private let directory: TemporaryDirectory
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Commits and pins until `free` versions more can be pinned, the newest one among what is pinned.
+    /// Commits and pins until only `free` further versions can be pinned; the newest one is pinned.
     private static func fill(_ writer: Store, _ reader: Store, free: Int) throws -> [Snapshot] {
         var kept = [try reader.snapshot()]
         while kept.count < most - free {
@@ -56,7 +56,7 @@ import Testing
         return false
     }
 
-    @Test func `what a transaction makes can be pinned as long as its pin was kept, however many others there are`()
+    @Test func `a transaction's version can be pinned by its reserved pin, however many others are pinned`()
         throws
     {
         let store = try make()
@@ -83,7 +83,7 @@ import Testing
         withExtendedLifetime((kept, seen)) {}
     }
 
-    @Test func `a pin that was kept comes back with a rollback, a failed commit and an end without either`() throws {
+    @Test func `a reserved pin is returned by a rollback, a failed commit and an end without either`() throws {
         let store = try make()
         let kept = try Self.fill(store, store, free: 1)
         for round in 0..<4 {
@@ -107,7 +107,7 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func `a commit that is not waited for uses its pin, so it need not wait where the others are taken`() throws {
+    @Test func `a commit without a wait uses its reserved pin, so it need not wait for others`() throws {
         let store = try make(.full)
         let kept = try Self.fill(store, store, free: 1)
         let transaction = try store.beginWrite()
@@ -121,7 +121,7 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func `beside the process that owns writing a kept pin counts as well`() throws {
+    @Test func `a reserved pin works for a guest as well`() throws {
         let owner = try make()
         let guest = try open()
         var kept = try Self.fill(owner, guest, free: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct VersionChangesTests {
     @Test(
-        "what differs between two versions is what a look at every row finds", arguments: Array(UInt64(1)...8),
+        "the difference of two versions equals that of a full comparison", arguments: Array(UInt64(1)...8),
         [
             true, false,
         ])
@@ -58,7 +58,7 @@ import Testing
         #expect(changes.modified.count == modified.count, comment)
     }
 
-    @Test("a table that one version lacks was inserted or deleted as a whole")
+    @Test("a table missing in one version was inserted or deleted as a whole")
     func missingTable() throws {
         let history = try FilterHistory(seed: 1, tiny: true)
         let full = try history.store.snapshot().view
@@ -69,8 +69,8 @@ import Testing
         #expect(try empty.changes(of: TableID(1), since: full).deleted == full.keys(0))
         #expect(try full.changes(of: TableID(1), since: empty).inserted.flatMap { Array($0) } == full.keys(0))
     }
-    /// A migration of 100 000 rows once listed 300 000 changes for observers that could not be there yet.
-    @Test func `a transaction that began before there was an observer names its tables, and later ones their rows`()
+    /// A migration of 100 000 rows once listed 300 000 changes for observers that could not exist yet.
+    @Test func `a transaction that began before the first observer names its tables, later ones their rows`()
         throws
     {
         let history = try FilterHistory(seed: 1, tiny: true)

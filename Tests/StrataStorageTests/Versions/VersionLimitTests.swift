@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Numbers of versions that a file gives are below 2^62, wherever it gives them: counting on from one never overflows.
+/// Version numbers in a file are below 2^62 at every place, so that incrementing them never overflows.
 @Suite struct VersionLimitTests {
     private static let limits: [UInt64] = [1 << 62, 1 << 63, .max - 1, .max]
 
@@ -55,7 +55,7 @@ import Testing
         try store.checkInvariants()
     }
 
-    @Test("the reader itself, whatever led to the node") func reader() throws {
+    @Test("the reader itself, whatever refers to the node") func reader() throws {
         let file = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
         let value = try #require(file.nodes.first { $0.reference.is(.value) }).reference
         let disk = FileImages.Disk()

@@ -53,7 +53,7 @@ import Testing
             arena.drop(made[3].arenaIndex)
             #expect(try isZero(arena.make(.group, pages: 3)), "round \(round)")
             #expect(try isZero(arena.make(.group, pages: 20)), "round \(round)")
-            // What is kept is less than what was used, then more.
+            // First fewer are kept than were used, then more.
             arena.reset(keep: round.isMultiple(of: 2) ? 5 * Format.pageSize : 8 << 20)
         }
     }

@@ -70,7 +70,7 @@ import Testing
         #expect(changed == ([], []))
     }
 
-    /// Commits, pins and their ends in any order, against the counts that an allocator would have.
+    /// Commits, pins and unpins in any order, compared with an allocator's counts.
     @Test func whatMayBeReadIsProtectedAndNothingElse() {
         for seed in UInt64(1)...200 {
             var random = SplitMix64(seed: seed)
@@ -91,7 +91,7 @@ import Testing
                     pins.keepPinned(&gone)
                     gone.forEach { protections[$0, default: 0] -= 1 }
                 case 2, 3:
-                    // The visible one, or what was just committed.
+                    // The visible version, or the one just committed.
                     let version = random.next() % 2 == 0 ? queue.visible.version : queue.committed.version
                     let isPinned = pins.pin(version)
                     #expect(isPinned)

@@ -34,7 +34,7 @@ import Testing
         return (realm, harbour)
     }
 
-    @Test func `lists, results, sets and linking objects are walked, asked and told of alike`() throws {
+    @Test func `lists, results, sets and linking objects are walked, queried and observed alike`() throws {
         let (realm, harbour) = try filled()
         let shown: [AnyRealmCollection<Boat>] = [
             AnyRealmCollection(realm.objects(Boat.self)), AnyRealmCollection(harbour.boats),
@@ -75,7 +75,7 @@ import Testing
         #expect(realm.resolve(reference)?.map(\.name) == ["Ole", "Una"])
     }
 
-    @Test func `plain values and what nobody manages`() throws {
+    @Test func `plain values and unmanaged collections`() throws {
         let (_, harbour) = try filled()
         let depths = AnyRealmCollection(harbour.depths)
         #expect(Array(depths) == [4, 8, 6])

@@ -40,7 +40,7 @@ import Testing
         #expect(AnyRealmCollection(List([1])) == AnyRealmCollection(List([1])))
     }
 
-    @Test func `another property, what is found in one, and a copy of one are not equal to it`() throws {
+    @Test func `another property, a query on it and a copy of it are not equal to it`() throws {
         let realm = try makeRealm([Bag.self])
         let bag = Bag()
         bag.numbers.append(1)
@@ -61,7 +61,7 @@ import Testing
         #expect(AnyRealmCollection(bag.owners) != AnyRealmCollection(bag.moreOwners))
     }
 
-    @Test func `collections that nothing manages are equal when their elements are`() {
+    @Test func `unmanaged collections are equal when their elements are`() {
         #expect(List([1, 2]) == List([1, 2]) && List([1, 2]) != List([2, 1]))
         #expect(MutableSet(["a", "b"]) == MutableSet(["b", "a"]) && MutableSet(["a"]) != MutableSet(["b"]))
         let (one, other): (Map<String, Int>, Map<String, Int>) = (["a": 1, "b": 2], ["b": 2, "a": 1])

@@ -2,11 +2,10 @@ import Foundation
 import Strata
 import Testing
 
-// What an application declares for itself and lets collections conform to, in empty extensions: that this file compiles
-// is the first test. A method that exists for some elements alone, or takes another argument by default, meets none of
-// these requirements.
+// Protocols of an application, to which collections conform by empty extensions. That this file compiles is the first
+// test: a method for some elements only, or with another default argument, would satisfy none of these requirements.
 
-/// Of a library that wraps notifications: a collection of elements of any type.
+/// As in a library that wraps notifications: a collection of elements of any type.
 private protocol NotificationEmitter {
     associatedtype ElementType: RealmCollectionValue
     func observe(
@@ -30,7 +29,7 @@ private protocol SortableResults {
     func distinct(by: [String]) -> Self
 }
 
-/// Of an application that replaces its collections by false ones in tests.
+/// As in an application that mocks its collections in tests.
 private protocol Repository {
     associatedtype Entity: RealmCollectionValue
     var realm: Realm? { get }
@@ -158,7 +157,7 @@ extension Realm: Storage {}
         return (realm, tom)
     }
 
-    /// Counts what a collection that is known by the application's protocol alone tells.
+    /// Counts the notifications of a collection that is known only by the application's protocol.
     private func changes<Emitter: NotificationEmitter & QueueEmitter>(
         of emitter: Emitter, _ change: () throws -> Void
     ) throws -> [String] {
@@ -177,7 +176,7 @@ extension Realm: Storage {}
         return told
     }
 
-    @Test func `collections of objects and of values tell their changes to an application's protocol`() throws {
+    @Test func `collections of objects and of values notify through an application's protocol`() throws {
         let (realm, tom) = try world()
         let results = realm.objects(Cat.self).filter("age > 2").sorted(byKeyPath: "name")
         #expect(
@@ -197,7 +196,7 @@ extension Realm: Storage {}
                 == ["initial 5", "initial 5", "4: [0] [] []", "4: [0] [] []"])
     }
 
-    @Test func `results of plain values tell how what they find changed`() throws {
+    @Test func `results of plain values notify of changes`() throws {
         let (realm, tom) = try world()
         let least = tom.marks.filter("SELF < 3").sorted(byKeyPath: "self", ascending: true)
         #expect(Array(least) == [1, 1, 2])
@@ -214,7 +213,7 @@ extension Realm: Storage {}
                 == ["initial 2", "initial 2", "3: [] [0] []", "3: [] [0] []"])
     }
 
-    @Test func `results of plain values are told to a queue, and end with their owner`() throws {
+    @Test func `results of plain values notify on a queue, and end with their owner`() throws {
         let (realm, tom) = try world()
         let queue = DispatchQueue(label: "foreign")
         let told = Locked<[String]>([])
@@ -240,7 +239,7 @@ extension Realm: Storage {}
         #expect(told.with { $0 } == ["initial [3, 2]", "[3, 2, 4] [] [2]", "[] [0, 1, 2] []"])
     }
 
-    @Test func `sections of plain values tell their changes`() throws {
+    @Test func `sections of plain values notify of changes`() throws {
         let (realm, tom) = try world()
         let sections = tom.marks.sectioned(sortDescriptors: ["self"]) { $0 > 1 }
         #expect(sections.map { Array($0) } == [[1, 1], [2, 3]])

@@ -3,7 +3,7 @@ import Seeds
 import Strata
 import Testing
 
-/// What the histories of large collections change.
+/// The model class of the histories of large collections.
 final class Shelf: Object {
     @Persisted var numbers: List<Int>
     @Persisted var words: List<String?>
@@ -15,7 +15,7 @@ final class Shelf: Object {
     @Persisted var topics: Map<String, Note?>
 }
 
-/// What the collections of a shelf should hold.
+/// The expected contents of a shelf's collections.
 struct ShelfModel: Equatable {
     var numbers: [Int] = []
     var words: [String?] = []
@@ -58,14 +58,14 @@ struct ShelfModel: Equatable {
     }
 }
 
-/// Random operations on a shelf, done to it and to the model alike.
+/// Random operations on a shelf and on its model.
 struct LargeCollectionHistory {
     static let types: [ObjectBase.Type] = [Shelf.self, Note.self]
 
     var generator: RandomStream
     var model = ShelfModel()
     var made = 0
-    /// What the notes of this history are called.
+    /// The prefix of this history's note names.
     var maker = "note"
 
     init(_ seed: UInt64) { generator = RandomStream(Seed(seed)) }
@@ -109,7 +109,7 @@ struct LargeCollectionHistory {
         }
     }
 
-    /// Long histories take more away than they add; what they pick from must not run out.
+    /// Long histories remove more than they add, so removed notes are replaced.
     private mutating func refill(_ shelf: Shelf) {
         if model.numbers.count < 500 {
             let run = (0..<1000).map { _ in below(1009) }
@@ -235,7 +235,7 @@ struct LargeCollectionHistory {
         }
     }
 
-    /// Objects that go leave every list, and nil under their keys in maps.
+    /// Deleted objects leave every list, and become nil under their keys in maps.
     private mutating func delete(_ notes: [Note], _ realm: Realm) {
         let gone = Set(notes.map(\.text))
         realm.delete(Set(notes))
@@ -286,7 +286,7 @@ struct LargeCollectionHistory {
     }
 }
 
-/// Applies what an observer is told to what it knew.
+/// Applies an observer's changes to its mirror.
 final class CollectionMirror<Element: RealmCollectionValue> {
     var elements: [Element] = []
     var token: NotificationToken?

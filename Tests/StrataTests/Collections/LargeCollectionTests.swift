@@ -8,7 +8,7 @@ import Testing
         "seed \(seed): swift test --filter LargeCollectionTests"
     }
 
-    /// Three, or as many as a long run wants: `OBJECT_HISTORIES=1000` are a million operations.
+    /// Three by default; `OBJECT_HISTORIES=1000` is a million operations.
     private static let seeds = Array(
         1...max(1, ProcessInfo.processInfo.environment["OBJECT_HISTORIES"].flatMap { UInt64($0) } ?? 3))
 
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a walk goes on with what the collection was when it began`() throws {
+    @Test func `a walk continues on the collection as it was at its start`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = Array(0..<9000)
@@ -114,7 +114,7 @@ import Testing
         #expect(isWhole.0 && isWhole.1 && isWhole.2)
     }
 
-    @Test func `a large list that is given as a whole changes where it differs`() throws {
+    @Test func `a large list assigned as a whole changes only where it differs`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }

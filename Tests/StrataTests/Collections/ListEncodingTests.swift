@@ -2,7 +2,7 @@ import Testing
 
 @testable import Strata
 
-/// The bytes of docs/file-format-objects.md, which stay for ever.
+/// The bytes of docs/file-format-objects.md, which must never change.
 @Suite struct ListEncodingTests {
     private func roundTrip(_ values: [_StoredValue]) -> [_StoredValue]? {
         ListEncoding.encode(values).withUnsafeBytes { ListEncoding.decode($0) }
@@ -20,7 +20,7 @@ import Testing
         #expect(ListEncoding.encode([.bytes([9])]) == [7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9])
     }
 
-    @Test func `every kind comes back as it was`() {
+    @Test func `every kind is decoded as it was encoded`() {
         let lists: [[_StoredValue]] = [
             [], [.integer(.min), .integer(.max), .null], [.integer(40_000), .integer(-3)], [.integer(1 << 40)],
             [.double(.infinity), .null, .double(-0.5)], [.text(""), .null, .text("日本語")],
@@ -30,7 +30,7 @@ import Testing
         for list in lists { #expect(roundTrip(list) == list) }
     }
 
-    @Test func `bytes of another layout are refused, wherever they are cut`() {
+    @Test func `bytes of another layout, and truncated ones, are refused`() {
         let bytes = ListEncoding.encode([.text("abc"), .null, .text("defg")])
         for count in 1..<bytes.count {
             #expect(Array(bytes.prefix(count)).withUnsafeBytes { ListEncoding.decode($0) } == nil)
@@ -39,7 +39,7 @@ import Testing
             for bit in 0..<8 {
                 var flipped = bytes
                 flipped[place] ^= 1 << bit
-                // Nothing to expect but an answer: no flip may read outside the bytes.
+                // Any result is allowed, but no flip may cause a read outside the bytes.
                 _ = flipped.withUnsafeBytes { ListEncoding.decode($0) }
             }
         }
@@ -53,7 +53,7 @@ import Testing
         #expect(ColumnTag(rawValue: 200) == nil)
     }
 
-    @Test func `small strings are put together as the standard library does`() {
+    @Test func `small strings are built as the standard library builds them`() {
         #expect(SmallString.isKnown)
         for text in ["", "a", "1234567", "12345678", "123456789", "fifteen letters", "sixteen letters!", "日本"] {
             let bytes = Array(text.utf8)

@@ -62,7 +62,7 @@ import Testing
         #expect(notes.isEmpty && realm.objects(Note.self).count == 2)
     }
 
-    @Test func `a deleted object leaves every list, as often as it is in it`() throws {
+    @Test func `a deleted object leaves every list, with all its occurrences`() throws {
         let realm = try makeRealm([Box.self])
         let (box, note) = (Box(), Note("twice"))
         box.notes.append(objectsIn: [note, Note("once"), note])
@@ -73,7 +73,7 @@ import Testing
         #expect(box.notes.map(\.text) == ["once"])
     }
 
-    @Test func `removing an element takes the first one out`() throws {
+    @Test func `removing an element removes its first occurrence`() throws {
         let realm = try makeRealm([Box.self])
         let box = Box()
         box.numbers.append(objectsIn: [1, 2, 1])
@@ -82,13 +82,13 @@ import Testing
             box.numbers.remove(1)
         }
         #expect(Array(box.numbers) == [2, 1])
-        // Text is told apart by its bytes, however its accents are written.
+        // Text is compared by its bytes, so that two spellings of an accent differ.
         try realm.write { box.words.append(objectsIn: [nil, "\u{E9}", "e\u{301}"]) }
         #expect(box.words.firstIndex(of: "e\u{301}") == 2 && box.words.firstIndex(of: "\u{E9}") == 1)
         #expect(box.numbers.first == 2 && box.numbers.last == 1)
     }
 
-    @Test func `a place that no element has fails the write, and the handler is told`() throws {
+    @Test func `an index out of range fails the write, and the handler is called`() throws {
         let reports = Locked<[String]>([])
         let realm = try makeRealm([Box.self, Note.self]) { report in reports.with { $0.append(report.message) } }
         let box = Box()
@@ -106,7 +106,7 @@ import Testing
             #expect(Array(box.numbers) == [1, 2, 3])
         }
         #expect(reports.current.count == changes.count)
-        // There is nothing to lose.
+        // Outside a write nothing can be lost.
         try realm.write {
             box.words.removeLast()
             box.words.removeFirst()

@@ -12,7 +12,7 @@ import Testing
         @Persisted var weight = 0.0
     }
 
-    @Test(arguments: [false, true]) func `values of maps, and properties of the objects in them, are added up`(
+    @Test(arguments: [false, true]) func `values of maps, and properties of their objects, are aggregated`(
         managed: Bool
     ) throws {
         let realm = try makeRealm([Store.self])
@@ -68,7 +68,7 @@ import Testing
     private actor Watcher {
         private(set) var told: [[String]] = []
 
-        /// - Returns: whether the token of a task that was cancelled kept an observer.
+        /// - Returns: whether the token of a cancelled task kept an observer.
         func watch(_ configuration: Realm.Configuration) async throws -> Bool {
             let realm = try await Realm.open(configuration: configuration)
             guard let store = realm.objects(Store.self).first else { return true }
@@ -87,7 +87,7 @@ import Testing
         private func note(_ keys: [String]) { told.append(keys) }
     }
 
-    @Test func `an actor is told of key paths alone, and nothing by a task that was cancelled`() async throws {
+    @Test func `an actor is notified of key paths only, and never by a cancelled task`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Store.self])
         do {
@@ -95,13 +95,13 @@ import Testing
             try realm.write { realm.create(Store.self, value: ["goods": ["p": ["name": "z"]]]) }
         }
         let watcher = Watcher()
-        // In a task of its own: who cancels that of a test, ends the test.
+        // In its own task, since cancelling the test's task would end the test.
         let wasKept = try await Task { try await watcher.watch(configuration) }.value
         #expect(!wasKept)
         #expect(await watcher.told == [["p"]])
     }
 
-    @Test func `an actor is told of a map and of its changes`() async throws {
+    @Test func `an actor is notified of a map and of its changes`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Store.self])
         do {

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `an entry is there with its key and its value`(managed: Bool) throws {
+    @Test(arguments: [false, true]) func `a map contains an entry by its key and value`(managed: Bool) throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         registry.counts.merge([(key: "a", value: 1), (key: "b", value: 2)]) { $1 }
@@ -60,7 +60,7 @@ import Testing
         #expect(registry.counts.asKeyValueSequence().map { "\($0.key)\($0.value)" } == ["a1", "b2"])
     }
 
-    @Test func `keys are told apart, and ordered, by their bytes`() throws {
+    @Test func `keys are distinguished and ordered by their bytes`() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
@@ -115,7 +115,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `linking objects and cascade go through a map`() throws {
+    @Test func `linking objects and cascade follow links in a map`() throws {
         let realm = try makeRealm([Registry.self])
         let (outer, inner) = (Registry(value: ["name": "outer"]), Registry(value: ["name": "inner"]))
         outer.registries["one"] = inner
@@ -132,7 +132,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an observer is told which keys came and went, and which lead to something else or changed`() throws {
+    @Test func `an observer gets inserted and deleted keys, and keys with a replaced or changed object`() throws {
         let realm = try makeRealm([Registry.self])
         let (registry, note) = (Registry(), Note("n"))
         for (key, count) in [("x", 1), ("y", 2)] { registry.counts[key] = count }
@@ -167,7 +167,7 @@ import Testing
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `an observer that begins on a queue where the owner is gone is told of an empty map`() throws {
+    @Test func `an observer on a queue where the owner is deleted gets an empty map`() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         registry.counts["x"] = 1

@@ -74,7 +74,7 @@ import Testing
         #expect(Array(shelf.words) == ["z"])
     }
 
-    @Test func `many members that come at once join those that are there`() throws {
+    @Test func `many members inserted at once join the existing ones`() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         try realm.write {
@@ -90,7 +90,7 @@ import Testing
         #expect(shelf.doubles.contains(-.nan) && shelf.doubles.first?.isNaN == true)
     }
 
-    @Test func `two accessors of one row are one member, and a deleted row leaves the set`() throws {
+    @Test func `two instances of one row are one member, and a deleted row leaves the set`() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         let (a, b) = (Note("a"), Note("b"))
@@ -105,7 +105,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `linking objects see a set once`() throws {
+    @Test func `linking objects list a set's owner once`() throws {
         let realm = try makeRealm([Shelf.self])
         let (outer, inner) = (Shelf(value: ["name": "outer"]), Shelf(value: ["name": "inner"]))
         outer.shelves.insert(objectsIn: [inner, outer])
@@ -117,7 +117,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `cascade goes through a set, and a set of objects can be deleted`() throws {
+    @Test func `cascade follows links in a set, and a set of objects can be deleted`() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         shelf.own.insert(objectsIn: [Note("mine"), Note("too")])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Files from before collections could be trees: every one is a value of its owner's row, however long.
+/// Files from before collections could be trees: each is a value in its owner's row, however long.
 @Suite struct OlderCollectionTests {
     final class Attic: Object {
         @Persisted var numbers: List<Int>
@@ -12,7 +12,7 @@ import Testing
         @Persisted var sizes: Map<String, Int>
     }
 
-    /// A file whose schema says nothing of collections, with one attic.
+    /// A file whose schema has no collection flags, with one attic.
     private func olderFile(_ configuration: Realm.Configuration) throws {
         let plans = [Attic.self, Note.self].map { ClassPlan.plan(for: $0) }
         var schema = try SchemaChange(from: StoreSchema(), to: plans).schema
@@ -63,7 +63,7 @@ import Testing
         #expect(realm.objects(Attic.self).filter("ANY notes.text == 'note 800'").count == 1)
     }
 
-    @Test func `a file from before is read as it is, and changes in place once it is opened to write`() throws {
+    @Test func `an older file is read as it is, and changes in place once it is opened for writing`() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Attic.self, Note.self])
         try olderFile(configuration)
@@ -98,7 +98,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `classes that the program does not have are told of as well`() throws {
+    @Test func `classes unknown to the program are converted as well`() throws {
         let file = TemporaryFile()
         try olderFile(file.configuration([Attic.self, Note.self]))
         let realm = try Realm(configuration: file.configuration([Note.self]))
@@ -109,7 +109,7 @@ import Testing
     }
 }
 
-/// Values of a row as cells, for as long as it lives.
+/// The values of a row as cells, valid during this object's lifetime.
 private final class RowBytes {
     private var buffers: [UnsafeMutableRawBufferPointer] = []
     private let storage: UnsafeMutableBufferPointer<Cell>

@@ -9,10 +9,10 @@ import Testing
     import Darwin
 #endif
 
-/// Large collections that two processes change at the same time; one of them dies in the middle of a write, again and
-/// again. With full durability: without a log, what a dead process has shown to others would be gone.
+/// Large collections that two processes change concurrently; one of them repeatedly dies in the middle of a write. With
+/// full durability, since without a log a dead process's visible commits would be lost.
 @Suite struct SharedCollectionTests {
-    /// What whoever committed last says that the shelf holds.
+    /// The contents of the shelf, as the last committing process recorded them.
     final class Ledger: Object {
         @Persisted var commits = 0
         @Persisted var fingerprint = ""
@@ -20,11 +20,11 @@ import Testing
 
     private static let types = LargeCollectionHistory.types + [Ledger.self]
 
-    /// How often the other process is started; it dies in a write of each start but the last.
+    /// How often the other process is started; it dies in a write in each start but the last.
     private static let rounds =
         ProcessInfo.processInfo.environment["SHARED_COLLECTION_ROUNDS"].flatMap { Int($0) } ?? 3
 
-    /// One of the two processes: it changes, and compares what it finds with what the other one said.
+    /// One of the two processes: it makes changes, and compares the contents with the other one's record.
     private final class Writer {
         let realm: Realm
         let shelf: Shelf
@@ -35,7 +35,7 @@ import Testing
         private var topics: [String: String?] = [:]
         private var topicsToken: NotificationToken?
         private let notes: LiveMirror<List<Note>>
-        /// Commits of the other process that this one came upon.
+        /// The number of the other process's commits that this one saw.
         private(set) var foreign = 0
 
         init(_ path: String, maker: String, seed: UInt64) throws {
@@ -68,7 +68,7 @@ import Testing
             }
         }
 
-        /// Reads what stands there, compares it with what its writer said and with what observers were told.
+        /// Reads the contents, and compares them with the writer's record and with the observers' mirrors.
         private func compare(_ place: Comment) throws {
             let model = ShelfModel(shelf)
             try #require(model.fingerprint == ledger.fingerprint, place)
@@ -81,7 +81,7 @@ import Testing
             history.model = model
         }
 
-        /// Waits for a commit of the other process, where there was none yet.
+        /// Waits for the first commit of the other process.
         func meetsTheOther() -> Bool {
             let known = ledger.commits
             for _ in 0..<6000 where foreign == 0 && ledger.commits == known {
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64.random(in: 1...1_000_000)])
-    func `two processes change the same large collections, and each sees what the other one did`(
+    func `two processes change the same large collections, and each sees the other's changes`(
         seed: UInt64
     ) async throws {
         let file = TemporaryFile()
@@ -126,7 +126,7 @@ import Testing
                     ownCommits.with { $0 += 1 }
                     usleep(20_000)
                 }
-                // What the other process committed last.
+                // The last commit of the other process.
                 try writer.transaction("here, the last transaction, seed \(seed)")
                 try writer.realm.store.checkInvariants()
                 foreign.with { $0 = writer.foreign }
@@ -146,7 +146,7 @@ import Testing
                 [path = path as String, start = start as UInt64, isLast = isLast as Bool] in
                 let writer = try Writer(path, maker: "there \(start)", seed: start)
                 for turn in 0..<8 { try writer.transaction("there, turn \(turn), seed \(start)") }
-                #expect(writer.meetsTheOther(), "nobody else committed beside \(start)")
+                #expect(writer.meetsTheOther(), "no other process committed beside \(start)")
                 if !isLast { try writer.transaction(dying: true, "there, seed \(start)") }
             }
         }

@@ -13,15 +13,15 @@ private final class SpelledWords: Object {
     @Persisted var friends: MutableSet<SpelledWords>
 }
 
-/// A name in two spellings, é as one character and as two, was one member here and two there: half of what a managed
-/// set held was lost by `detached()`, and `merge` counted one key twice.
-@Suite("Text of two spellings, and NaN, are told apart alike in every collection")
+/// Two spellings of é, precomposed and combining, once were one member in unmanaged sets and two in managed ones:
+/// `detached()` lost half of a managed set, and `merge` counted one key twice.
+@Suite("every collection distinguishes spellings, and NaN, in the same way")
 struct SpellingTests {
     private static let composed = "caf\u{e9}"
     private static let decomposed = "cafe\u{301}"
     private let file = TemporaryFile()
 
-    /// The body on a shelf that no Realm manages, and on one in a write.
+    /// Runs the body on an unmanaged shelf, and on a managed one in a write.
     private func each(_ body: (SpelledWords) throws -> Void) throws {
         try body(SpelledWords())
         let realm = try Realm(configuration: file.configuration([SpelledWords.self]))
@@ -84,7 +84,7 @@ struct SpellingTests {
         }
     }
 
-    @Test("members that a Realm manages since they came are found, and go")
+    @Test("members that became managed after their insertion are found, and can be removed")
     func managedSince() throws {
         let realm = try Realm(configuration: file.configuration([SpelledWords.self]))
         let shelves = (0..<5).map { SpelledWords(value: ["id": $0]) }
@@ -98,9 +98,9 @@ struct SpellingTests {
         #expect(set.count == 3 && Set(set.map(\.id)) == [2, 3, 4])
     }
 
-    @Test("each step costs a set that nothing manages the same, whatever its size")
+    @Test("each step on an unmanaged set has constant cost")
     func growth() {
-        // By an array that is searched, these were 10^10 comparisons.
+        // A linear search would take 10^10 comparisons.
         let texts = MutableSet((0..<100_000).map { "member \($0)" })
         #expect(texts.count == 100_000)
         for number in stride(from: 0, to: 100_000, by: 2) { texts.remove("member \(number)") }

@@ -5,7 +5,7 @@ import StrataFiles
 import StrataStorage
 import Testing
 
-/// Many objects deleted at once, held against the same objects deleted one by one.
+/// Many objects deleted at once, compared with the same objects deleted one by one.
 @Suite struct BulkDeletionTests {
     final class Part: EmbeddedObject {
         @Persisted var size = 0
@@ -38,13 +38,14 @@ import Testing
 
     private static let classes: [ObjectBase.Type] = [Thing.self, Owner.self, Part.self]
 
-    /// The same in each Realm that is filled by the same seed.
+    /// Fills a Realm; equal seeds give equal contents.
     private static func fill(_ realm: Realm, _ seed: UInt64, things: Int) throws {
         var random = RandomStream(Seed(seed))
         func below(_ n: Int) -> Int { Int.random(in: 0..<n, using: &random) }
         try realm.write {
             var all: [Thing] = []
-            // The others are only shared: whether one of these was the last to lead there depends on the order else.
+            // The other targets are only shared; otherwise which deletion removes the last link would depend on the
+            // order.
             let linked = things * 7 / 8
             func any() -> Thing { all[below(min(all.count, linked))] }
             for id in 0..<things {
@@ -101,7 +102,7 @@ import Testing
         return Array(things) + Array(owners) + ["\(realm.dynamicObjects("Part").count) parts"]
     }
 
-    /// What is deleted, in one piece or one by one.
+    /// The objects to delete, at once or one by one.
     private enum Deletion: CaseIterable {
         case someThings, mostThings, someOwners, allThings, allOwners, everything
 
@@ -131,7 +132,7 @@ import Testing
         }
     }
 
-    /// Follows a collection by its change sets alone.
+    /// Mirrors a collection by its change sets only.
     private final class Follower {
         private(set) var known: [String] = []
         private(set) var failures: [String] = []
@@ -158,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "objects that are deleted at once leave what those leave that are deleted one by one",
+        "deleting objects at once gives the same state as deleting them one by one",
         arguments: Deletion.allCases, [3, 60, 500])
     private func agreement(deletion: Deletion, things: Int) throws {
         let seed = UInt64(things)
@@ -192,7 +193,7 @@ import Testing
         #expect(Self.contents(one) == Self.contents(other))
         for realm in [one, other] { try realm.store.checkInvariants() }
         #expect(followers.flatMap(\.failures).isEmpty)
-        // What is made afterwards meets nothing of what was there.
+        // Objects inserted afterwards inherit nothing from deleted ones.
         for realm in [one, other] {
             try realm.write {
                 realm.add(Thing(value: ["id": 4, "name": "thing 1"]), update: .modified)

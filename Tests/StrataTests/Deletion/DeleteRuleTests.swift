@@ -10,7 +10,7 @@ import Testing
         @Persisted(deleteRule: .deny) var locked: Note?
     }
 
-    @Test func `cascade follows a chain of any length, and a circle`() throws {
+    @Test func `cascade follows a chain of any length, and a cycle`() throws {
         let realm = try makeRealm([Folder.self])
         try realm.write {
             let first = realm.create(Folder.self, value: ["name": "0"])
@@ -26,7 +26,7 @@ import Testing
         #expect(realm.objects(Folder.self).isEmpty)
     }
 
-    @Test func `cascadeIfLast takes what nothing else leads to`() throws {
+    @Test func `cascadeIfLast deletes targets without another link`() throws {
         let realm = try makeRealm([Folder.self])
         let (a, b) = (Folder(value: ["name": "a"]), Folder(value: ["name": "b"]))
         let (mine, ours) = (Note("mine"), Note("ours"))
@@ -39,7 +39,7 @@ import Testing
         #expect(realm.objects(Note.self).isEmpty)
     }
 
-    @Test func `two owners deleted together take what they share`() throws {
+    @Test func `two owners deleted together delete their shared targets`() throws {
         let realm = try makeRealm([Folder.self])
         let (a, b, ours) = (Folder(), Folder(), Note("ours"))
         a.shared.append(ours)
@@ -49,7 +49,7 @@ import Testing
         #expect(realm.objects(Note.self).isEmpty)
     }
 
-    @Test func `nullify leaves the target, and a deleted target leaves nil`() throws {
+    @Test func `nullify keeps the target, and a deleted target leaves nil`() throws {
         let realm = try makeRealm([Folder.self])
         let (folder, note) = (Folder(), Note("loose"))
         folder.loose = note
@@ -61,7 +61,7 @@ import Testing
         #expect(realm.objects(Note.self).map(\.text) == ["again"])
     }
 
-    @Test func `deny fails the write while the property leads anywhere`() throws {
+    @Test func `deny fails the write while the property has a target`() throws {
         let realm = try makeRealm([Folder.self])
         let folder = Folder()
         folder.locked = Note("in use")

@@ -69,7 +69,7 @@ import Testing
         #expect(nora.owner.isEmpty)
     }
 
-    @Test func `an observer fires for its own class and what that leads to, not for what leads there`() throws {
+    @Test func `an observer fires for its own class and its targets, not for objects that link to it`() throws {
         let realm = try kennel()
         var people = 0
         var dogs = 0
@@ -88,7 +88,7 @@ import Testing
         #expect(dogs == 1)
     }
 
-    @Test func `hash and id of a deleted object are what they were`() throws {
+    @Test func `hash and id of a deleted object do not change`() throws {
         let realm = try makeRealm([KeyedDog.self])
         let dog = KeyedDog(value: ["key": "a-key-of-more-than-fifteen-bytes", "name": "Taro"])
         try realm.write { realm.add(dog) }
@@ -106,7 +106,7 @@ import Testing
         #expect(!dog.description.isEmpty)
     }
 
-    @Test func `a view that renders after a deletion reads defaults, not the end of the program`() throws {
+    @Test func `a view that renders after a deletion reads defaults, and does not crash`() throws {
         let reports = Locked<[Int64?]>([])
         let realm = try makeRealm([Dog.self, Person.self]) { report in reports.with { $0.append(report.key) } }
         try realm.write { realm.add([Dog("Taro", 3), Dog("Hanako", 4)]) }

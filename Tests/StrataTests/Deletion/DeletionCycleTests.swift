@@ -3,7 +3,7 @@ import Strata
 import StrataStorage
 import Testing
 
-/// Objects whose delete rules lead to one another, and what is done to others after them in the same write.
+/// Objects with cyclic delete rules, and later changes of other objects in the same write.
 @Suite struct DeletionCycleTests {
     final class Knot: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -23,8 +23,8 @@ import Testing
         try #require(realm.object(ofType: Knot.self, forPrimaryKey: id))
     }
 
-    /// By 10^12 paths to the last ones: whoever followed each of them would not come back.
-    @Test func `what many lead to goes once, however many paths lead there`() throws {
+    /// 10^12 paths lead to the last objects: a deletion that followed each path would never end.
+    @Test func `a shared target is deleted once, however many paths lead to it`() throws {
         let realm = try filled(130)
         try realm.write {
             for id in 0..<120 {
@@ -38,9 +38,9 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    /// The rows of a ring are asked to go a second time, when they are gone; others of their groups change after that.
+    /// The rows of a cycle are deleted a second time when they are gone; then other rows of their groups change.
     @Test(arguments: Array(UInt64(1)...4))
-    func `after rings that are deleted at once, objects that change and go leave no name behind`(seed: UInt64) throws {
+    func `after deleted cycles, changed and deleted objects leave no stale values`(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let realm = try filled(700)
         var names = Dictionary(uniqueKeysWithValues: (0..<700).map { ($0, "knot \($0)") })
@@ -55,7 +55,7 @@ import Testing
             try realm.write {
                 realm.delete(try ring.map { try knot(realm, $0) })
                 for id in ring { names[id] = nil }
-                // So few that each is written at once, and so long that their group is made anew.
+                // So few that each is written at once, and so long that their group is rebuilt.
                 let changed = some(12)
                 for id in changed {
                     let name = String(repeating: "x", count: Int.random(in: 0..<900, using: &random)) + "\(id) \(round)"
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `an object that several of a wave lead to, and that leads back to them, goes once`() throws {
+    @Test func `an object with links from and to several deleted ones is deleted once`() throws {
         let realm = try filled(40)
         try realm.write {
             let (a, b, c) = (try knot(realm, 1), try knot(realm, 2), try knot(realm, 3))
@@ -84,7 +84,7 @@ import Testing
             b.others.append(objectsIn: [a, c])
             c.next = c
             c.shared.append(objectsIn: [try knot(realm, 4), try knot(realm, 5), try knot(realm, 5)])
-            // What one more leads to stays.
+            // A target with another link stays.
             try knot(realm, 6).shared.append(try knot(realm, 5))
         }
         try realm.write { realm.delete([try knot(realm, 1), try knot(realm, 3)]) }

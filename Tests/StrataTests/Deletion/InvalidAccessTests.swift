@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// What happens to those who hold on to something that was deleted.
+/// Uses of references to deleted objects.
 @Suite struct InvalidAccessTests {
     @Test func `substitute reads declared defaults and reports class, key and version`() throws {
         let reports = Locked<[Realm.Configuration.InvalidAccessReport]>([])
@@ -83,7 +83,7 @@ import Testing
         #expect(kept.name == "changed")
     }
 
-    @Test func `an object that is made again under its key does not revive old handles`() throws {
+    @Test func `a new object with the same key does not revive old references`() throws {
         let realm = try makeRealm([Counter.self])
         let old = Counter(1, "old")
         try realm.write { realm.add(old) }
@@ -97,7 +97,7 @@ import Testing
         #expect(new.name == "new" && new != old)
     }
 
-    @Test func `a cancelled write takes back what it added and gives back what it deleted`() throws {
+    @Test func `a cancelled write undoes its insertions and deletions`() throws {
         let realm = try makeRealm([Counter.self, Note.self])
         let kept = Counter(1, "kept")
         try realm.write { realm.add(kept) }
@@ -109,7 +109,7 @@ import Testing
         realm.cancelWrite()
         #expect(!kept.isInvalidated && kept.name == "kept")
         #expect(added.isInvalidated)
-        // The next note gets the row key and the version of the one that was taken back.
+        // The next note gets the row key and version of the undone one.
         try realm.write { realm.add(Note("another")) }
         #expect(added.isInvalidated)
         #expect(realm.objects(Note.self).map(\.text) == ["another"])
@@ -139,7 +139,7 @@ import Testing
         #expect(realm.objects(Counter.self).map(\.id) == [0, 2, 4, 6, 8, 10, 12])
     }
 
-    @Test func `another thread's use ends the program with a message`() async {
+    @Test func `use on another thread ends the program with a message`() async {
         await #expect(processExitsWith: .failure) {
             let realm = try makeRealm([Counter.self])
             try realm.write { realm.add(Counter(1)) }

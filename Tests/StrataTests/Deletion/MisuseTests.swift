@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What ends the program, with the text that says what to do instead.
+/// Misuse that ends the program, with a message that names the remedy.
 @Suite struct MisuseTests {
     private static func expect(_ text: String, _ result: ExitTest.Result?) {
         let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -41,7 +41,7 @@ import Testing
         Self.expect("Realm accessed from incorrect thread", whole)
     }
 
-    /// In release builds, too, where the value stands in a window that needs no call.
+    /// In release builds, too, in which the value is read from a window without a call.
     @Test("a property of a held object, read on another thread, ends the program and says what to pass instead")
     func wrongThreadOfHeldObject() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -91,7 +91,7 @@ import Testing
         Self.expect("already in a write", nested)
     }
 
-    @Test("observing what is unmanaged, frozen, or by a name that is not there ends the program with the reason")
+    @Test("observing an unmanaged or frozen object, or an unknown property, ends the program with the reason")
     func observing() async {
         let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = LivePerson().dogs.observe { _ in }
@@ -109,7 +109,7 @@ import Testing
         Self.expect("'Note' has no property 'colour'", unknown)
     }
 
-    @Test("misuse that can be thrown is thrown, and the Realm goes on")
+    @Test("misuse in a throwing call throws, and the Realm stays usable")
     func thrown() throws {
         let realm = try makeRealm([Note.self])
         let other = try makeRealm([Note.self])

@@ -4,7 +4,7 @@ import StrataFiles
 import Synchronization
 import Testing
 
-/// The platform's files on a disk that can be full, or be pulled out.
+/// The platform's files on a disk that can be full, or be disconnected.
 private final class FailingFileSystem: FileSystemLayer {
     enum Failure { case none, space, sync }
 
@@ -45,7 +45,8 @@ private final class FailingFile: FileLayer {
     }
 }
 
-/// A Realm has no close: its file is closed when the last one goes, and what failed then was told to nobody.
+/// A Realm has no close: its file is closed when the last Realm is released, and a failure of that close was reported
+/// to no caller.
 @Suite struct CloseFailureTests {
     private let file = TemporaryFile()
     private let disk = FailingFileSystem()
@@ -64,7 +65,7 @@ private final class FailingFile: FileLayer {
 
     private func ranks(_ realm: Realm) -> [Int] { realm.objects(Note.self).map(\.rank).sorted() }
 
-    /// Adds a note, and lets go of the Realm while something fails.
+    /// Adds a note, and releases the Realm under a failure.
     private func add(
         _ rank: Int, _ durability: Realm.Configuration.Durability = .none, failing: FailingFileSystem.Failure
     ) throws {
@@ -73,18 +74,18 @@ private final class FailingFile: FileLayer {
         disk.failure.withLock { $0 = failing }
     }
 
-    @Test func `what a full disk keeps from being closed is told, and is all there at the next open`() throws {
+    @Test func `a close that fails on a full disk is reported, and the next open has all of it`() throws {
         do { _ = try open() }
         try autoreleased { try add(1, failing: .space) }
         #expect(told.current.map(\.code) == [.outOfDiskSpace])
         #expect(told.current.first?.message.contains(file.url.path) == true)
-        // It still cannot be closed: the next Realm goes on with it, in memory.
+        // It still cannot be closed: the next Realm continues with the store in memory.
         try autoreleased {
             let realm = try open()
             #expect(ranks(realm) == [1])
         }
         #expect(told.current.count == 2)
-        // With another key, or to read alone, it cannot be opened now.
+        // It cannot be opened now with another key, or read-only.
         var reading = configuration(.none)
         reading.readOnly = true
         #expect(throws: Realm.Error.self) { _ = try Realm(configuration: reading, fileSystem: disk) }
@@ -110,7 +111,7 @@ private final class FailingFile: FileLayer {
     }
 
     @Test(arguments: [Realm.Configuration.Durability.full, .none])
-    func `a sync that fails in the close is told, with what it means`(durability: Realm.Configuration.Durability) throws
+    func `a failed sync in the close is told, with its meaning`(durability: Realm.Configuration.Durability) throws
     {
         do { _ = try open(durability) }
         for rank in 0..<4 { try autoreleased { try add(rank, durability, failing: .none) } }

@@ -62,7 +62,7 @@ import Testing
         return realm.objects(V3.Person.self).map { "\($0.name) \($0.age ?? -1) \($0.isAdult)" }
     }
 
-    @Test func `skipping versions gives what every version in turn gives`() throws {
+    @Test func `skipping versions gives the same result as every version in turn`() throws {
         let skipping = TemporaryFile()
         try fill(skipping)
         let direct = try contents(skipping)
@@ -78,7 +78,7 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(stepping.url) == 3)
     }
 
-    @Test func `the steps run in order and only those that are missing`() throws {
+    @Test func `only the missing steps run, in order`() throws {
         let file = TemporaryFile()
         try fill(file)
         let order = Locked<[Int]>([])
@@ -140,7 +140,7 @@ import Testing
         } catch Realm.Error.schemaMismatch {}
     }
 
-    @Test func `a block is not called when the file is new or already there`() throws {
+    @Test func `a block is not called for a new file, or one with the present version`() throws {
         let file = TemporaryFile()
         let calls = Locked(0)
         let configuration = file.configuration([V0.Person.self], version: 5) { _, _ in calls.with { $0 += 1 } }

@@ -42,7 +42,7 @@ import Testing
             #expect(other?.code == .alreadyOpen)
         }
 
-        @Test func `a copy has the key that was asked for, or none`() throws {
+        @Test func `a copy has the requested key, or none`() throws {
             let file = TemporaryFile()
             let copy = TemporaryFile()
             let plain = TemporaryFile()
@@ -60,7 +60,7 @@ import Testing
             }
         }
 
-        @Test func `a key for a file that is not encrypted is an error that says so`() throws {
+        @Test func `a key for an unencrypted file is an error that names the cause`() throws {
             let file = TemporaryFile()
             do { _ = try Realm(configuration: Self.configuration(file, nil)) }
             let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
@@ -68,7 +68,7 @@ import Testing
             #expect(error?.message.contains("not encrypted") == true)
         }
     #else
-        @Test func `a build without encryption says what is missing, and writes no file`() throws {
+        @Test func `a build without encryption names what is missing, and writes no file`() throws {
             let file = TemporaryFile()
             let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
             #expect(error?.code == .invalidInput)

@@ -7,7 +7,7 @@ import Testing
         @Persisted var numbers: List<Int>
     }
 
-    @Test func `what was written is there after reopening`() throws {
+    @Test func `writes persist across reopening`() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Counter.self]))
@@ -18,7 +18,7 @@ import Testing
         #expect(realm.object(ofType: Counter.self, forPrimaryKey: 321)?.name == "counter number 321")
     }
 
-    @Test func `a copy holds everything and replaces nothing`() throws {
+    @Test func `a copy is complete and replaces no file`() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         try realm.write { realm.add(Note("kept")) }
@@ -32,8 +32,8 @@ import Testing
         #expect(other.objects(Note.self).map(\.text) == ["kept"])
     }
 
-    /// A copy that was taken inside a write had 1000 of 1001 objects: it was one of the version before.
-    @Test(arguments: [false, true]) func `a copy inside a write has what the write made`(rollsBack: Bool) throws {
+    /// A copy made inside a write once had 1000 of 1001 objects, since it showed the version before.
+    @Test(arguments: [false, true]) func `a copy inside a write includes the write's changes`(rollsBack: Bool) throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Counter.self, Shelf.self]))
         try realm.write { for id in 0..<1000 { realm.add(Counter(id, "counter \(id)")) } }
@@ -45,7 +45,7 @@ import Testing
         let shelf = realm.create(Shelf.self)
         shelf.numbers.append(objectsIn: 0..<3000)
         try realm.writeCopy(toFile: copy)
-        // The write goes on, and what it makes now is not in the copy.
+        // The write continues; later changes are not in the copy.
         realm.add(Counter(1001, "later"))
         shelf.numbers.removeSubrange(2990..<3000)
         if rollsBack { realm.cancelWrite() } else { try realm.commitWrite() }
@@ -61,7 +61,7 @@ import Testing
         #expect(try other.verify().isEmpty)
     }
 
-    @Test func `a copy for a configuration stands at its fileURL, and memory takes none`() throws {
+    @Test func `a copy for a configuration is written to its fileURL, and refused for memory`() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         try realm.write { realm.add(Note("kept")) }
@@ -79,7 +79,7 @@ import Testing
         #expect(try schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `an error says which file the system refused`() throws {
+    @Test func `an error names the file that the system refused`() throws {
         let impossible = URL(fileURLWithPath: "/dev/null/below.strata")
         let error = #expect(throws: Realm.Error.self) {
             try Realm(configuration: Realm.Configuration(fileURL: impossible, objectTypes: [Note.self]))
@@ -95,14 +95,14 @@ import Testing
         #expect(Realm.Error(.fail).fileURL == nil)
     }
 
-    @Test func `an error of one's own has its code's name when it has no message`() {
+    @Test func `an error without a message shows its code's name`() {
         let error = Realm.Error(.fail)
         #expect(error.message == "fail")
         #expect(error == Realm.Error(.fail))
         #expect(error != Realm.Error(.fail, "another"))
     }
 
-    @Test func `files are deleted when nobody has them open`() throws {
+    @Test func `files are deleted when no Realm has them open`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         #expect(!Realm.fileExists(for: configuration))
@@ -121,7 +121,7 @@ import Testing
         #expect(!Realm.fileExists(for: configuration))
     }
 
-    @Test func `a file that was replaced while it was open is seen by who opens next`() throws {
+    @Test func `a file replaced while open is the one that the next open sees`() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.durability = .full
@@ -138,13 +138,13 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Note.self).count == 3)
     }
 
-    @Test func `the version of a file that is not there is an error`() {
+    @Test func `the version of a missing file is an error`() {
         #expect(throws: Realm.Error.self) {
             try Realm.schemaVersionAtURL(URL(fileURLWithPath: "/nonexistent/\(UUID()).strata"))
         }
     }
 
-    @Test func `a write that throws leaves nothing behind, and gives back a value when it does not`() throws {
+    @Test func `a throwing write leaves nothing, and a successful one returns the block's value`() throws {
         struct Stop: Error {}
         let realm = try makeRealm([Note.self])
         #expect(throws: Stop.self) {
@@ -162,7 +162,7 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { try realm.write {} } }
     }
 
-    @Test func `threads that increase one counter lose nothing`() throws {
+    @Test func `threads that increment one counter lose no increment`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add(Counter(1)) }
         let configuration = realm.configuration

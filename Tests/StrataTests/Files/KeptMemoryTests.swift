@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// A fixture in memory that a test's `setUp` made was gone in the test: no autorelease pool kept its Realm.
+/// A fixture in memory made in a test's `setUp` was gone in the test, since no autorelease pool kept its Realm.
 @Suite struct KeptMemoryTests {
     private static let configuration = Realm.Configuration(inMemoryIdentifier: "kept", objectTypes: [Note.self])
 
@@ -16,8 +16,8 @@ import Testing
         if found != count { fatalError("line \(line): \(found) notes, not \(count)") }
     }
 
-    /// In a process of its own: the switch is one of the process.
-    @Test("a Realm in memory goes with its last instance, or stays until it is ended, where that is asked for")
+    /// In its own process, since the switch is process-wide.
+    @Test("a Realm in memory ends with its last instance, or, on request, only when it is ended")
     func kept() async {
         await #expect(processExitsWith: .success) { try Self.steps() }
     }
@@ -32,7 +32,7 @@ import Testing
         try expect(1)
         try expect(1)
 
-        // An instance that is alive goes on, and what it has is there as long as it is.
+        // A living instance stays usable, and keeps its data.
         do {
             let realm = try Realm(configuration: configuration)
             Realm.endInMemoryRealms()

@@ -2,9 +2,9 @@ import Foundation
 import Strata
 import Testing
 
-/// What holds from the moment that damage is known: in the Realm that met it, in others, in later sessions.
+/// The rules once damage is known: in the Realm that found it, in others, in later sessions.
 @Suite(.serialized) struct KnownDamageTests {
-    /// Several groups of books, one of which, in the middle of the file, cannot be read; and how many books it has.
+    /// Several groups of books, one of which, in the middle of the file, is unreadable; with its number of books.
     private func shelfWithLostBooks(key: Data? = nil) throws -> (DamagedShelf, Realm.Damage, lost: Int) {
         let shelf = try DamagedShelf(books: Self.books, key: key, isPlain: true)
         let place = try #require(
@@ -20,7 +20,7 @@ import Testing
 
     private static let books = 9000
 
-    /// Hears of no damage. That a file is gone before its last Realm closes is the test's own doing.
+    /// Expects no damage report. The test itself deletes the file before its last Realm closes.
     private static let noDamage: @Sendable (Realm.Configuration.Report) -> Void = { report in
         if case .closeFailed = report { return }
         Issue.record("\(report)")
@@ -59,7 +59,7 @@ import Testing
             let realm = try Realm(configuration: shelf.configuration { _ in })
             Self.readAll(realm)
         }
-        // A later session knows, says so, and does not write.
+        // A later session knows the damage, reports it, and does not write.
         let heard = Locked<[Realm.Damage]>([])
         let realm = try Realm(
             configuration: shelf.configuration { report in
@@ -85,7 +85,7 @@ import Testing
             #expect(realm.damage.count == 1 && realm.damage[0].isAcknowledged)
             try realm.write { realm.add(ShelfNote(value: ["id": -8])) }
         }
-        // Another page of values goes.
+        // Damages another page of values.
         var bytes = try Data(contentsOf: shelf.file.url)
         var isHit = false
         for page in stride(from: bytes.count / 4096 - 1, to: 2, by: -1) where page != place.page && !isHit {
@@ -108,7 +108,7 @@ import Testing
             defer { try? FileManager.default.removeItem(at: url) }
             let missing = try realm.writeCopy(toFile: url, encryptionKey: key)
             let books = try #require(missing.first { $0.className == "ShelfBook" })
-            // A salvage takes rows over that lost a column; a reader leaves them out.
+            // A salvage keeps rows that lost a column; a reader skips them.
             let incomplete = books.lostProperties.values.max() ?? 0
             #expect(max(books.objectsLost, incomplete) == lostBooks)
             var copied = shelf.configuration(Self.noDamage)
@@ -165,7 +165,7 @@ import Testing
         #expect(told == ["initial", "error invalidDatabase"])
         realm.acknowledgeDamage()
         let left = Self.books - lostBooks
-        // A key behind all others: the page that is lost is not written to.
+        // The highest key: the lost page is not written.
         try realm.write { realm.add(ShelfBook(value: ["id": 1_000_000])) }
         #expect(told.dropFirst(2) == ["update \(left + 1) 0 1"])
         token.invalidate()
@@ -180,7 +180,7 @@ import Testing
         let key = try #require(lost.min())
         realm.acknowledgeDamage()
         #expect(realm.object(ofType: ShelfBook.self, forPrimaryKey: key) == nil)
-        // An object under the key of one that is lost: the page would have to be read.
+        // An object with a lost one's key: the lost page would have to be read.
         #expect(throws: Realm.Error.self) {
             try realm.write { realm.create(ShelfBook.self, value: ["id": key], update: .modified) }
         }
@@ -214,7 +214,7 @@ import Testing
         var configuration = shelf.configuration { _ in }
         configuration.verification = .atOpen
         #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        // Larger than the limit: opened, verified beside it, and told.
+        // Larger than the limit: opened, verified in the background, and reported.
         let heard = Locked<[Int?]>([])
         configuration.verificationLimit = 0
         configuration.report = { if case .damage(let damage) = $0 { heard.with { $0.append(damage.page) } } }

@@ -2,9 +2,9 @@ import Foundation
 import Strata
 import Testing
 
-/// What a write does to rows that cannot be read, once their loss is acknowledged.
+/// Writes beside unreadable rows, once their loss is acknowledged.
 @Suite(.serialized) struct LaterWriteTests {
-    /// A change, and the classes of the shelf whose lost rows it does not need.
+    /// A change, and the classes whose rows it does not need.
     enum Change: String, CaseIterable {
         case deleteOwner, clearPart, deleteLinking, deleteAll, deleteResults, update, add
 
@@ -21,8 +21,8 @@ import Testing
             }
         }
 
-        /// An owner takes its embedded object with it, a note is in its book's list and inverse links; where the books
-        /// are lost there is none to change.
+        /// Deleting an owner deletes its embedded object, and a note changes its book's list and inverse links. If the
+        /// books are lost there is no list to change.
         var needs: Set<String> {
             switch self {
             case .deleteOwner, .deleteResults: ["ShelfCover", "ShelfNote"]
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// A shelf whose rows of a class are lost in part or whole, all of which is acknowledged.
+    /// A shelf with some or all rows of a class lost, and the loss acknowledged.
     private func shelf(without name: String) throws -> DamagedShelf {
         let shelf = try DamagedShelf()
         let place = try shelf.damagePage("rows of \(name)") {
@@ -49,7 +49,7 @@ import Testing
         return shelf
     }
 
-    /// What a program reads of all classes.
+    /// The readable contents of all classes.
     private static func contents(_ realm: Realm) -> [String] {
         realm.objects(ShelfBook.self).map { "\($0.id) \($0.words) \($0.cover?.text ?? "-") \($0.notes.count)" }
             + realm.objects(ShelfNote.self).map { "\($0.id) \($0.book?.id ?? -1)" }
@@ -71,7 +71,7 @@ import Testing
                 #expect(Self.contents(realm) == before, "\(change)")
             } else {
                 try realm.write { change(realm) }
-                // Where the books are lost there is none to change.
+                // If the books are lost there is none to change.
                 #expect((Self.contents(realm) != before) == (lost != "ShelfBook"), "\(change)")
             }
             let places = try realm.verify()
@@ -81,14 +81,14 @@ import Testing
     }
 
     @Test(
-        "compaction leaves a lost page where it is, and what can be read stays",
+        "compaction leaves a lost page in place, and keeps all readable rows",
         arguments: [(isAtLaunch: false, isAcknowledged: true), (true, true), (true, false)])
     func compaction(isAtLaunch: Bool, isAcknowledged: Bool) throws {
         let shelf = try shelf(without: "ShelfCover")
         let before: [String]
         do {
             let realm = try Realm(configuration: shelf.configuration { _ in })
-            // Most of the file becomes free.
+            // Frees most of the file.
             try realm.write {
                 for book in realm.objects(ShelfBook.self) {
                     book.scan = nil

@@ -4,13 +4,13 @@ import StrataFiles
 import Synchronization
 import Testing
 
-/// The platform's files, said to be those of another machine.
+/// The platform's files, reported as those of another machine.
 private struct ServedFileSystem: FileSystemLayer {
     let base = POSIXFileSystem()
     func servedKind(of path: String) -> String? { "NFS" }
 }
 
-/// What an open says of the file that it opened: neither is an error, and nothing is lost by it yet.
+/// Reports of an open about its file; neither is an error, and nothing is lost yet.
 @Suite struct OpenReportsTests {
     final class Note: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -28,7 +28,7 @@ private struct ServedFileSystem: FileSystemLayer {
         return configuration
     }
 
-    @Test("a file of another machine's is opened, and the report says what is not safe and what helps") func served()
+    @Test("a file on another machine is opened, and the report names the risk and the remedy") func served()
         throws
     {
         let file = TemporaryFile()
@@ -52,7 +52,7 @@ private struct ServedFileSystem: FileSystemLayer {
         #expect(told.texts.count == 1, "the disk of this machine")
     }
 
-    @Test("a file without a byte is a new database, and the report says so once") func empty() throws {
+    @Test("an empty file becomes a new database, which is reported once") func empty() throws {
         let file = TemporaryFile()
         let told = Told()
         #expect(FileManager.default.createFile(atPath: file.url.path, contents: Data()))

@@ -46,7 +46,7 @@ import Testing
         #expect(Realm.Configuration().storeOptions.growth == .standard)
     }
 
-    @Test func `a file grows by the step that its configuration says`() throws {
+    @Test func `a file grows by the configured step`() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Page.self])
         configuration.growth = .fixed(3 << 20)
@@ -57,7 +57,7 @@ import Testing
         #expect(try size(file.url) < 6 << 20)
     }
 
-    @Test func `a policy asks at the first open alone, with the sizes of the file`() throws {
+    @Test func `the compaction policy is asked only at the first open, with the sizes of the file`() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Page.self])
         do {
@@ -79,7 +79,7 @@ import Testing
         #expect(try size(file.url) < 1 << 20)
     }
 
-    @Test func `a Realm in memory is one for all who name it, and lives as long as any of them`() throws {
+    @Test func `all Realms with one in-memory identifier share data, which lives as long as any of them`() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: "space-\(UUID())", objectTypes: [Page.self])
         var results: Results<Page>?
         do {

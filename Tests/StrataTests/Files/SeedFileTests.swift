@@ -10,7 +10,7 @@ import Testing
         try realm.write { for rank in 0..<5 { realm.add(Note("seed", rank: rank)) } }
     }
 
-    @Test func `a file that is not there starts as a copy of its seed, and the seed stays as it is`() throws {
+    @Test func `a missing file starts as a copy of its seed, which stays unchanged`() throws {
         let (seedFile, file) = (TemporaryFile(), TemporaryFile())
         try seed(seedFile)
         let before = try Data(contentsOf: seedFile.url)
@@ -22,7 +22,7 @@ import Testing
             try realm.write { realm.deleteAll() }
         }
         #expect(try Data(contentsOf: seedFile.url) == before)
-        // It is there now: the seed is not looked at again.
+        // The file exists now, so the seed is not read again.
         try FileManager.default.removeItem(at: seedFile.url)
         #expect(try Realm(configuration: configuration).objects(Note.self).isEmpty)
         let beside = try FileManager.default.contentsOfDirectory(
@@ -42,7 +42,7 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(seedFile.url) == 0)
     }
 
-    @Test func `a seed that is missing is an error that names both files, and nothing is made`() throws {
+    @Test func `a missing seed is an error that names both files, and no file is created`() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.seedFilePath = file.url.appendingPathExtension("seed")
@@ -55,7 +55,7 @@ import Testing
     }
 
     #if Crypto
-        @Test func `an encrypted seed needs its key, which is the copy's too`() throws {
+        @Test func `an encrypted seed needs its key, which the copy shares`() throws {
             let (seedFile, file) = (TemporaryFile(), TemporaryFile())
             let key = Data((0..<64).map { UInt8($0) })
             try seed(seedFile, key: key)
@@ -70,7 +70,7 @@ import Testing
 }
 
 @Suite struct ActiveVersionTests {
-    @Test func `a write begins as long as no more versions are in use than allowed, and again when they are gone`()
+    @Test func `a write begins while at most the allowed versions are in use, and again when they are released`()
         throws
     {
         let file = TemporaryFile()

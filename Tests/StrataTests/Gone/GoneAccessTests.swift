@@ -2,9 +2,9 @@ import Foundation
 import Strata
 import Testing
 
-/// What every public member does with what is gone, under both policies.
+/// The behaviour of every public member on deleted objects, under both policies.
 @Suite struct GoneAccessTests {
-    /// Types whose values may be gone, and protocols of theirs.
+    /// Types whose values may be deleted or invalid, and their protocols.
     private static let types: Set<String> = [
         "AnyRealmCollection", "CollectionElementMapper", "DynamicObject", "Frozen", "LinkingObjects", "List", "Map",
         "MutableSet", "ObjectBase", "ObjectKeyIdentifiable", "ProjectedCollection", "Projection",
@@ -12,7 +12,7 @@ import Testing
         "ResultsSnapshot", "SectionedResults", "Slice", "ThreadSafe", "ThreadSafeReference", "_PlacedCollection",
     ]
 
-    /// Members of a Realm that are given nothing that may be gone.
+    /// Members of a Realm without an argument that may be deleted.
     private static let others: Set<String> = [
         "Realm.acknowledgeDamage()", "Realm.asyncRefresh(isolation:)", "Realm.asyncWrite(isolation:_:)",
         "Realm.beginAsyncWrite(_:)",
@@ -21,7 +21,7 @@ import Testing
         "Realm.verify(progress:)", "Realm.writeCopy(toFile:encryptionKey:)",
     ]
 
-    @Test("every public member of what may be gone is called here, and nothing else is")
+    @Test("exactly the public members of types that may be deleted are called here")
     @MainActor func members() throws {
         let members = try PublicMembers.all(of: Self.types)
         let called = Set(GoneCalls.all.calls.keys)
@@ -34,7 +34,7 @@ import Testing
 
     @Test("under substitute no member ends the process; under trap each ends it with what it would have reported")
     func policies() async throws {
-        // A child that traps would look up the names of all functions of this program first, for seconds.
+        // A trapping child would first resolve the names of all functions of this program, for seconds.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)
         var reporting: [String: GoneRun.Reporting] = [:]
         try await withThrowingTaskGroup(of: [GoneRun.Reporting].self) { group in
@@ -44,7 +44,7 @@ import Testing
             }
         }
         #expect(reporting.count > 100, "so few members report that something is gone")
-        // Each is a process that loads all tests of this program: some seconds of a core, all in all minutes.
+        // Each call is a process that loads all tests of this program: some seconds of a core, minutes in total.
         let isWhole = ProcessInfo.processInfo.environment["GONE_TRAPS"] == "all"
         let members = reporting.values.sorted { $0.member < $1.member }
         let waiting = Locked(members.indices.filter { isWhole || $0 % 6 == 0 }.map { members[$0] })

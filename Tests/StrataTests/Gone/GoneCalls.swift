@@ -1,7 +1,7 @@
 import Strata
 
-/// The calls of public members that are made on what is gone, by member. A name ends with `*2` where a member has two
-/// forms under one name, and both are called.
+/// The calls of public members on deleted objects, by member. A name ends with `*2` where a member has two forms under
+/// one name, and both are called.
 @MainActor
 struct GoneCalls {
     typealias Call = @MainActor (GoneWorld) async throws -> Void
@@ -46,7 +46,7 @@ struct GoneCalls {
         return all
     }()
 
-    /// Calls on a collection by places and ranges that are wild.
+    /// Calls on a collection with indexes and ranges out of bounds.
     mutating func addPlaced<Placed: _PlacedCollection & SendableMetatype>(_ path: @escaping (GoneWorld) -> Placed)
     where Placed.SubSequence: RandomAccessCollection {
         func each(_ member: String, _ call: @escaping (Placed, Int) -> Void) {
@@ -82,7 +82,7 @@ struct GoneCalls {
         }
     }
 
-    /// Calls on a collection of objects, whatever it is.
+    /// Calls on a collection of objects of any kind.
     mutating func addCollections<Dogs: RealmCollection<GoneDog> & SendableMetatype>(
         _ path: @escaping (GoneWorld) -> Dogs
     ) {

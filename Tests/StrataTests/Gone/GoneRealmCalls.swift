@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// Calls on the Realm with what is gone, and on what leads to it from other threads.
+/// Calls on the Realm with deleted objects, and on references to them from other threads.
 extension GoneCalls {
     mutating func addRealm() {
         call("Realm.add(_:update:)*2") { world in

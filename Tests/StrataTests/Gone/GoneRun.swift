@@ -1,10 +1,10 @@
 import Foundation
 import Strata
 
-/// Makes the calls of ``GoneCalls`` in a process of their own, and writes down what each reported.
+/// Makes the calls of ``GoneCalls`` in their own process, and records the report of each.
 @MainActor
 enum GoneRun {
-    /// What a report of an access to what is gone says, in Realm's words.
+    /// The messages of reports about accesses to deleted objects.
     nonisolated static let texts = [
         "Object has been deleted or invalidated", "is out of bounds (must be less than",
         "has been invalidated: ", "a number must not be negative", "has been replaced or deleted",
@@ -18,8 +18,8 @@ enum GoneRun {
         let message: String
     }
 
-    /// Makes every call on things that went in one way. The name of each is written first, so that what ends the
-    /// process is known.
+    /// Makes every call on objects that were deleted in one way. The name of each is written first, so that a call that
+    /// ends the process is known.
     static func all(_ kind: GoneKind) async throws {
         for (member, calls) in GoneCalls.all.calls.sorted(by: { $0.key < $1.key }) {
             for (place, call) in calls.enumerated() {
@@ -36,25 +36,25 @@ enum GoneRun {
         note(end)
     }
 
-    /// The last line of a process that nothing ended.
+    /// The last line of a process that completed.
     nonisolated static let end = "done"
 
-    /// Has everything that the process says go to a file: what ends it says why there.
+    /// Redirects the process's output to a file, which then has the message of a crash.
     nonisolated static func write(to path: String) {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         dup2(file, STDERR_FILENO)
         close(file)
-        // The runtime's own answer to what ends a process takes seconds, and says where it was.
+        // The runtime's backtracer takes seconds, and is not needed.
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV] { signal(number, SIG_DFL) }
     }
 
-    /// What a process said to a file; the testing library adds bytes of its own.
+    /// The output of a process in a file; the testing library adds bytes of its own.
     nonisolated static func lines(_ file: TemporaryFile) -> [String] {
         let data = FileManager.default.contents(atPath: file.url.path) ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// What is worth reading of that where a process ended: its last call, and why it ended.
+    /// The relevant part of the output of a crashed process: its last call, and the message.
     nonisolated static func ending(_ lines: [String]) -> String {
         let reason = lines.firstIndex { $0.contains("error: ") } ?? lines.count
         return lines[max(0, reason - 2)..<min(reason + 1, lines.count)].joined(separator: "; ")
@@ -62,7 +62,7 @@ enum GoneRun {
 
     nonisolated static func note(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 
-    /// Makes one call under the policy that ends the process with what is reported.
+    /// Makes one call under the policy that ends the process with the report.
     static func trap(_ reporting: Reporting) async throws {
         let calls = GoneCalls.all.calls[reporting.member] ?? []
         let world = try GoneWorld(reporting.kind, .trap) { _ in }

@@ -3,10 +3,10 @@ import Foundation
 import Seeds
 import Strata
 
-/// Random accesses by several threads to what others of them delete, in a process of their own.
+/// Random accesses by several threads to objects that other threads delete, in a process of their own.
 ///
-/// The main thread makes the calls of ``GoneCalls`` on things of its own that the others delete; each of the others
-/// holds on to objects, lists, results, sections and slices, and reads them by places that may have gone.
+/// The main thread makes the calls of ``GoneCalls`` on its own objects, which other threads delete. Each other thread
+/// holds objects, lists, results, sections and slices, and reads them by indexes that may be out of range.
 @MainActor
 enum GoneStorm {
     static func run(_ seed: Seed, seconds: Double, _ policy: Realm.Configuration.InvalidAccess) async throws {
@@ -51,7 +51,7 @@ enum GoneStorm {
     }
 }
 
-/// What one of the other threads of a storm does.
+/// The work of one of the other threads of a storm.
 private struct StormThread {
     private let realm: Realm
     private var random: RandomStream
@@ -124,7 +124,7 @@ private struct StormThread {
 
     private mutating func write(_ all: Results<GoneDog>) {
         let (kind, age, key, chosen) = (below(10), below(9), below(500), place())
-        // Changes of what another thread deleted fail the write.
+        // Changing an object that another thread deleted fails the write.
         do {
             try realm.write {
                 switch kind {

@@ -3,13 +3,14 @@ import Seeds
 import Strata
 import Testing
 
-/// Storms of accesses to what other threads delete. `STORM_SEED` repeats one, `STORM_MINUTES` lets them last.
+/// Storms of accesses to objects that other threads delete. `STORM_SEED` repeats one, `STORM_MINUTES` sets their
+/// duration.
 @Suite struct GoneStormTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let minutes = environment["STORM_MINUTES"].flatMap(Double.init)
     private static let firstSeed = environment["STORM_SEED"].flatMap(UInt64.init) ?? 1
 
-    /// Seconds of all storms together, if nothing else is asked for: other tests run meanwhile.
+    /// The default duration of all storms in seconds, short since other tests run meanwhile.
     private static let seconds = minutes.map { $0 * 60 } ?? 16
     private static let secondsOfOne = minutes == nil ? 4.0 : 30.0
 
@@ -33,7 +34,7 @@ import Testing
         } while Date() < end
     }
 
-    @Test("a storm under trap ends the process in Realm's words alone")
+    @Test("a storm under trap ends the process only with Realm's messages")
     func trap() async throws {
         let end = Date().addingTimeInterval(Self.seconds / 2)
         var seed = Self.firstSeed

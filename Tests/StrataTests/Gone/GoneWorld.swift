@@ -32,25 +32,25 @@ final class GoneView: Projection<GoneDog> {
     @Projected(\GoneDog.friends.projectTo.name) var friendNames: ProjectedCollection<String>
 }
 
-/// How the things of a ``GoneWorld`` went.
+/// How the objects of a ``GoneWorld`` were deleted.
 enum GoneKind: String, CaseIterable, Codable, Sendable {
-    /// The object was deleted that everything belongs to.
+    /// The owner of everything was deleted.
     case deleted
     /// The object is there, and its collections are empty.
     case emptied
-    /// All is there: places and ranges alone are wild.
+    /// Everything exists; only indexes and ranges are out of bounds.
     case wild
-    /// The object was made in a write that was taken back.
+    /// The object was inserted in a write that was cancelled.
     case cancelled
     /// The Realm shows no version.
     case invalidated
     /// Frozen after the object was deleted.
     case frozen
-    /// The object is deleted by the write that asks.
+    /// The object is deleted in the same write.
     case deletedNow
 }
 
-/// One dog with everything that may lead to others, held by a program that does not know that it is gone.
+/// One dog with every kind of link, held by a program that does not know of its deletion.
 final class GoneWorld {
     static let places = [-1, 0, 2, 7, Int.max, Int.min]
 
@@ -85,7 +85,7 @@ final class GoneWorld {
     let listReference: ThreadSafeReference<List<GoneDog>>
     let threadSafe: ThreadSafe<GoneDog>
 
-    /// - Parameter handler: told of every access to what is gone.
+    /// - Parameter handler: called for every access to a deleted object.
     convenience init(
         _ kind: GoneKind, _ policy: Realm.Configuration.InvalidAccess,
         _ handler: @escaping @Sendable (Realm.Configuration.InvalidAccessReport) -> Void
@@ -95,8 +95,8 @@ final class GoneWorld {
         try go()
     }
 
-    /// What is there still, in a Realm that others change.
-    /// - Parameter first: what keys are counted from.
+    /// The remaining objects, in a Realm that others change.
+    /// - Parameter first: the first key.
     init(_ kind: GoneKind, in realm: Realm, from first: Int) throws {
         self.kind = kind
         self.realm = realm
@@ -195,10 +195,10 @@ final class GoneWorld {
         (view, views, spareSizes, dog) = (view.freeze(), views.freeze(), spareSizes.freeze(), dog.freeze())
     }
 
-    /// Whether all was there when the world was made: other threads may have been faster.
+    /// Whether every object existed when the world was made; other threads may have deleted some.
     var isComplete: Bool { dynamic.realm != nil && nested.realm != nil }
 
-    /// Whether the things may be observed and changed: what is frozen may not, which is a mistake of the program.
+    /// Whether the objects may be observed and changed; doing so with frozen ones is misuse.
     var isLive: Bool { kind != .frozen }
 
     /// Runs a change in a write, which may fail.

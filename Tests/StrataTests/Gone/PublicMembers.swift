@@ -1,7 +1,6 @@
 import Foundation
 
-/// The public members of the module Strata as the compiler's tool writes them down, from the module that the tests were
-/// built from: nothing is built for it.
+/// The public members of the module Strata, extracted by the compiler's tool from the module that the tests use.
 enum PublicMembers {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -20,9 +19,9 @@ enum PublicMembers {
         let symbols: [Symbol]
     }
 
-    /// `Type.member(labels:)` of all methods, properties and subscripts, with `*2` where two have that name. What a
-    /// protocol for the library's own use gives its conforming types is a member of that protocol.
-    /// - Parameter types: whose members.
+    /// `Type.member(labels:)` of all methods, properties and subscripts, with `*2` for two of one name. Members that an
+    /// internal protocol gives its conforming types count as that protocol's.
+    /// - Parameter types: the types to list.
     static func all(of types: Set<String>) throws -> Set<String> {
         var names: [String: Set<String>] = [:]
         var inherited: [String: (member: String, types: Set<String>)] = [:]
@@ -78,7 +77,7 @@ enum PublicMembers {
     }
 
     private static func arguments(_ folder: URL) throws -> [String] {
-        // The tests stand beside the modules that they were built from.
+        // The test bundle stands beside the built modules.
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let products = URL(fileURLWithPath: program).deletingLastPathComponent()
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Sets, maps and encrypted files go through migrations as everything else does.
+/// Migrations of sets, maps and encrypted files.
 @Suite struct MigrationCollectionTests {
     enum Old {
         final class Album: Object {

@@ -2,8 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Collections whose elements become others, and walks that change columns, against what a row by row model makes of
-/// the same data.
+/// Conversions of collection elements, and walks that change columns, compared with a row-by-row model.
 @Suite struct MigrationConversionTests {
     enum Old {
         final class Bag: Object {
@@ -47,7 +46,7 @@ import Testing
         var label: String?
     }
 
-    /// Short and long ones, some of so many elements that they are kept apart from their row.
+    /// Short and long ones, some long enough to be stored outside their row.
     private static func model(_ random: inout SystemLike, _ index: Int) -> Model {
         var model = Model()
         let count = index % 97 == 5 ? 6_000 : random.below(7)
@@ -110,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [(400, 77), (3_000, 78)] as [(Int, UInt64)])
-    func `elements, values and columns become what a model makes of them row by row`(
+    func `elements, values and columns are converted as by a row-by-row model`(
         _ count: Int, _ seed: UInt64
     ) throws {
         let file = TemporaryFile()
@@ -120,12 +119,12 @@ import Testing
                 Self.convertAll(migration)
                 migration.enumerateObjects(ofType: "Bag") { old, new in
                     guard let id = old?["id"] as? Int else { return }
-                    new?["title"] = "bag \(id) of \(old?["label"] as? String ?? "nobody")"
+                    new?["title"] = "bag \(id) of \(old?["label"] as? String ?? "none")"
                     if id % 3 == 0 { new?["half"] = id / 2 }
                     if id % 5 == 0 { new?["label"] = nil }
-                    // Reads of what was just set are answered, and what is set after them is not lost.
+                    // A value just set can be read, and later sets are not lost.
                     if id % 700 == 3 {
-                        #expect(new?["title"] as? String == "bag \(id) of \(old?["label"] as? String ?? "nobody")")
+                        #expect(new?["title"] as? String == "bag \(id) of \(old?["label"] as? String ?? "none")")
                         new?["title"] = "read \(id)"
                     }
                 }
@@ -143,7 +142,7 @@ import Testing
                 && Array(bag.words) == model.words.map { $0 ?? "none" } && bag.weight == Double(model.weight) / 8
                 && bag.label == (id % 5 == 0 ? nil : model.label) && bag.half == (id % 3 == 0 ? id / 2 : nil)
                 && bag.title
-                    == (id % 700 == 3 ? "read \(id)" : "bag \(id) of \(model.label ?? "nobody")")
+                    == (id % 700 == 3 ? "read \(id)" : "bag \(id) of \(model.label ?? "none")")
             if !isRight {
                 Issue.record("seed \(seed): bag \(id) is \(bag), its model \(model)")
                 return
@@ -152,7 +151,7 @@ import Testing
         #expect(bags.where { $0.numbers.contains("n-1") }.count == models.count { $0.numbers.contains(-1) })
     }
 
-    @Test func `elements without a value are an error with class, property and numbers; nothing has changed`() throws {
+    @Test func `elements without a value are an error with class, property and counts; nothing changes`() throws {
         let file = TemporaryFile()
         let models = try fill(file, 300, seed: 5)
         let nils = models.reduce(0) { $0 + $1.maybe.count { $0 == nil } }
@@ -206,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `objects that the migration has deleted are left out, and none comes in their place`() throws {
+    @Test func `objects that the migration has deleted are skipped, and not replaced`() throws {
         let file = TemporaryFile()
         let models = try fill(file, 200, seed: 9)
         let realm = try Realm(
@@ -222,7 +221,7 @@ import Testing
         #expect(Array(last.numbers) == models[199].numbers.map { "n\($0)" })
     }
 
-    @Test func `objects that a walk's block keeps stay those of their rows`() throws {
+    @Test func `objects that a walk's block keeps stay at their rows`() throws {
         let file = TemporaryFile()
         _ = try fill(file, 50, seed: 3)
         _ = try Realm(

@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// Objects of their own that become embedded, and the way back.
+/// Top-level objects that become embedded, and the reverse.
 @Suite struct MigrationEmbeddedTests {
     enum Apart {
         final class Person: Object {
@@ -43,7 +43,7 @@ import Testing
         let realm = try Realm(configuration: file.configuration([Apart.Person.self]))
         try realm.write {
             let shared = realm.create(Apart.Address.self, value: ["street": "Main", "town": ["name": "Rome"]])
-            realm.create(Apart.Address.self, value: ["street": "Nobody's", "town": ["name": "Nowhere"]])
+            realm.create(Apart.Address.self, value: ["street": "Unowned", "town": ["name": "Nowhere"]])
             let first = realm.create(Apart.Person.self, value: ["id": 1, "home": shared])
             first.places.append(objectsIn: [
                 shared, realm.create(Apart.Address.self, value: ["street": "Side"]), shared,
@@ -71,7 +71,7 @@ import Testing
         #expect(realm.dynamicObjects("Town").count == 1)
     }
 
-    @Test func `embedded-conversion: the block may settle who the parent is`() throws {
+    @Test func `embedded-conversion: the block can choose the parent`() throws {
         let file = TemporaryFile()
         try fill(file)
         let configuration = file.configuration([Within.Person.self], version: 1) { migration, _ in
@@ -86,7 +86,7 @@ import Testing
         #expect(realm.dynamicObjects("Town").count == 1)
     }
 
-    @Test func `embedded-conversion: what embeds itself is a conflict that is left, and an error`() throws {
+    @Test func `embedded-conversion: an object that embeds itself is an unresolved conflict, and an error`() throws {
         enum Loop {
             final class Node: Object {
                 @Persisted var next: Node?
@@ -120,7 +120,7 @@ import Testing
         #expect(realm.objects(Loop.Node.self).count == 1)
     }
 
-    @Test func `embedded-conversion: embedded objects become objects of their own`() throws {
+    @Test func `embedded-conversion: embedded objects become top-level objects`() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Within.Person.self]))

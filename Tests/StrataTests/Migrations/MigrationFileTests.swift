@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What becomes of the file: backups, versions that do not fit, read-only files, open handles.
+/// Migrations and the file: backups, wrong versions, read-only files, open Realms.
 @Suite struct MigrationFileTests {
     enum V0 {
         final class Note: Object {
@@ -34,7 +34,7 @@ import Testing
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test func `a backup stands beside the file until the next open, and opens as the version it is of`() throws {
+    @Test func `a backup stays beside the file until the next open, and opens with its version`() throws {
         let file = TemporaryFile()
         try fill(file)
         let backup = file.url.path + ".before-v0"
@@ -56,7 +56,7 @@ import Testing
         #expect(!exists(backup))
     }
 
-    @Test func `a backup may be kept, is replaced by the next attempt, and none is made by default`() throws {
+    @Test func `a backup can be kept, is replaced by the next attempt, and is off by default`() throws {
         let file = TemporaryFile()
         try fill(file)
         let backup = file.url.path + ".before-v0"
@@ -77,7 +77,7 @@ import Testing
         #expect(!exists(other.url.path + ".before-v0"))
     }
 
-    @Test func `version-goes-down: a typed error says which versions, and the file stays`() throws {
+    @Test func `version-goes-down: a typed error names both versions, and the file stays`() throws {
         let file = TemporaryFile()
         do { _ = try Realm(configuration: file.configuration([V0.Note.self], version: 5)) }
         do {

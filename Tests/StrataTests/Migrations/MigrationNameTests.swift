@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// What a migration's objects are called by, and what they take.
+/// Names and values in a migration's objects.
 @Suite struct MigrationNameTests {
     enum Size: String, PersistableEnum { case small, large }
     enum Step: Int, PersistableEnum { case first = 1, second = 2 }
@@ -38,7 +38,7 @@ import Testing
         return realm.objects(Machine.self).map { $0.detached() }
     }
 
-    @Test func `old objects have the names of the file, new ones those of the program as well`() throws {
+    @Test func `old objects use the names of the file, new ones also those of the program`() throws {
         let machines = try migrated { migration, _ in
             var walked = 0
             migration.enumerateObjects(ofType: "Machine") { old, new in
@@ -55,7 +55,7 @@ import Testing
         #expect(machines.map(\.id) == [1, 2] && machines.map(\.label) == ["n", "made"])
     }
 
-    @Test func `a name that only the program has is none of the old objects`() throws {
+    @Test func `a name that only the program has is unknown to old objects`() throws {
         #expect(throws: Realm.Error.self) {
             try migrated { migration, _ in
                 migration.enumerateObjects(ofType: "Machine") { old, _ in _ = old?["label"] }
@@ -63,14 +63,14 @@ import Testing
         }
     }
 
-    @Test func `making an object of a class that there is not fails the migration, and names the class`() throws {
+    @Test func `creating an object of an unknown class fails the migration, and names the class`() throws {
         let error = #expect(throws: Realm.Error.self) {
             try migrated { migration, _ in migration.create("Mashine", value: ["label": "x"])["label"] = "y" }
         }
         #expect(error?.code == .invalidInput && error?.message.contains("no class 'Mashine'") == true)
     }
 
-    @Test func `an object in a value of any type is known by name`() throws {
+    @Test func `an object in a value of any type is read by name`() throws {
         let machines = try migrated { migration, _ in
             migration.enumerateObjects(ofType: "Machine") { old, new in
                 let (before, after) = (old?["thing"] as? MigrationObject, new?["thing"] as? MigrationObject)
@@ -82,7 +82,7 @@ import Testing
         #expect(machines[0].thing.object(Part.self)?.name == "q")
     }
 
-    @Test func `values of enumerations and of custom types are taken as what they are stored as`() throws {
+    @Test func `values of enumerations and of custom types are accepted in their stored form`() throws {
         let machines = try migrated { migration, _ in
             migration.create("Machine", value: ["id": Step.second, "label": Size.large])
             migration.enumerateObjects(ofType: "Machine") { old, new in

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// One step per version: each with the classes of its version, each testable alone.
+/// A plan with one step per version; each step has its version's classes and can be tested alone.
 @Suite struct MigrationPlanTests {
     enum V0 {
         final class Person: Object {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `each step is testable alone, on a file of the version before`() throws {
+    @Test func `each step can be tested alone, on a file of the version before`() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([V1.Person.self], version: 1))
@@ -152,7 +152,7 @@ import Testing
         #expect(try rows(file) == Self.expected)
     }
 
-    @Test func `a step without a rule fails by name, and the plan says which step leads elsewhere`() throws {
+    @Test func `a step without a rule fails by name, and the plan names a step with a wrong result`() throws {
         let file = TemporaryFile()
         try fill(file)
         let lacking = MigrationPlan([
@@ -196,7 +196,7 @@ import Testing
         #expect(open.objects(V0.Person.self).count == 3)
     }
 
-    @Test func `progress is told per version and class, up to the end`() throws {
+    @Test func `progress is reported per version and class, up to the end`() throws {
         let file = TemporaryFile()
         try fill(file, count: 10_000)
         let seen = Locked<[MigrationProgress]>([])
@@ -236,7 +236,7 @@ import Testing
         #expect(try Realm.dryRunMigration(for: configuration(file)).steps.isEmpty)
     }
 
-    @Test func `a dry run throws what the migration would throw, beside an open Realm too`() throws {
+    @Test func `a dry run throws the migration's errors, also beside an open Realm`() throws {
         let file = TemporaryFile()
         try fill(file)
         let open = try Realm(configuration: file.configuration([V0.Person.self]))

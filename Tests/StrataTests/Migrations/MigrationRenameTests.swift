@@ -90,7 +90,7 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `rename: where both names are present, in one schema or the other, it is a clear error`() throws {
+    @Test func `rename: both names in one schema are a clear error`() throws {
         enum Kept {
             final class Person: Object {
                 @Persisted(primaryKey: true) var id = 0
@@ -142,7 +142,7 @@ import Testing
         #expect(realm.objects(New.Person.self).map(\.name) == ["Ann", "Bob"])
     }
 
-    @Test func `rename: from optional to required asks for a rule like any other`() throws {
+    @Test func `rename: from optional to required needs a rule like any other change`() throws {
         enum Aged {
             final class Person: Object {
                 @Persisted(primaryKey: true) var id = 0

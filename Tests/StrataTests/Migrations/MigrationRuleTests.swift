@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What becomes of values when a property changes: kept, given by a rule, or refused by name. Never silently lost.
+/// Values of a changed property are kept, converted by a rule, or refused by name, but never silently lost.
 @Suite struct MigrationRuleTests {
     enum Before {
         final class Item: Object {
@@ -244,7 +244,7 @@ import Testing
         #expect(realm.object(ofType: Keyed.Item.self, forPrimaryKey: "300")?.friend?.friend?.code == "100")
     }
 
-    @Test func `a rule that throws hides nothing of what it left without a value`() throws {
+    @Test func `an error of a rule does not hide objects left without a value`() throws {
         struct Stopped: Error {}
         for isElement in [false, true] {
             let file = TemporaryFile()

@@ -122,7 +122,7 @@ import Testing
         #expect(walked.current == ["old true", "true old"])
     }
 
-    @Test func `renaming a property that is not there fails the migration`() throws {
+    @Test func `renaming a missing property fails the migration`() throws {
         let file = TemporaryFile()
         try fill(file)
         let configuration = file.configuration([Renamed.Item.self], version: 1) { migration, _ in

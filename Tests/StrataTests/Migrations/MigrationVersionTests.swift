@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// The rows of the interface's list that say when a new version is needed, and what a migration offers.
+/// The documented rules for when a new version is needed, and the members of a migration.
 @Suite struct MigrationVersionTests {
     enum Base {
         final class Item: Object {
@@ -121,7 +121,7 @@ import Testing
                 #expect(error.code == .schemaMismatch)
                 #expect(error.message.contains(reason), "\(error.message)")
             }
-            // What becomes of values of another kind has to be said: below, and in MigrationRuleTests.
+            // Values of another kind need a rule: see below, and MigrationRuleTests.
             if type == Retyped.Item.self || type == Relinked.Item.self { continue }
             let realm = try Realm(configuration: file.configuration([type], version: 1))
             #expect(realm.dynamicObjects("Item").map { $0["id"] as? Int } == [3], "\(reason)")
@@ -136,7 +136,7 @@ import Testing
         #expect(realm.schema["Other"] != nil)
     }
 
-    @Test func `a link to another class is a type of its own: its objects are not dropped without a rule`() throws {
+    @Test func `a link to another class is a type change: its objects are not dropped without a rule`() throws {
         let file = TemporaryFile()
         try fill(file)
         do {
@@ -155,7 +155,7 @@ import Testing
         #expect(realm.objects(Relinked.Item.self).first?.link?.text == "t")
     }
 
-    @Test func `deleteData: the objects of a class go, and the class when the program has it no more`() throws {
+    @Test func `deleteData: deletes the objects of a class, and the class if the program lacks it`() throws {
         let file = TemporaryFile()
         try fill(file)
         let answers = Locked<[Bool]>([])

@@ -1,7 +1,7 @@
 import Strata
 import Testing
 
-/// Walking, reading and asking inside a migration.
+/// Walking, reading and querying inside a migration.
 @Suite struct MigrationWalkTests {
     enum Old {
         final class Person: Object {
@@ -88,7 +88,7 @@ import Testing
                 migration.create("Person", value: ["id": 10_000 + id, "name": "made"])
                 if let victim = victims.popLast() { migration.delete(victim) }
                 if id == 10 {
-                    // Another object under the key of one that was not reached yet is not its new twin.
+                    // Another object with the key of an unvisited one is not its new twin.
                     let twenty = migration.objects(ofType: "Person").filter("id == 20")[0]
                     migration.delete(twenty)
                     migration.create("Person", value: ["id": 20, "name": "other"])
@@ -104,7 +104,7 @@ import Testing
         #expect(realm.object(ofType: New.Person.self, forPrimaryKey: 20)?.name == "other")
     }
 
-    @Test func `mutate-while-enumerating: of a new class, those that were there at the start are visited`() throws {
+    @Test func `mutate-while-enumerating: of a new class, exactly the objects of the start are visited`() throws {
         let file = TemporaryFile()
         try fill(file)
         let visited = Locked<[Int]>([])
@@ -212,7 +212,7 @@ import Testing
         #expect(realm.objects(New.Person.self).map(\.name) == Array(repeating: "q", count: 6))
     }
 
-    @Test func `an old object is not changed, and one of a class that is not there is not made`() throws {
+    @Test func `an old object cannot be changed, and an object of an unknown class cannot be created`() throws {
         for block in [
             { migration, _ in
                 migration.enumerateObjects(ofType: "Person") { old, _ in old?["name"] = "x" }
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `a link to an old object leads to its new twin, and to a deleted one it is refused`() throws {
+    @Test func `assigning an old object links to its new twin; a deleted one is refused`() throws {
         let file = TemporaryFile()
         try fill(file)
         let realm = try migrate(file) { migration, _ in

@@ -102,7 +102,7 @@ import Testing
         #expect(oldOwners.current == [1, 1, 0])
     }
 
-    @Test func `a name that is not there is an error that can be caught`() throws {
+    @Test func `an unknown name is an error that can be caught`() throws {
         let file = TemporaryFile()
         try fill(file)
         let messages = Locked<[String]>([])

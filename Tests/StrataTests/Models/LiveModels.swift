@@ -1,7 +1,7 @@
 import Seeds
 import Strata
 
-/// People and dogs with links of every kind, circles and inverses.
+/// People and dogs with links of every kind, cycles and inverses.
 final class LivePerson: Object {
     @Persisted(primaryKey: true) var id = 0
     @Persisted var name = ""
@@ -67,7 +67,7 @@ struct LiveHistory {
         case 3: if let person = person(realm) { realm.delete(person) }
         case 4: if let dog = dog(realm) { realm.delete(dog) }
         case 5:
-            // Deleted, and made again under the same key.
+            // Deleted, and inserted again with the same key.
             guard let person = person(realm) else { return }
             let (id, age) = (person.id, person.age)
             realm.delete(person)
@@ -99,11 +99,11 @@ struct LiveHistory {
     }
 }
 
-/// Follows a collection by its change sets alone, and looks whether they lead to what it is.
+/// Mirrors a collection by its change sets only, and compares the mirror with it.
 final class LiveMirror<Collection: RealmCollection> where Collection.Element: ObjectBase {
     private let collection: Collection
     private let title: String
-    /// What of an element counts as changed; nil leaves modifications unchecked.
+    /// The observed part of an element; nil leaves modifications unchecked.
     private let print: ((Collection.Element) -> String)?
     private var elements: [(object: Collection.Element, print: String)] = []
     private(set) var failures: [String] = []
@@ -158,7 +158,7 @@ final class LiveMirror<Collection: RealmCollection> where Collection.Element: Ob
         }
     }
 
-    /// Whether the mirror shows what the collection is.
+    /// Whether the mirror equals the collection.
     func check() {
         let now = collection.map { $0 }
         if now != elements.map(\.object) { failures.append("\(title): the mirror shows something else") }

@@ -112,7 +112,7 @@ import Testing
         #expect(names.current == ["Ann", nil])
     }
 
-    @Test func `the policy that compacts at launch is asked with total and used bytes`() throws {
+    @Test func `the policy of compaction at launch is called with total and used bytes`() throws {
         let file = TemporaryFile()
         let sizes = Locked<[(Int, Int)]>([])
         var configuration = file.configuration([User.self])

@@ -13,7 +13,7 @@ func makeRealm(
             invalidAccessHandler: handler))
 }
 
-/// A file of its own, removed with the object.
+/// A temporary file, removed with the object.
 final class TemporaryFile {
     let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("strata-\(UUID().uuidString).strata")
 
@@ -29,7 +29,7 @@ final class TemporaryFile {
     }
 }
 
-/// Something that a closure of another thread may write to, under a lock.
+/// A value that a closure on another thread may set, under a lock.
 final class Locked<Value>: @unchecked Sendable {  // `lock` guards `value`
     private let lock = NSLock()
     private var value: Value

@@ -6,7 +6,7 @@ import Foundation
 typealias Predicate = Strata.Predicate
 typealias SortDescriptor = Strata.SortDescriptor
 
-/// What a property holds, in a model that knows neither columns nor indexes.
+/// The value of a property, in a model without columns and indexes.
 indirect enum NaiveValue: Equatable {
     case null
     case integer(Int64)
@@ -38,7 +38,7 @@ indirect enum NaiveValue: Equatable {
     }
 }
 
-/// Objects of one class in a dictionary, and what a query means, written down as plainly as possible.
+/// Objects of one class in a dictionary, and a naive evaluation of queries.
 struct NaiveModel {
     var rows: [Int64: [String: NaiveValue]] = [:]
     /// Properties that are the inverse of another.
@@ -47,7 +47,7 @@ struct NaiveModel {
         "ints", "texts", "ratios", "prices", "friends", "linkedBy", "friendOf", "scores", "words", "pals", "@allKeys",
         "@allValues",
     ]
-    /// Where they lead, by property and key.
+    /// Their sources, by property and key.
     private var origins: [String: [Int64: [Int64]]] = [:]
 
     /// To be called when all rows are there.
@@ -125,7 +125,7 @@ struct NaiveModel {
 
     func values(_ path: Predicate.Path, _ scope: [String: Int64]) -> [NaiveValue] {
         let key = scope[path.variable ?? ""] ?? 0
-        // A map has one value where a key stands behind it.
+        // A map with a key has a single value.
         let isMany = path.names.indices.contains { place in
             let isEntry = place + 1 < path.names.count && path.names[place + 1].hasPrefix("[")
             return Self.collections.contains(path.names[place]) && !isEntry

@@ -1,6 +1,6 @@
 import Strata
 
-/// What `ObjectHistoryTests` keeps in the database.
+/// The class of `ObjectHistoryTests`.
 final class HistoryItem: Object {
     @Persisted(primaryKey: true) var id = 0
     @Persisted var link: HistoryItem?
@@ -27,7 +27,7 @@ final class HistoryPart: EmbeddedObject {
     @Persisted var target: HistoryItem?
 }
 
-/// The same in plain Swift: what every operation has to come to.
+/// The expected state in plain Swift.
 struct HistoryModel: Equatable {
     struct Part: Equatable {
         var size = 0
@@ -54,7 +54,7 @@ struct HistoryModel: Equatable {
 
     var ids: [Int] { items.keys.sorted() }
 
-    /// Deletes items and what their rules take along.
+    /// Deletes items, and the targets of their delete rules.
     /// - Returns: false, and nothing happened, when a rule forbids it.
     mutating func delete(_ ids: [Int]) -> Bool {
         let before = self
@@ -80,7 +80,7 @@ struct HistoryModel: Equatable {
 
     private func linkCount(to id: Int) -> Int { items.values.reduce(0) { $0 + $1.linkCount(to: id) } }
 
-    /// Who leads to `id` by one property, once per link.
+    /// The items that link to `id` by one property, once per link.
     func origins(of id: Int, _ links: (Item) -> [Int]) -> [Int] {
         ids.flatMap { origin in items[origin].map { links($0).filter { $0 == id }.map { _ in origin } } ?? [] }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Random operations on objects, links, collections and embedded objects, in the database and in plain Swift.
 @Suite struct ObjectHistoryTests {
-    @Test func `a random history of objects is what plain Swift makes of it, and the same every time`() throws {
+    @Test func `a random history of objects equals its model, and is reproducible`() throws {
         let given = ProcessInfo.processInfo.environment["OBJECT_HISTORY_SEED"].flatMap { UInt64($0) }
         let seeds = given.map { [$0] } ?? [1, 2, 3].map { $0 &+ UInt64.random(in: 0..<1_000_000) &* 10 }
         for seed in seeds {
@@ -31,7 +31,7 @@ private struct ObjectHistory {
 
     init(seed: UInt64) { generator = RandomStream(Seed(seed)) }
 
-    /// - Returns: everything that is in the database in the end.
+    /// - Returns: the final contents of the database.
     mutating func run(_ repeating: String) throws -> String {
         let realm = try makeRealm([HistoryItem.self])
         for step in 0..<120 {
@@ -52,7 +52,7 @@ private struct ObjectHistory {
         let text =
             realm.dynamicObjects("HistoryItem").map(\.description).joined()
             + realm.dynamicObjects("HistoryPart").map(\.description).joined()
-        // Where a collection stands in memory is no content.
+        // A collection's address is no content.
         return text.replacing(/<0x[0-9a-f]+>/, with: "")
     }
 
@@ -228,7 +228,7 @@ private struct ObjectHistory {
         }
     }
 
-    /// An upsert by values: what it names is replaced, the rest stays.
+    /// An upsert by values: named properties are replaced, the others stay.
     private mutating func update(_ realm: Realm, _ id: Int, _ other: Int) {
         let policy: Realm.UpdatePolicy = number() < 6 ? .modified : .all
         let size = number()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Holds the code on a page of docs/ against a source file that is compiled.
+/// Compares the code on a page of docs/ with a compiled source file.
 enum PageCode {
     /// Every block of Swift on the page stands in the source, line by line, whatever the indentation; `let` may be
     /// `var` there.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs work on a thread with as little stack as those of a dispatch queue have, and waits for it.
+/// Runs work on a thread with the small stack of a dispatch queue's threads, and waits for it.
 enum SmallStack {
     private struct Carried: @unchecked Sendable {  // the caller waits while it runs
         let work: () -> Void

@@ -4,7 +4,7 @@ import Testing
 
 /// Changes as asynchronous sequences, and observers on actors.
 @Suite struct ChangeSequenceTests {
-    @Test("results.changes: what is first, then each change since the one before, frozen")
+    @Test("results.changes: first the initial state, then each change since the one before, frozen")
     @MainActor func resultsChanges() async throws {
         let realm = try makeRealm([Note.self])
         try realm.write { realm.add(Note("a")) }
@@ -38,8 +38,8 @@ import Testing
         var iterator = sequence.makeAsyncIterator()
         let isTold = Locked(false)
         let first = Task { @MainActor in
-            // The sequence begins on a thread of its own, at its first question: what is written before that is not
-            // told, so it is written until something is.
+            // The sequence starts on its own thread at its first request. Earlier writes are not delivered, so the test
+            // writes until one is.
             var number = 0
             repeat {
                 number += 1
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("observe(on: actor): first what is, then what changed, on the actor")
+    @Test("observe(on: actor): first the initial state, then changes, on the actor")
     @MainActor func actorObserver() async throws {
         let realm = try makeRealm([Note.self])
         let note = Note("a")
@@ -135,7 +135,7 @@ import Testing
         #expect(seen.contains("text"))
     }
 
-    @Test("observe(on: MainActor): the main actor is told of other threads' commits, whichever thread it is on")
+    @Test("observe(on: MainActor): the main actor is notified of other threads' commits, on any thread")
     @MainActor func mainActorObserver() async throws {
         let realm = try makeRealm([Note.self])
         let configuration = realm.configuration

@@ -10,7 +10,7 @@ final class DeepLamp: EmbeddedObject {
     @Persisted var isOn = false
 }
 
-/// A chain by `next`; what else it leads to, and the inverse of `next`.
+/// A chain by `next`, with other links, and the inverse of `next`.
 final class DeepNode: Object {
     @Persisted(primaryKey: true) var id = 0
     @Persisted var name = ""
@@ -28,8 +28,8 @@ final class DeepNode: Object {
     }
 }
 
-/// A screen that observed `realm.objects(Owner.self)` without key paths did not follow the embedded address of an
-/// owner: the change set told nothing, where Realm looks four links deep.
+/// Observing `realm.objects(Owner.self)` without key paths once missed changes of an owner's embedded address, while
+/// Realm follows four links.
 @Suite struct DeepObserverTests {
     private let realm: Realm
     private let file = TemporaryFile()
@@ -38,7 +38,7 @@ final class DeepNode: Object {
         realm = try Realm(configuration: file.configuration([DeepNode.self, DeepStreet.self, DeepLamp.self]))
     }
 
-    /// 0 leads to 1, and so on to 6.
+    /// 0 links to 1, and so on to 6.
     private func chain() throws -> [DeepNode] {
         try realm.write {
             var last: DeepNode?
@@ -54,7 +54,7 @@ final class DeepNode: Object {
         return Array(realm.objects(DeepNode.self).sorted(byKeyPath: "id"))
     }
 
-    /// The places that an observer of a collection is told of as modified, for each of its updates.
+    /// The modified indexes in each update of a collection's observer.
     private final class Told {
         var modified: [[Int]] = []
         var isQuiet: Bool { modified.isEmpty }
@@ -70,7 +70,7 @@ final class DeepNode: Object {
         }
     }
 
-    @Test("an embedded object, one in it, and one in a list, whichever way the collection is followed")
+    @Test("changes of an embedded object, a nested one, and one in a list reach every kind of observer")
     func embedded() throws {
         let nodes = try chain()
         let all = Told(), some = Told(), sorted = Told(), sliced = Told(), inverse = Told()
@@ -80,7 +80,7 @@ final class DeepNode: Object {
             observe(realm.objects(DeepNode.self).distinct(by: ["id"]), sliced), observe(nodes[3].before, inverse),
         ]
         try realm.write { nodes[2].home?.number = 7 }
-        // 2, and what leads to it by at most three links more: the embedded object is behind the first.
+        // 2, and objects that reach it by at most three more links: the embedded object takes the first link.
         #expect(all.modified == [[0, 1, 2]])
         #expect(some.modified == [[0, 1, 2]])
         #expect(sorted.modified == [[4, 5, 6]])
@@ -110,7 +110,7 @@ final class DeepNode: Object {
         token.invalidate()
     }
 
-    @Test("an object that is deleted is told to what led there by way of others")
+    @Test("a deletion is reported to objects that reached the deleted one indirectly")
     func deleted() throws {
         let nodes = try chain()
         var modified: [Int] = []
@@ -142,7 +142,7 @@ final class DeepNode: Object {
         for token in [token, street] { token.invalidate() }
     }
 
-    @Test("an observed object, key paths and values of any type tell what is their own")
+    @Test("an observed object, key paths and values of any type report only their own changes")
     func own() throws {
         let nodes = try chain()
         try realm.write { nodes[0].any = .object(nodes[6]) }

@@ -2,8 +2,8 @@ import Measuring
 import Strata
 import Testing
 
-/// A table each of whose rows observes its object took ten seconds to appear with 8 000 rows, and asking for each
-/// section by its key twelve with 4 000 sections: each step looked at all steps before it.
+/// A table whose rows each observe their object once took ten seconds to appear with 8 000 rows; looking up 4 000
+/// sections by key took twelve. Each step scanned all earlier ones.
 @Suite struct ManyObserverTests {
     private func realm(_ count: Int, in file: TemporaryFile) throws -> Realm {
         let realm = try Realm(configuration: file.configuration([Counter.self]))
@@ -11,7 +11,7 @@ import Testing
         return realm
     }
 
-    @Test("as many observers as objects, some of which go again, each told of its own") func observers() throws {
+    @Test("one observer per object, some removed again, each notified of its own changes") func observers() throws {
         let growth = try ProcessorTime.growth(from: 1_000, to: 8_000, observe)
         #expect(growth < 3, "an observer among 8 000 costs \(growth) times what one among 1 000 does")
     }
@@ -23,7 +23,7 @@ import Testing
         var tokens: [NotificationToken] = []
         for counter in realm.objects(Counter.self) {
             tokens.append(counter.observe { _ in told += 1 })
-            // A row that is reused lets go of its token and gets another one.
+            // A reused row releases its token and gets another one.
             if counter.id % 3 == 0 { tokens.removeLast().invalidate() }
         }
         try realm.write { for counter in realm.objects(Counter.self).where({ $0.id < 30 }) { counter.count = 1 } }

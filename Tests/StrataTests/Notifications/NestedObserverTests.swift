@@ -3,7 +3,7 @@ import Seeds
 import Strata
 import Testing
 
-/// What observers hear of lists and dictionaries in values of any type.
+/// Notifications of lists and dictionaries in values of any type.
 @Suite struct NestedObserverTests {
     final class Board: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -19,7 +19,7 @@ import Testing
         return (realm, board)
     }
 
-    @Test func `a change at any depth is one of the property`() throws {
+    @Test func `a change at any depth is a change of the property`() throws {
         let (realm, board) = try board(.fromDictionary(["a": .fromArray([.fromArray([.int(1)])])]))
         var told: [[String]] = []
         let token = board.observe { if case .change(_, let properties) = $0 { told.append(properties.map(\.name)) } }
@@ -37,7 +37,7 @@ import Testing
         withExtendedLifetime((token, narrow)) {}
     }
 
-    @Test func `a list hears of its elements, and of those that change where they stand`() throws {
+    @Test func `a list's observer is told of inserted, deleted and changed elements`() throws {
         let (realm, board) = try board(
             .fromArray([.fromArray([.float(43), .string("lunch"), .double(12)]), .bool(false)]))
         let list = try #require(board.note.listValue)
@@ -70,7 +70,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `a dictionary hears of its keys`() throws {
+    @Test func `a dictionary's observer is told of its keys`() throws {
         let (realm, board) = try board(.fromDictionary(["k": .fromDictionary(["x": .int(1)]), "n": .int(2)]))
         let map = try #require(board.note.dictionaryValue)
         let inner = try #require(map["k"]?.dictionaryValue)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// Follows a list by what its observer is told.
+    /// Mirrors a list by its observer's changes.
     private final class Mirror {
         var elements: [Tree]
         var token: NotificationToken?
@@ -199,7 +199,7 @@ import Testing
             elements = list.map { Tree($0) }
             token = list.observe { [weak self] change in
                 guard let self, case .update(let list, let gone, let come, let changed) = change else { return }
-                // Places of what changed are those of before.
+                // Indexes of modifications refer to the old list.
                 let kept = elements.indices.filter { !gone.contains($0) }
                 var left = kept.map { (changed.contains($0), self.elements[$0]) }
                 for place in come { left.insert((true, .leaf(0)), at: place) }
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(arguments: Array(UInt64(1)...6))
-    func `a random history is what plain Swift makes of it, for observers, frozen versions and rollbacks too`(
+    func `a random history equals its model, for observers, frozen versions and rollbacks, too`(
         seed: UInt64
     ) throws {
         let comment: Comment = "seed \(seed): swift test --filter NestedObserverTests"
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test(arguments: Array(UInt64(11)...14))
-    func `whoever holds collections holds the same ones through a random history`(seed: UInt64) throws {
+    func `held collections stay the same ones through a random history`(seed: UInt64) throws {
         let comment: Comment = "seed \(seed): swift test --filter NestedObserverTests"
         var generator = RandomStream(Seed(seed))
         let (realm, board) = try board(.fromArray((0..<8).map { .fromArray([.int($0)]) }))

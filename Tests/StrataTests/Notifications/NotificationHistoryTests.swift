@@ -5,7 +5,7 @@ import Testing
 
 /// Random histories, followed by observers of every kind.
 @Suite struct NotificationHistoryTests {
-    /// What a collection that is observed without key paths is told of: an element, and what it leads to by four links.
+    /// The parts that observing without key paths covers: an element, and objects within four links.
     private static func seen(_ person: LivePerson) -> String { seen(person, links: 4) }
     private static func seen(_ dog: LiveDog) -> String { seen(dog, links: 4) }
 
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "changeset-mismatch, key-path-filter: change sets lead to what a collection is, and name what changed, exactly",
+        "changeset-mismatch, key-path-filter: change sets give the collection, and name exactly the changes",
         arguments: Array(UInt64(1)...6))
     func mirrors(seed: UInt64) throws {
         let realm = try makeRealm(liveTypes)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "changeset-mismatch: commits of other threads, coalesced, lead to what a collection is",
+        "changeset-mismatch: coalesced commits of other threads give the collection",
         arguments: Array(UInt64(11)...14))
     func otherThreads(seed: UInt64) throws {
         let realm = try makeRealm(liveTypes)
@@ -152,7 +152,7 @@ import Testing
         #expect(observers.updates() > 50)
     }
 
-    @Test("changeset-mismatch: too many changes to be listed are found in what the versions do not share")
+    @Test("changeset-mismatch: too many changes for a list are found by comparing the versions")
     func lostRecords() throws {
         let realm = try makeRealm([Note.self, Counter.self])
         try realm.write { for id in 0..<3000 { realm.add(Counter(id, "c", count: id % 10)) } }

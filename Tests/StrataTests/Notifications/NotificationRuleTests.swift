@@ -3,11 +3,11 @@ import Foundation
 import Strata
 import Testing
 
-/// When observers are told, in which order, and what they may do.
+/// When and in which order observers are notified, and what they may do.
 @Suite struct NotificationRuleTests {
     private func results(_ realm: Realm) -> Results<Note> { realm.objects(Note.self) }
 
-    @Test("write-in-callback: a write in a notification, and what others are told of it, in one order")
+    @Test("write-in-callback: a write in a notification is delivered to all observers in one order")
     func writeInCallback() throws {
         let realm = try makeRealm([Note.self])
         var seen: [String] = []
@@ -22,7 +22,7 @@ import Testing
             seen.append("second \(insertions.count) of \(notes.count)")
         }
         try realm.write { realm.add(Note("a")) }
-        // The write in the notification begins when everybody was told; its own observer hears of it last.
+        // The write in the notification begins when all observers were notified; its own observer is notified last.
         #expect(
             seen == [
                 "first 1 of 1", "second 1 of 1", "second 1 of 2", "first done", "first 1 of 2", "first done",
@@ -30,7 +30,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("write-in-callback: a write inside a write throws and leaves the outer one as it is")
+    @Test("write-in-callback: a write inside a write throws and leaves the outer one unchanged")
     func nestedWrite() throws {
         let realm = try makeRealm([Note.self])
         try realm.write {
@@ -71,7 +71,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test("observer-in-callback: observers that come and go in notifications, tokens that go inside")
+    @Test("observer-in-callback: observers added and removed in notifications, tokens released inside")
     func observersInCallbacks() throws {
         let realm = try makeRealm([Note.self])
         var seen: [String] = []
@@ -81,7 +81,7 @@ import Testing
         first = results(realm).observe { change in
             guard case .update = change else { return }
             seen.append("first")
-            // Its own token goes inside, and that of the next one.
+            // Releases its own token and the next observer's.
             first = nil
             second = nil
             inner = results(realm).observe { change in
@@ -100,7 +100,7 @@ import Testing
         withExtendedLifetime((first, second, inner)) {}
     }
 
-    @Test("observer-in-callback: a write in .initial is told after it")
+    @Test("observer-in-callback: a write in .initial is delivered after it")
     func writeInInitial() throws {
         let realm = try makeRealm([Note.self])
         var seen: [String] = []
@@ -121,7 +121,7 @@ import Testing
         #expect(seen.count == 3)
     }
 
-    @Test("without-notifying: only that commit is skipped, not what another thread did before it")
+    @Test("without-notifying: only that commit is skipped, not another thread's earlier one")
     func withoutNotifying() throws {
         let realm = try makeRealm([Note.self])
         let configuration = realm.configuration
@@ -169,7 +169,7 @@ import Testing
         #expect(again.objects(Note.self).count == 2)
     }
 
-    @Test("missed-notification: every change is seen once, and commits that cancel each other out leave nothing")
+    @Test("missed-notification: every change is delivered once, and commits that cancel out deliver nothing")
     func coalescing() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<5 { realm.add(Counter(id, "c")) } }
@@ -195,11 +195,11 @@ import Testing
         #expect(!realm.refresh())
         #expect(seen == ["[4] [] [2]"])
         try realm.write { realm.objects(Counter.self)[0].name = "c" }
-        #expect(seen.count == 1, "a value that is written again as it was is no change")
+        #expect(seen.count == 1, "writing an equal value is no change")
         token.invalidate()
     }
 
-    @Test("deleted-before-first-notify: one terminal event, on a queue and for a list")
+    @Test("deleted-before-first-notify: one final event, on a queue and for a list")
     func deletedBeforeFirst() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
@@ -257,7 +257,7 @@ import Testing
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test("recreate-same-key: deleted and made again under its key is a deletion and an insertion")
+    @Test("recreate-same-key: deleting and inserting one key is a deletion and an insertion")
     func recreate() throws {
         let realm = try makeRealm(liveTypes)
         let people = realm.objects(LivePerson.self)
@@ -329,7 +329,7 @@ import Testing
         [all, some, behind].forEach { $0.invalidate() }
     }
 
-    @Test("Map.observe: keys that are gone, new, and whose object changed")
+    @Test("Map.observe: deleted and inserted keys, and those whose object changed")
     func mapChanges() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
@@ -357,7 +357,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test("Realm.observe: didChange for each version shown, refreshRequired where it does not follow")
+    @Test("Realm.observe: didChange for each shown version, refreshRequired without autorefresh")
     func realmNotifications() throws {
         let realm = try makeRealm([Note.self])
         let configuration = realm.configuration

@@ -4,7 +4,7 @@ import Strata
 import Testing
 
 @Suite struct NotificationTests {
-    /// Follows a collection by its change sets alone.
+    /// Mirrors a collection by its change sets only.
     final class Mirror {
         private(set) var values: [String] = []
         private(set) var failures: [String] = []
@@ -126,7 +126,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `letting go of a token ends the notifications`() throws {
+    @Test func `releasing a token ends the notifications`() throws {
         let realm = try makeRealm([Note.self])
         var updates = 0
         var token: NotificationToken? = realm.objects(Note.self).observe { if case .update = $0 { updates += 1 } }
@@ -137,7 +137,7 @@ import Testing
         #expect(updates == 1)
     }
 
-    @Test func `writing inside a notification is told afterwards`() throws {
+    @Test func `a write inside a notification is delivered afterwards`() throws {
         let realm = try makeRealm([Note.self])
         var counts: [Int] = []
         let token = realm.objects(Note.self).observe { change in
@@ -163,7 +163,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a queue's observer is told there, first what is, then what changed`() throws {
+    @Test func `an observer on a queue is notified there, first of the initial state, then of changes`() throws {
         let realm = try makeRealm([Note.self])
         try realm.write { realm.add(Note("a")) }
         let queue = DispatchQueue(label: "observer")
@@ -186,7 +186,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a list of values tells its places`() throws {
+    @Test func `a list of values notifies with indexes`() throws {
         let realm = try makeRealm([AllTypes.self])
         let owner = AllTypes()
         owner.ints.append(objectsIn: [1, 2, 3])
@@ -203,7 +203,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a list tells of another object with the key of a deleted one, and of changes by old places`() throws {
+    @Test func `a list notifies of a new object with a deleted one's key, and of changes by old indexes`() throws {
         let realm = try makeRealm([CollectionQueryTests.Drawer.self, Counter.self])
         let drawer = CollectionQueryTests.Drawer()
         drawer.counters.append(objectsIn: (0..<3).map { Counter($0) })
@@ -233,7 +233,7 @@ import Testing
         @Persisted var cells: List<Int>
     }
 
-    @Test func `a list whose owner went is told as emptied, whatever has the owner's key now`() throws {
+    @Test func `a deleted owner's list notifies as emptied, even if another object has the owner's key`() throws {
         let realm = try makeRealm([Tray.self])
         let tray = Tray(value: ["cells": [1, 2]])
         try realm.write { realm.add(tray) }
@@ -249,7 +249,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `results of a limit tell of what changed and kept its place`() throws {
+    @Test func `limited results notify of changed elements that kept their index`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 1...3 { realm.add(Counter(id, count: id * 4)) } }
         let counters = realm.objects(Counter.self)
@@ -264,7 +264,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a key path to an inverse tells of links that come and go, and of owners that go`() throws {
+    @Test func `a key path to an inverse notifies of added and removed links, and of deleted owners`() throws {
         let realm = try makeRealm([TypedQueryTests.Owner.self, TypedQueryTests.Pet.self])
         let pets = realm.objects(TypedQueryTests.Pet.self)
         try realm.write {
@@ -286,7 +286,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `the Realm tells of every version that it shows`() throws {
+    @Test func `the Realm notifies of every version that it shows`() throws {
         let realm = try makeRealm([Note.self])
         var changes = 0
         let token = realm.observe { notification, _ in if notification == .didChange { changes += 1 } }

@@ -9,7 +9,7 @@ import Testing
         override class func propertiesMapping() -> [String: String] { ["watts": "power", "room": "in_room"] }
     }
 
-    @Test func `changes are named after properties, whatever their columns are called`() throws {
+    @Test func `changes are named by property, whatever the columns' names`() throws {
         let realm = try makeRealm([Lamp.self])
         let lamp = Lamp()
         try realm.write { realm.add(lamp) }
@@ -38,7 +38,7 @@ import Testing
         behind.invalidate()
     }
 
-    @Test func `an object is observed by a class that it inherits from as well`() throws {
+    @Test func `an object can be observed through its superclass`() throws {
         let realm = try makeRealm([Lamp.self])
         let lamp = Lamp()
         try realm.write { realm.add(lamp) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `an actor is told of what key paths lead to`() async throws {
+    @Test func `an actor is notified of changes along key paths`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Lamp.self])
         do {

@@ -5,7 +5,7 @@ import Testing
 
 /// Observers of what another process commits.
 @Suite struct ProcessNotificationTests {
-    @Test("cross-process-wake: a child's commits wake the parent, which is told what changed")
+    @Test("cross-process-wake: a child's commits wake the parent, which gets the changes")
     func wake() async throws {
         let file = TemporaryFile()
         let path = file.url.path

@@ -6,12 +6,12 @@ import Testing
 @Suite struct SectionObserverTests {
     private typealias Change = SectionedResultsChange<SectionedResults<Int, Counter>>
 
-    /// Rows by section, kept up to date by nothing but changes.
+    /// Rows by section, updated only by change sets.
     private final class Mirror {
         var sections: [[Int]] = []
         var modified: [[Int]] = []
         var updates = 0
-        /// What of each row counts as changed.
+        /// The observed part of each row.
         private var shown: [Int: String] = [:]
         private(set) var failures: [String] = []
 
@@ -19,7 +19,7 @@ import Testing
             Dictionary(uniqueKeysWithValues: now.joined().map { ($0.id, "\($0.name) \($0.count)") })
         }
 
-        /// Whoever changed is listed, and a modified element stands where it stood.
+        /// Every changed element is listed, and a modified element keeps its place.
         private func check(
             _ now: SectionedResults<Int, Counter>, _ insertions: [IndexPath], _ modifications: [IndexPath]
         ) {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `sections are told of as they come and go, and their elements by section and place`() throws {
+    @Test func `inserted and deleted sections are reported, and elements by section and index`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<6 { realm.add(Counter(id, count: id % 2)) } }
         let sections = realm.objects(Counter.self).sectioned(by: \.count)
@@ -82,7 +82,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an element that moves among the results and stays in its section has changed`() throws {
+    @Test func `an element that moves in the results within its section is modified`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 1...3 { realm.add(Counter(id, count: id)) } }
         let counters = realm.objects(Counter.self)
@@ -95,7 +95,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an element that changed and has another place now is taken out and put in again`() throws {
+    @Test func `an element that changed and moved is deleted and inserted`() throws {
         let realm = try makeRealm([Counter.self])
         // Sections 1: 10, 2: 20 and 21, 3: 30.
         try realm.write { for id in [10, 20, 21, 30] { realm.add(Counter(id, count: id)) } }
@@ -114,7 +114,7 @@ import Testing
             sections.observe { tell("all", $0) },
             sections[1].observe { tell("two", $0) },
         ]
-        // The section stands in front now, and 21 where 20 stood.
+        // The section is first now, and 21 has the place of 20.
         try realm.write {
             realm.delete(counters.where { $0.id == 10 || $0.id == 20 })
             realm.object(ofType: Counter.self, forPrimaryKey: 21)?.name = "new"
@@ -157,7 +157,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an observer of one section is told of that one, also when it goes and comes`() throws {
+    @Test func `an observer of one section follows only that one, also when it disappears and reappears`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<4 { realm.add(Counter(id, count: id % 2)) } }
         let sections = realm.objects(Counter.self).sectioned(by: \.count)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Strata
 
-/// Thirty commits of one row each under an observer of sections took eight seconds with 100 000 rows: every section key
-/// was asked for again after each.
+/// Thirty commits of one row each under an observer of sections once took eight seconds with 100 000 rows: every
+/// section key was computed again after each.
 @Suite struct SectionWorkTests {
     private func sections(_ count: Int, _ asked: @escaping () -> Void) throws -> (
         Realm, SectionedResults<Int, Counter>
@@ -18,7 +18,7 @@ import Testing
         return (realm, sections)
     }
 
-    @Test("keys are asked for of what changed alone", arguments: [500, 5000])
+    @Test("keys are computed only for changed rows", arguments: [500, 5000])
     func keys(count: Int) throws {
         var asked = 0
         var seen: [Int] = []
@@ -43,7 +43,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a key that follows from a property that is not observed is right with the next change`() throws {
+    @Test func `a key that depends on an unobserved property is correct with the next change`() throws {
         var frames: [[[Int]]] = []
         let (realm, sections) = try sections(10) {}
         let token = sections.observe(keyPaths: ["name"]) { change in
@@ -58,7 +58,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `keys that come and go are not kept`() throws {
+    @Test func `keys of removed rows are not kept`() throws {
         let (realm, sections) = try sections(4) {}
         var count = 0
         let token = sections.observe { change in

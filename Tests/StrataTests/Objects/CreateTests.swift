@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What `create` does with values that say more than a class keeps, and with objects among them.
+/// `create` with superfluous values, and with objects among the values.
 @Suite struct CreateTests {
     final class Wheel: Object {
         @Persisted var size = 26
@@ -23,7 +23,7 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([Cart.self, Wheel.self]) }
 
-    @Test func `names that a class does not have are passed over, as deep as they stand`() throws {
+    @Test func `names that a class does not have are ignored, at any depth`() throws {
         let realm = try open()
         let values: [String: Any] = [
             "id": 1, "name": "one", "unknown": 5, "spare": ["size": 20, "brand": "x"], "wheels": [["size": 1, "y": 2]],
@@ -60,7 +60,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `objects of other Realms and frozen ones are copied, those of this one are led to`() throws {
+    @Test func `objects of other Realms and frozen ones are copied, those of this Realm are linked`() throws {
         let (here, there) = (try open(), try open())
         let foreign = try there.write { there.create(Cart.self, value: ["id": 1, "name": "foreign"]) }
         let own = try here.write { here.create(Cart.self, value: ["id": 5, "name": "own"]) }
@@ -87,7 +87,7 @@ import Testing
         try here.store.checkInvariants()
     }
 
-    @Test func `a declared default that a value takes the place of leaves no object behind`() throws {
+    @Test func `a declared default that a value replaces leaves no object`() throws {
         let realm = try open()
         let wheel = try realm.write { realm.create(Wheel.self, value: ["size": 1]) }
         try realm.write {
@@ -99,7 +99,7 @@ import Testing
         #expect(realm.objects(Wheel.self).count == 2)
     }
 
-    @Test func `an update of what differs goes into the embedded objects of a list, place by place`() throws {
+    @Test func `an update of differences compares the embedded objects of a list index by index`() throws {
         let realm = try open()
         func lights(_ count: Int) -> [[String: Any]] { (0..<count).map { ["lumen": 10 * $0] } }
         let cart = try realm.write { realm.create(Cart.self, value: ["id": 1, "lights": lights(2)]) }

@@ -23,11 +23,11 @@ private final class Nest: Object {
     @Persisted var shell: Shell?
 }
 
-/// Values that stand some ten thousand inside one another ended the program: each level took stack.
+/// Values nested some ten thousand deep once crashed the program, since each level took stack.
 @Suite struct DeepValueTests {
     private static let count = 20_000
 
-    /// Dictionaries inside one another, under a name that the class has; `wrap` makes each the value of the property.
+    /// Nested dictionaries under a property's name; `wrap` makes each the value of the property.
     private static func nested(
         _ name: String, count: Int = count, innermost: [String: Any] = ["number": 0], _ wrap: (Any) -> Any = { $0 }
     ) -> [String: Any] {
@@ -36,7 +36,7 @@ private final class Nest: Object {
         return value
     }
 
-    /// The release of a value of this depth takes stack as well, which is its maker's.
+    /// Releasing a value of this depth takes stack as well, on its creator's thread.
     private static func kept<Value>(_ value: Value) -> Value {
         _ = Unmanaged.passRetained(Kept(value))
         return value
@@ -73,7 +73,7 @@ private final class Nest: Object {
         }
     }
 
-    @Test("a value that does not fit fails the write, however deep it stands")
+    @Test("an invalid value fails the write, at any depth")
     func misfit() throws {
         let value = Self.kept(Self.nested("next", count: 2_000, innermost: ["number": "none"]))
         let realm = try makeRealm([Knot.self])
@@ -82,7 +82,7 @@ private final class Nest: Object {
         #expect(throws: Realm.Error.self) { _ = try Knot(checking: value) }
     }
 
-    @Test("embedded objects inside one another are made, updated and deleted on a small stack")
+    @Test("nested embedded objects are created, updated and deleted on a small stack")
     func embedded() throws {
         let realm = try makeRealm([Nest.self])
         let configuration = realm.configuration
@@ -91,7 +91,7 @@ private final class Nest: Object {
             let realm = try Realm(configuration: configuration)
             try realm.write { realm.create(Nest.self, value: value) }
             #expect(realm.objects(Nest.self).first?.shell?.inner?.number == Self.count - 2)
-            // From dictionaries over what is there, and from unmanaged objects.
+            // Updates existing objects from dictionaries and from unmanaged objects.
             try realm.write { realm.create(Nest.self, value: value, update: .modified) }
             let copy = try #require(realm.objects(Nest.self).first).detached()
             #expect(copy.shell?.inner?.inner?.number == Self.count - 3)
@@ -127,7 +127,7 @@ private final class Nest: Object {
         }
     }
 
-    @Test("a chain by lists is detached in steps that grow as it does")
+    @Test("detaching a chain of lists takes linear time")
     func detached() throws {
         let realm = try makeRealm([Knot.self])
         try realm.write {
@@ -152,7 +152,7 @@ private final class Nest: Object {
         return value
     }
 
-    @Test("lists and dictionaries inside one another are let go of, and more than may are refused by name")
+    @Test("nested lists and dictionaries are released, and too deep ones refused by name")
     func nestedValues() throws {
         let realm = try makeRealm([Knot.self])
         let configuration = realm.configuration
@@ -174,7 +174,7 @@ private final class Nest: Object {
         }
     }
 
-    @Test("a value of any type from arrays inside one another that go too deep says how deep it may be")
+    @Test("a value of any type from too deeply nested arrays names the limit")
     func nestedArrays() throws {
         var value: Any = 7
         for _ in 0..<20_000 { value = [value] }
@@ -202,7 +202,7 @@ private final class Nest: Object {
                 + String(repeating: "}", count: depth - 1)).utf8)
     }
 
-    @Test("JSON is read on a small stack as deep as it is read at all, and deeper text is refused by name")
+    @Test("JSON is read on a small stack up to its limit of depth, and deeper text is refused by name")
     func deepJSON() throws {
         let realm = try makeRealm([Knot.self])
         let configuration = realm.configuration
@@ -221,7 +221,7 @@ private final class Nest: Object {
                 }
                 #expect(error?.code == .invalidInput && error?.message.contains("at most 500") == true)
             }
-            // Brackets in text are text.
+            // Brackets in strings do not nest.
             let text = String(repeating: "[", count: 1_000)
             try realm.write {
                 realm.deleteAll()

@@ -29,10 +29,10 @@ import Testing
         @Persisted var inner: List<House>
     }
 
-    /// Without where collections stand in memory.
+    /// Without the addresses of collections.
     private func plain(_ text: String) -> String { text.replacing(/<0x[0-9a-f]+>/, with: "<>") }
 
-    @Test(arguments: [false, true]) func `objects print their properties and what they lead to`(managed: Bool) throws {
+    @Test(arguments: [false, true]) func `objects print their properties and linked objects`(managed: Bool) throws {
         let realm = try makeRealm([Room.self, House.self, Note.self])
         let room = Room()
         room.note = Note()
@@ -48,7 +48,7 @@ import Testing
         #expect(plain(room.description) == lines.joined(separator: "\n"))
     }
 
-    @Test func `what leads back to itself ends at a depth, and long collections are cut`() throws {
+    @Test func `cycles end at a depth, and long collections are cut`() throws {
         let house = House()
         house.inner.append(house)
         let text = plain(house.description)

@@ -65,7 +65,7 @@ import Testing
         #expect(value.dynamicObject?.name as? String == "inside")
     }
 
-    @Test func `a value of any type is read by name as what is in it`() throws {
+    @Test func `a value of any type is read by name as its content`() throws {
         let realm = try makeRealm([Crate.self, Item.self])
         let crate = Crate()
         for (value, text) in [(AnyRealmValue.string("x"), "x"), (.int(4), "4"), (.bool(true), "true")] {
@@ -92,7 +92,7 @@ import Testing
         #expect(realm.object(ofType: Crate.self, forPrimaryKey: 3)?.first == "two")
     }
 
-    @Test func `a link of an object that is read by name leads to an object of the program's class`() throws {
+    @Test func `a link read by name gives an object of the program's class`() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Shop.self, Crate.self, Item.self]))

@@ -36,7 +36,7 @@ import Testing
 
     private func count(_ realm: Realm, _ name: String) -> Int { realm.dynamicObjects(name).count }
 
-    @Test func `an embedded object is added and deleted with its parent, whatever property it stands in`() throws {
+    @Test func `an embedded object is added and deleted with its parent, in any kind of property`() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -54,7 +54,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `giving a property another embedded object deletes the one before`() throws {
+    @Test func `assigning another embedded object deletes the previous one`() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -71,7 +71,7 @@ import Testing
         #expect(count(realm, "Place") == 0)
     }
 
-    @Test func `what leaves a list or a map is deleted, what moves in it stays`() throws {
+    @Test func `an embedded object removed from a list or map is deleted, a moved one stays`() throws {
         let realm = try open()
         let house = House()
         house.rooms.append(objectsIn: ["a", "b", "c", "d"].map { Room($0) })
@@ -130,7 +130,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `deleting an embedded object clears the property that led to it`() throws {
+    @Test func `deleting an embedded object clears its parent's property`() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -143,8 +143,8 @@ import Testing
         #expect(house.place == nil && house.rooms.map(\.name) == ["b"])
     }
 
-    /// Those of properties and lists kept what is not named, those of maps were made anew.
-    @Test func `an upsert by names keeps what it does not name in the children of a map`() throws {
+    /// Children of properties and lists kept unnamed values, while those of maps were once replaced.
+    @Test func `an upsert by names keeps unnamed values in the children of a map`() throws {
         let realm = try open()
         try realm.write {
             realm.create(
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `values for create are copied into embedded objects of their own`() throws {
+    @Test func `values for create are copied into new embedded objects`() throws {
         let realm = try open()
         try realm.write {
             let house = realm.create(House.self, value: ["id": 1, "place": ["city": "Rome", "inner": ["name": "i"]]])
@@ -203,7 +203,7 @@ import Testing
         #expect(count(realm, "Place") == 2 && count(realm, "Room") == 3)
     }
 
-    @Test func `a cancelled write leaves parents and children as they were`() throws {
+    @Test func `a cancelled write leaves parents and children unchanged`() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -215,7 +215,7 @@ import Testing
         #expect(!place.isInvalidated && house.place == place && house.place?.city == "Rome")
     }
 
-    @Test func `a class may become embedded in a migration, and an object without a parent goes`() throws {
+    @Test func `a class can become embedded in a migration, which deletes objects without a parent`() throws {
         enum Old {
             final class Place: Object { @Persisted var city = "" }
             final class House: Object {
@@ -246,5 +246,5 @@ import Testing
     }
 }
 
-/// Runs `body` so that what it made is gone afterwards.
+/// Runs `body`, and undoes its changes afterwards.
 private func autoreleasing(_ body: () throws -> Void) rethrows { try body() }

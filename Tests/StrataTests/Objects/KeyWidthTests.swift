@@ -28,9 +28,9 @@ private final class NameKey: Object {
     @Persisted var text: String
 }
 
-/// `create` with the key 300 for an Int8 made an object with the key 0, and the next one was called a duplicate of it:
-/// identifiers that a server gives grow out of the width that a model declared for them.
-@Suite("A key that its property does not hold is refused, however the object is made")
+/// `create` with the key 300 for an Int8 once made an object with the key 0, and the next one was a duplicate. Server
+/// identifiers can outgrow the declared width.
+@Suite("a key outside its property's range is refused, however the object is created")
 struct KeyWidthTests {
     private let file = TemporaryFile()
 
@@ -41,7 +41,7 @@ struct KeyWidthTests {
             ]))
     }
 
-    /// Every way of giving a key: the write fails with `invalidInput` and the key, and nothing is there.
+    /// Every way to set a key: the write fails with `invalidInput` and the key, and adds nothing.
     private func refuses<Model: Object>(_ type: Model.Type, _ key: Any, _ realm: Realm) throws {
         var ways: [(String, () throws -> Void)] = []
         for policy in [Realm.UpdatePolicy.error, .modified, .all] {
@@ -72,7 +72,7 @@ struct KeyWidthTests {
         try refuses(NameKey.self, 5, realm)
     }
 
-    @Test("a nested object's key is looked at as well, and what fits is taken")
+    @Test("a nested object's key is checked as well, and valid keys are accepted")
     func others() throws {
         let realm = try realm()
         #expect(throws: Realm.Error.self) {
@@ -93,7 +93,7 @@ struct KeyWidthTests {
         #expect(realm.objects(NumberedKey.self).map(\.id) == [1])
     }
 
-    @Test("where the numbers of a width are used up, an object more is refused")
+    @Test("when the numbers of a width are used up, another object is refused")
     func usedUp() throws {
         let realm = try realm()
         try realm.write { for _ in 0..<127 { realm.add(NumberedKey()) } }

@@ -16,8 +16,8 @@ private final class OldChainLink: Object {
     let branch = List<OldChainLink>()
 }
 
-/// A chain of 100 000 unmanaged objects, as `detached()` makes one of a linked list in a file, ended the program when
-/// it was let go of: the runtime releases one object inside the other.
+/// Releasing a chain of 100 000 unmanaged objects, such as `detached()` makes of a linked list, once crashed the
+/// program, since the runtime releases objects recursively.
 @Suite struct LongChainTests {
     private static let count = 1_000_000
 
@@ -38,7 +38,7 @@ private final class OldChainLink: Object {
         { $0.any = .object($1) }, { $0.any = .list(List([.object($1)])) },
     ]
 
-    @Test("a chain of each kind of link is let go of on a small stack") func chains() {
+    @Test("a chain of each kind of link is released on a small stack") func chains() {
         for (kind, link) in Self.links.enumerated() {
             onSmallStack {
                 var head: ChainLink? = ChainLink()
@@ -61,7 +61,7 @@ private final class OldChainLink: Object {
         }
     }
 
-    @Test("what something else holds as well stays as it is")
+    @Test("objects with another reference stay unchanged")
     func held() {
         var head: ChainLink? = ChainLink()
         var middle: ChainLink?

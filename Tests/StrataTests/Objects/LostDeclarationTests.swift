@@ -53,8 +53,8 @@ private final class KeptEmpty: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// `@objc dynamic` taken away, as the compiler suggests where there is no Objective-C, left a class that opened and was
-/// added and counted, and whose values were all lost.
+/// Removing `@objc dynamic`, as the compiler suggests without Objective-C, once left a class whose objects were added
+/// and counted, while all their values were lost.
 @Suite struct LostDeclarationTests {
     @Test(
         arguments: [
@@ -71,7 +71,7 @@ private final class KeptEmpty: Object {
         #expect(error?.message.contains(finding) == true && error?.message.contains(remedy) == true, "\(error as Any)")
     }
 
-    @Test("a base class may keep what it likes, a class without properties has none to lose")
+    @Test("a base class may have stored properties, and a class without properties is accepted")
     func kept() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([KeptBase.self, KeptModel.self, KeptEmpty.self]))

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Objects that are given to properties by name become managed themselves, as those that are assigned to typed ones.
+/// Objects assigned to properties by name become managed themselves, as with typed properties.
 @Suite struct NamedAssignmentTests {
     final class Lamp: EmbeddedObject {
         @Persisted var watts = 0
@@ -31,7 +31,7 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([House.self, Guest.self, Lamp.self]) }
 
-    @Test func `an object that is assigned by name is the one that is added`() throws {
+    @Test func `assigning an object by name adds that very object`() throws {
         let realm = try open()
         let guests = (0..<5).map { Guest("g\($0)") }
         let house = try realm.write {
@@ -41,7 +41,7 @@ import Testing
             house["friends"] = [guests[2]]
             house["rooms"] = ["r": guests[3]]
             house["anything"] = guests[4]
-            // What a program goes on with is the object in the Realm.
+            // The program's instance is now the managed one.
             for guest in guests { guest["scores"] = [guest.name.count, 7] }
             guests[0].name = "owner"
             return house
@@ -54,7 +54,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an embedded object that is assigned by name belongs to its owner, and to one alone`() throws {
+    @Test func `an embedded object assigned by name belongs to exactly one owner`() throws {
         let realm = try open()
         let (lamp, other) = (Lamp(40), Lamp(60))
         let house = try realm.write {
@@ -84,7 +84,7 @@ import Testing
         #expect(realm.objects(Guest.self).count == 1)
     }
 
-    @Test func `create still copies what is unmanaged`() throws {
+    @Test func `create still copies unmanaged objects`() throws {
         let realm = try open()
         let (guest, lamp) = (Guest("g"), Lamp(3))
         let house = try realm.write { realm.create(House.self, value: ["owner": guest, "lamp": lamp]) }

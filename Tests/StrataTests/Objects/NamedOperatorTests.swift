@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// A path with an operator ended the process by an error of Swift's own.
+/// A path with an operator once crashed the process.
 @Suite struct NamedOperatorTests {
     enum Level: Int, PersistableEnum { case low = 1, high = 9 }
 
@@ -50,7 +50,7 @@ import Testing
         return shop
     }
 
-    /// The same shop as the program made it, and as a Realm has it.
+    /// The same shop unmanaged and managed.
     private func shops() throws -> [(Realm?, Shop)] {
         let realm = try makeRealm([Shop.self])
         let managed = Self.shop()
@@ -58,7 +58,7 @@ import Testing
         return [(nil, Self.shop()), (realm, managed)]
     }
 
-    @Test func `operators make one value of a property of all elements`() throws {
+    @Test func `operators aggregate a property over all elements`() throws {
         for (_, shop) in try shops() {
             let branches = shop.branches
             #expect(branches.value(forKeyPath: "@count") as? Int == 3 && branches.value(forKey: "@count") as? Int == 3)
@@ -84,14 +84,14 @@ import Testing
         }
     }
 
-    @Test func `of no element a sum is 0, a mean and an extreme are nil`() {
+    @Test func `without elements a sum is 0, a mean and an extreme are nil`() {
         let none = List<Shop>()
         #expect(none.value(forKeyPath: "@count") as? Int == 0 && none.value(forKeyPath: "@sum.size") as? Int == 0)
         for path in ["@avg.size", "@min.size", "@max.name"] { #expect(none.value(forKeyPath: path) == nil) }
         #expect((none.value(forKeyPath: "@unionOfObjects.name") as? [Any?])?.isEmpty == true)
     }
 
-    @Test func `operators join what the elements have`() throws {
+    @Test func `operators join the elements' collections`() throws {
         for (_, shop) in try shops() {
             let branches = shop.branches
             #expect(branches.value(forKeyPath: "@unionOfObjects.name") as? [String] == ["a", "b", "a"])
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a set gives sets, and values themselves are asked for by self`() throws {
+    @Test func `a set gives sets, and self denotes the values themselves`() throws {
         for (_, shop) in try shops() {
             #expect(shop.group.value(forKey: "name") as? Set<String> == ["a", "b"])
             #expect(shop.group.value(forKey: "self") as? Set<Shop> == Set(shop.branches))
@@ -137,7 +137,7 @@ import Testing
         ("name.@count", ""), ("name.length", "a value of the type String has no property 'length'"),
     ]
 
-    @Test func `an operator or a name that there is not is told, and fails a write`() throws {
+    @Test func `an unknown operator or name is reported, and fails a write`() throws {
         let told = Locked<[String]>([])
         let realm = try makeRealm([Shop.self], handler: { report in told.with { $0.append(report.message) } })
         let shop = Self.shop()
@@ -160,7 +160,7 @@ import Testing
         #expect(error?.message.contains("a collection of Int holds no String") == true)
     }
 
-    @Test func `of a collection that nothing manages it ends the program with the reason`() async {
+    @Test func `on an unmanaged collection it ends the program with the reason`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = List([1]).value(forKeyPath: "@median.self")
         }

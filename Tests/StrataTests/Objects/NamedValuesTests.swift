@@ -50,7 +50,7 @@ import Testing
         if managed { realm.add(saw) }
         saw.setValue(4, forKey: "weight")
         saw.setValue("Smith", forKeyPath: "maker.name")
-        saw.setValue("nobody", forKeyPath: "maker.maker.name")
+        saw.setValue("unknown", forKeyPath: "maker.maker.name")
         saw.setValue("Saw", forKeyPath: "name")
         try realm.commitWrite()
         #expect(saw.weight == 4 && saw.name == "Saw" && saw.maker?.name == "Smith")
@@ -59,7 +59,7 @@ import Testing
         #expect(saw.value(forKeyPath: "maker.maker.name") == nil && saw.maker?.value(forKey: "maker") == nil)
     }
 
-    @Test func `a name or a value that does not fit fails the write`() throws {
+    @Test func `an unknown name or an invalid value fails the write`() throws {
         let realm = try makeRealm([Tool.self])
         try realm.write { realm.add([Tool("a", 1), Tool("b", 2)]) }
         let tools = realm.objects(Tool.self)
@@ -75,7 +75,7 @@ import Testing
         #expect(tools[0].prices.isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `entries of maps are read and written whatever type they come in`(
+    @Test(arguments: [false, true]) func `entries of maps are read and written in any type`(
         managed: Bool
     ) throws {
         let realm = try makeRealm([Tool.self])
@@ -126,7 +126,7 @@ import Testing
         #expect(byObject as? Int == 3 && saw.prices.object(forKey: 5 as AnyObject) == nil)
     }
 
-    @Test func `equality is a method, too, and asks what the operator asks`() throws {
+    @Test func `equality is also a method, equal to the operator`() throws {
         let realm = try makeRealm([Tool.self, Bag.self])
         let saw = Tool("saw"), bag = Bag()
         let first = List([1, 2]), second = List([1, 2])

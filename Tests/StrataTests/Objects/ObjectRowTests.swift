@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What an application expects of objects and lists, a test per promise.
+/// Documented promises of objects and lists, a test each.
 @Suite struct ObjectRowTests {
     final class Crate: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -17,7 +17,7 @@ import Testing
         @Persisted var next: Crate?
     }
 
-    @Test func `adding what is managed here does nothing, adding what was deleted is an error`() throws {
+    @Test func `adding an object managed here does nothing, adding a deleted one is an error`() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate(value: ["id": 1])
         try realm.write {
@@ -53,7 +53,7 @@ import Testing
         #expect(Array(crate.maybe) == [1, 7] && Array(crate.flags) == [false, true] && crate.ids.isEmpty)
     }
 
-    @Test func `a list answers where its elements are`() throws {
+    @Test func `a list finds the index of its elements`() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
         let notes = ["a", "b", "c"].map { Note($0) }
@@ -69,7 +69,7 @@ import Testing
         #expect(held.isInvalidated && held.isEmpty && Array(held).isEmpty)
     }
 
-    @Test func `an integer that its type has no room for is refused`() throws {
+    @Test func `an integer out of its type's range is refused`() throws {
         let realm = try makeRealm([Crate.self])
         for value in [["id": 1, "small": 128] as [String: Any], ["id": 1, "smalls": [40_000]]] {
             #expect(throws: Realm.Error.self) { try realm.write { _ = realm.create(Crate.self, value: value) } }
@@ -78,7 +78,7 @@ import Testing
         #expect(realm.objects(Crate.self).first?.small == -128)
     }
 
-    @Test func `objects that lead to each other without end are added, whatever their number`() throws {
+    @Test func `long cyclic object graphs are added`() throws {
         let realm = try makeRealm([Crate.self])
         let crates = (0..<2_000).map { Crate(value: ["id": $0]) }
         for (crate, next) in zip(crates, crates.dropFirst() + [crates[0]]) { crate.next = next }
@@ -87,7 +87,7 @@ import Testing
         for crate in crates { #expect(!crate.isInvalidated) }
         let copies = crates[0].detached()
         #expect(copies.next?.next?.id == 2)
-        // Unmanaged objects in a circle keep each other alive.
+        // Unmanaged objects in a cycle keep each other alive.
         copies.next = nil
     }
 }

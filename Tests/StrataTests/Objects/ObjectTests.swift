@@ -69,7 +69,7 @@ import Testing
         #expect(empty.ints.isEmpty && empty.objects.isEmpty)
     }
 
-    @Test func `a write changes a managed object and everybody's view of its row`() throws {
+    @Test func `a write changes a managed object and every other instance of its row`() throws {
         let realm = try makeRealm([Counter.self])
         let counter = Counter(1, "one")
         try realm.write { realm.add(counter) }
@@ -96,7 +96,7 @@ import Testing
         #expect(Counter(value: counter).count == 4)
     }
 
-    @Test func `primary keys of every kind find their object and stay as they are`() throws {
+    @Test func `primary keys of every kind find their object and cannot change`() throws {
         final class Keyed: Object { @Persisted(primaryKey: true) var id = UUID() }
         final class Identified: Object { @Persisted(primaryKey: true) var id = ObjectId.generate() }
         final class Small: Object { @Persisted(primaryKey: true) var id: Int32 = 0 }
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { realm.add(Maybe()) } }
     }
 
-    @Test func `a duplicate key fails the write, and update policies write what they say`() throws {
+    @Test func `a duplicate key fails the write, unless an update policy allows it`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add(Counter(1, "one", count: 1)) }
         do {
@@ -138,7 +138,7 @@ import Testing
         #expect(realm.objects(Counter.self)[0].count == 9)
     }
 
-    @Test func `objects that lead to each other in a circle are added once`() throws {
+    @Test func `objects in a cycle are added once`() throws {
         final class Node: Object {
             @Persisted var name = ""
             @Persisted var next: Node?
@@ -168,13 +168,13 @@ import Testing
         #expect(two.objects(Note.self).map(\.text) == ["x"])
     }
 
-    @Test func `classes are found without being named`() {
+    @Test func `classes are discovered without being listed`() {
         let names = ClassNames.discovered()
         #expect(names.contains("AllTypes") && names.contains("Counter") && names.contains("KeyedDog"))
         #expect(!names.contains("Object"))
     }
 
-    @Test func `two classes of one name are an error that names both`() throws {
+    @Test func `two classes with one name are an error that names both`() throws {
         enum Other {
             final class Note: Object { @Persisted var other = 0 }
         }
@@ -184,7 +184,7 @@ import Testing
         } catch Realm.Error.schemaMismatch {}
     }
 
-    @Test func `an enumeration and an ObjectId survive their text`() throws {
+    @Test func `an enumeration and an ObjectId round-trip through text`() throws {
         let id = ObjectId.generate()
         #expect(try ObjectId(string: id.stringValue) == id)
         #expect(throws: Realm.Error.self) { try ObjectId(string: "xyz") }

@@ -64,7 +64,7 @@ import Testing
         return realm
     }
 
-    @Test func `a projection shows properties under other names, through links and what follows from them`() throws {
+    @Test func `a projection shows renamed, linked and computed properties`() throws {
         let realm = try fill()
         let boat = try #require(realm.object(ofType: Boat.self, forPrimaryKey: 3))
         let card = LongCard(projecting: boat)
@@ -107,7 +107,7 @@ import Testing
         #expect(frozen.thaw()?.count == 0)
     }
 
-    @Test func `a projected collection is live, and frozen as its owner is`() throws {
+    @Test func `a projected collection is live, or frozen with its owner`() throws {
         let realm = try fill()
         let card = try #require(realm.objects(Card.self).last)
         let names = card.crew
@@ -134,7 +134,7 @@ import Testing
         token.invalidate()
     }
 
-    /// What an observer was told, as text.
+    /// The notifications of an observer, as text.
     private final class Told {
         var lines: [String] = []
         func receive(_ change: ObjectChange<LongCard>) {
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `an observer of a projection is told of what is projected, by its names`() throws {
+    @Test func `an observer of a projection is notified of projected properties, by their projected names`() throws {
         let realm = try fill()
         let card = try #require(realm.objects(LongCard.self).last)
         let (all, mail, crew) = (Told(), Told(), Told())
@@ -177,7 +177,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `an observer of results of projections counts what is projected as a change`() throws {
+    @Test func `an observer of results of projections is notified of changes of projected properties`() throws {
         let realm = try fill()
         let cards = realm.objects(Card.self).sorted(byKeyPath: "number")
         var seen: [[Int]] = []
@@ -195,7 +195,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `projections and results of them go to another thread by reference`() throws {
+    @Test func `projections and their results go to another thread by reference`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Boat.self])
         let realm = try Realm(configuration: configuration)

@@ -2,9 +2,9 @@ import Foundation
 import Strata
 import Testing
 
-/// A text in a list of optional integers became a null, without a word, and so did a dictionary that no object is made
-/// from under a key of a map: a cast made nil of what the element's type had refused.
-@Suite("What an element's type refuses is an error, and never a null")
+/// A text in a list of optional integers once silently became null, and so did an invalid dictionary under a key of a
+/// map: a failed cast gave nil.
+@Suite("a value that an element's type refuses is an error, never a null")
 struct RefusedElementTests {
     final class Seat: Object {
         @Persisted var row = 0
@@ -30,14 +30,14 @@ struct RefusedElementTests {
 
     private func open() throws -> Realm { try makeRealm([Hall.self, Seat.self]) }
 
-    @Test(arguments: Self.refused.indices) func `no object is made from it, managed or not`(_ place: Int) throws {
+    @Test(arguments: Self.refused.indices) func `no object is created from it, managed or not`(_ place: Int) throws {
         let values = Self.refused[place]
         let error = #expect(throws: Realm.Error.self) { try Hall(checking: values) }
         #expect(error?.code == .invalidInput && error?.message.contains("Hall.\(values.keys.first ?? "")") == true)
         let realm = try open()
         #expect(throws: Realm.Error.self) { try realm.write { realm.create(Hall.self, value: values) } }
         #expect(realm.isEmpty)
-        // Nulls that were meant stay nulls.
+        // Explicit nulls stay nulls.
         let nulls: [String: Any] = [
             "numbers": [1, nil] as [Int?], "weights": ["a": nil] as [String: Double?],
             "seats": ["a": nil, "b": Seat()] as [String: Seat?],
@@ -46,7 +46,7 @@ struct RefusedElementTests {
         #expect(Array(hall.numbers) == [1, nil] && hall.weights["a"] == .some(nil) && hall.seats.count == 2)
     }
 
-    @Test func `it fails the write where it is set by name`() throws {
+    @Test func `setting it by name fails the write`() throws {
         let realm = try open()
         let hall = Hall(value: ["numbers": [1], "bytes": [2], "weights": ["a": 1.5]] as [String: Any])
         try realm.write { realm.add(hall) }
@@ -62,7 +62,7 @@ struct RefusedElementTests {
         #expect(hall.seats.isEmpty)
     }
 
-    @Test func `a value that is read as an optional of another type is an error, and no nil`() throws {
+    @Test func `reading a value as an optional of another type is an error, not nil`() throws {
         let realm = try open()
         try realm.write { realm.create(Hall.self, value: ["title": "great"]) }
         let hall = realm.dynamicObjects("Hall")[0]
@@ -72,7 +72,7 @@ struct RefusedElementTests {
         #expect(try hall.value("title", as: Int?.self) == nil)
     }
 
-    /// A set in a property of any type became a list, in whatever order it was walked in.
+    /// A set in a property of any type once became a list in arbitrary order.
     @Test func `a set is no value of any type`() throws {
         let set = MutableSet<String>()
         set.insert(objectsIn: ["a", "b"])
@@ -87,8 +87,8 @@ struct RefusedElementTests {
         #expect(hall.anything.listValue?.count == 2)
     }
 
-    /// Generic code hands an optional on as `Any`, and a null took its key out of the map.
-    @Test func `a null that is a value itself is kept under its key`() throws {
+    /// Generic code passes an optional as `Any`, and a null once removed its key from the map.
+    @Test func `an explicit null is kept under its key`() throws {
         func set<Value: RealmCollectionValue>(_ map: Map<String, Value>, _ value: Value) {
             map.setValue(value, forKey: "key")
         }

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// One-to-one, one-to-many, many-to-many and their inverses, and what a deletion takes with it.
+/// One-to-one, one-to-many, many-to-many and their inverses, and cascading deletions.
 @Suite struct RelationshipTests {
     final class Article: Object {
         @Persisted var title = ""
@@ -49,7 +49,7 @@ import Testing
         return realm
     }
 
-    @Test func `relations and their inverses lead both ways`() throws {
+    @Test func `relations and their inverses agree`() throws {
         let realm = try blog()
         let article = try #require(realm.objects(Article.self).first)
         #expect(article.thumbnail?.imageData == Data([0]))
@@ -60,7 +60,7 @@ import Testing
         #expect(realm.object(ofType: Category.self, forPrimaryKey: "db")?.articles.count == 5)
     }
 
-    @Test func `deleting ten articles takes thumbnails and comments with them and leaves categories`() throws {
+    @Test func `deleting ten articles deletes their thumbnails and comments and leaves categories`() throws {
         let realm = try blog()
         #expect(realm.objects(Thumbnail.self).count == 10)
         #expect(realm.objects(Comment.self).count == 20)
@@ -72,7 +72,7 @@ import Testing
         #expect(realm.objects(Category.self)[0].articles.isEmpty)
     }
 
-    @Test func `one article takes its own only`() throws {
+    @Test func `deleting one article deletes only its own`() throws {
         let realm = try blog()
         try realm.write { realm.delete(realm.objects(Article.self)[3]) }
         #expect(realm.objects(Thumbnail.self).count == 9)

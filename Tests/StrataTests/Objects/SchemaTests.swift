@@ -19,7 +19,7 @@ import Testing
     }
     final class Cover: EmbeddedObject { @Persisted var color = "" }
 
-    @Test func `a schema names properties as the program does, and says what they are called in the file`() throws {
+    @Test func `a schema has the program's property names, and their names in the file`() throws {
         let realm = try makeRealm([Shelf.self])
         let schema = try #require(realm.schema["Shelf"])
         #expect(schema.properties.map(\.name) == ["code", "row", "label", "books", "spare", "notes"])
@@ -35,7 +35,7 @@ import Testing
         #expect(shelf.objectSchema == schema && shelf.objectSchema.properties.map(\.name).count == 6)
     }
 
-    @Test func `schemas, classes and properties are equal when they say the same`() throws {
+    @Test func `schemas, classes and properties with equal contents are equal`() throws {
         let (realm, other) = (try makeRealm([Shelf.self]), try makeRealm([Shelf.self]))
         #expect(realm.schema == other.schema && realm.schema["Shelf"] == other.schema["Shelf"])
         #expect(realm.schema["Shelf"] != realm.schema["Volume"])

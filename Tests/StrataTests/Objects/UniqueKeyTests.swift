@@ -43,7 +43,7 @@ import Testing
         #expect(realm.objects(Account.self).count == 2)
     }
 
-    @Test func `what is unique at the end of a write is unique: values may be exchanged in it, and nulls are free`()
+    @Test func `uniqueness is checked at the end of a write: values can be swapped, and nulls are exempt`()
         throws
     {
         let realm = try makeRealm([Account.self])
@@ -56,7 +56,7 @@ import Testing
             realm.add(Account(4, "Poe", "Ann"))
         }
         #expect(accounts.map(\.first) == ["Bob", "Ann", "Ann"] && accounts.where { $0.email == nil }.count == 3)
-        // Links make keys too, and texts are compared by their bytes.
+        // Links can be part of keys, and texts are compared by their bytes.
         try realm.write {
             let team = realm.create(Team.self, value: ["name": "red"])
             for account in accounts {
@@ -71,7 +71,7 @@ import Testing
         #expect(same?.code == .duplicateKey && same?.message.contains("(team, id2)") == true)
     }
 
-    @Test func `many objects at once are looked at in one pass, and an asynchronous write too`() async throws {
+    @Test func `many objects are checked in one pass, in an asynchronous write, too`() async throws {
         let realm = try makeRealm([Account.self])
         try realm.write { for id in 0..<3000 { realm.add(Account(id, "same", "\(id)")) } }
         let failed = error {
@@ -95,12 +95,12 @@ import Testing
         override class func uniqueKeys() -> [[String]] { [["name", "age"]] }
     }
 
-    @Test func `a unique key of a property that is not there is an error at open`() throws {
+    @Test func `a unique key of an unknown property is an error at open`() throws {
         let found = error { _ = try makeRealm([Wrong.self]) }
         #expect(found?.code == .schemaMismatch && found?.message.contains("no property 'age'") == true)
     }
 
-    @Test func `declaring a key for objects that are there already looks at all of them`() throws {
+    @Test func `declaring a key for existing objects checks all of them`() throws {
         enum Old {
             final class Member: Object {
                 @Persisted var name = ""
@@ -138,7 +138,7 @@ import Testing
         #expect(again?.code == .duplicateKey)
     }
 
-    @Test("the unique keys of a random history are those of a model", arguments: UInt64(1)...6)
+    @Test("the unique keys of a random history equal a model's", arguments: UInt64(1)...6)
     func history(seed: UInt64) throws {
         var dice = Dice(state: seed)
         let realm = try makeRealm([Account.self])
@@ -191,7 +191,7 @@ import Testing
         @Persisted(primaryKey: true, autoIncrement: true) var number: Int8 = 0
     }
 
-    @Test func `objects get numbers from 1 on, and a number never comes back`() throws {
+    @Test func `objects get numbers from 1 on, and a number is never reused`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Ticket.self])
         do {
@@ -214,7 +214,7 @@ import Testing
         #expect(ticket.number == 5)
     }
 
-    @Test func `numbers that the program gives are stepped over, and a cancelled write's are free`() throws {
+    @Test func `numbers that the program assigns are skipped, and a cancelled write's are reused`() throws {
         let realm = try makeRealm([Ticket.self])
         let ticket = Ticket("given")
         ticket.number = 40
@@ -240,7 +240,7 @@ import Testing
         #expect(realm.objects(Small.self).max(of: \.number) == 127)
     }
 
-    @Test func `a key that a migration made is numbered above what it holds, and nothing comes back there either`()
+    @Test func `after a migration numbering continues above the existing numbers, without reuse`()
         throws
     {
         enum Old {

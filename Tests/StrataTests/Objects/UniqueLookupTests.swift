@@ -3,8 +3,8 @@ import Testing
 
 @testable import Strata
 
-/// A unique key of a kind and an address was looked up by the kind alone, which thousands of rows shared: each write of
-/// one row was a pass over all.
+/// A unique key of a kind and an address was once looked up by the kind, which thousands of rows shared: each write of
+/// one row scanned all of them.
 @Suite struct UniqueLookupTests {
     final class Contact: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `the property that tells most apart is asked, whichever comes first`() throws {
+    @Test func `the lookup uses the most selective property, in any order`() throws {
         let realm = try makeRealm([Contact.self])
         try fill(realm, 3000)
         let access = try #require(realm.instance.access(named: "Contact", typed: true))

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// A text that is none when it is empty, which a new text is.
+/// A custom type whose default, the empty text, is not a valid value.
 private struct Mail: FailableCustomPersistable {
     let text: String
     init(text: String) { self.text = text }
@@ -32,11 +32,11 @@ private final class Tenant: Object {
     @Persisted var any: AnyRealmValue
 }
 
-/// One class with a property that has no value where the stored one gives none, and no program with it opened a file.
+/// One class with a property without a valid default once kept the program from opening any file.
 @Suite struct UnusableClassTests {
     private static let reason = "'MailBox.mail': declare it Mail?, or give it a default"
 
-    @Test func `a class that cannot be read safely harms itself alone`() throws {
+    @Test func `a class that cannot be read safely affects only itself`() throws {
         #expect(try ClassNames.opened(found: [MailBox.self, Tenant.self]) == ["MailBox", "MailPart", "Tenant"])
         let realm = try makeRealm([Tenant.self])
         try realm.write { realm.add(Tenant(value: ["name": "Ann"])) }
@@ -45,7 +45,7 @@ private final class Tenant: Object {
         #expect(realm.freeze().objects(Tenant.self).first?.boxes.isEmpty == true)
     }
 
-    @Test func `naming it, adding it and making one of it are typed errors that name the remedy`() throws {
+    @Test func `naming it, adding it and creating an object of it are typed errors with the remedy`() throws {
         let named = #expect(throws: Realm.Error.self) { try makeRealm([MailBox.self]) }
         #expect(named?.code == .schemaMismatch && named?.message.contains(Self.reason) == true)
         let realm = try makeRealm([Tenant.self])
@@ -69,7 +69,7 @@ private final class Tenant: Object {
         #expect(realm.objects(Tenant.self).count == 1)
     }
 
-    @Test func `what other programs kept of it is reached by name, and goes with its owner`() throws {
+    @Test func `other programs' objects of it can be read by name, and are deleted with their owner`() throws {
         let realm = try makeRealm([Tenant.self])
         try realm.write {
             let tenant = realm.dynamicCreate("Tenant", value: ["name": "Ann"])
@@ -88,7 +88,7 @@ private final class Tenant: Object {
         #expect(realm.dynamicObjects("MailPart").isEmpty && realm.dynamicObjects("MailBox").count == 1)
     }
 
-    @Test func `asking for all of its objects ends the program with the reason`() async throws {
+    @Test func `querying all of its objects ends the program with the reason`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try makeRealm([Tenant.self])
             _ = realm.objects(MailBox.self)

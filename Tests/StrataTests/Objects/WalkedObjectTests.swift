@@ -71,7 +71,7 @@ private final class UnownedBox {
     init(_ object: Object) { self.object = object }
 }
 
-/// A walk hands out one instance again where nobody has a reference to it, and nobody can tell.
+/// A walk reuses an instance to which the program has no other reference, so that the reuse cannot be noticed.
 @Suite(.serialized) struct WalkedObjectTests {
     private let rows = 200
 
@@ -93,9 +93,9 @@ private final class UnownedBox {
         return Counted.made - before
     }
 
-    // MARK: What is told of a class
+    // MARK: Classes whose instances can be reused
 
-    @Test func `a class is nothing but a place without stored properties and without a deinit`() {
+    @Test func `a class without stored properties and without a deinit can be reused`() {
         for type: ObjectBase.Type in [
             Marked.self, MarkedBelow.self, Lazy.self, Ignoring.self, Ending.self, EndingBelow.self, Older.self,
         ] {
@@ -107,9 +107,9 @@ private final class UnownedBox {
         #endif
     }
 
-    // MARK: Where nobody keeps anything
+    // MARK: Objects that the program does not keep
 
-    @Test func `a walk that keeps nothing makes few objects, and reads every row`() throws {
+    @Test func `a walk that keeps no object creates few, and reads every row`() throws {
         let (_, all) = try counted()
         var seen: [Int] = []
         let made = objects {
@@ -126,7 +126,7 @@ private final class UnownedBox {
         #expect(all.reduce(0) { $0 + $1.number } == 3 * rows * (rows - 1) / 2)
     }
 
-    @Test func `rows that came, went and changed are found by a walk, inside of a write and outside`() throws {
+    @Test func `a walk sees inserted, deleted and changed rows, inside and outside of a write`() throws {
         let (realm, all) = try counted()
         var model = Dictionary(uniqueKeysWithValues: (0..<rows).map { ($0, 3 * $0) })
         var random = Dice(state: 11)
@@ -162,9 +162,9 @@ private final class UnownedBox {
         }
     }
 
-    // MARK: Where somebody does
+    // MARK: Objects that the program keeps
 
-    @Test func `an object that is kept stays what it is`() throws {
+    @Test func `a kept object stays unchanged`() throws {
         let (_, all) = try counted()
         var kept: [Counted] = []
         let made = objects { for object in all where object.id % 3 == 0 { kept.append(object) } }
@@ -185,7 +185,7 @@ private final class UnownedBox {
         }
     }
 
-    @Test func `a weak reference never leads to the object of another row`() throws {
+    @Test func `a weak reference never refers to another row's object`() throws {
         let (_, all) = try counted()
         var boxes: [WeakBox<Counted>] = []
         for object in all {
@@ -195,14 +195,14 @@ private final class UnownedBox {
         #expect(boxes.allSatisfy { $0.object == nil })
     }
 
-    @Test func `an object that an unowned reference leads to is not used again`() throws {
+    @Test func `an object with an unowned reference is not reused`() throws {
         let (_, all) = try counted()
         var boxes: [UnownedBox] = []
         let made = objects { for object in all.limit(8) { boxes.append(UnownedBox(object)) } }
         #expect(made == 8 && boxes.count == 8)
     }
 
-    @Test func `what leads to an object keeps it: its collections, its observers, what is found by it`() throws {
+    @Test func `collections, observers and results of an object keep it`() throws {
         let (realm, all) = try counted()
         try realm.write {
             for object in all where object.id > 0 { object.others.append(all[object.id - 1]) }
@@ -226,7 +226,7 @@ private final class UnownedBox {
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `stored properties of the program's own start anew with every object`() throws {
+    @Test func `the program's own stored properties are initialized for every object`() throws {
         let realm = try makeRealm([Marked.self, MarkedBelow.self, Lazy.self])
         try realm.write {
             for id in 0..<10 {
@@ -262,14 +262,14 @@ private final class UnownedBox {
         #expect(Ending.ended - before == 10)
     }
 
-    @Test func `a walk over a frozen Realm makes every object anew`() throws {
+    @Test func `a walk over a frozen Realm creates every object`() throws {
         let (_, all) = try counted()
         let frozen = all.freeze()
         let made = objects { for object in frozen { #expect(object.isFrozen) } }
         #expect(made == rows)
     }
 
-    @Test func `a collection that stands in a field is its own row's`() throws {
+    @Test func `a collection kept in a field belongs to its own row`() throws {
         let realm = try makeRealm([Older.self])
         try realm.write {
             for id in 0..<10 {
@@ -284,7 +284,7 @@ private final class UnownedBox {
 
     // MARK: Identity
 
-    @Test func `a primary key outlives its row, and is that of the last row`() throws {
+    @Test func `a deleted object's primary key stays readable`() throws {
         let realm = try makeRealm([Named.self])
         try realm.write { for id in 0..<10 { realm.create(Named.self, value: ["name": "row \(id)", "number": id]) } }
         var names: [String] = []
@@ -308,7 +308,7 @@ private final class UnownedBox {
         realm.cancelWrite()
         try realm.write { realm.create(Counted.self, value: ["id": rows]) }
         #expect(kept?.isInvalidated == true && all.last?.isSameObject(as: kept) == false)
-        // And the other way round: a row that was there before is not taken back with the write.
+        // The reverse: a row from before the write is not invalidated with it.
         realm.beginWrite()
         realm.create(Counted.self, value: ["id": -1])
         for object in all where object.id == 0 { kept = object }
@@ -316,7 +316,7 @@ private final class UnownedBox {
         #expect(kept?.isInvalidated == false && kept?.id == 0)
     }
 
-    @Test func `a row that went while its walk was on comes as an invalid object of its own`() throws {
+    @Test func `a row deleted during its walk appears as a separate, invalid object`() throws {
         let (realm, all) = try counted()
         var missing = 0
         try realm.write {
@@ -345,7 +345,7 @@ private final class UnownedBox {
         }
     }
 
-    @Test func `walks within walks, lazy ones and such that are left have objects of their own`() throws {
+    @Test func `nested, lazy and abandoned walks have separate objects`() throws {
         let (_, all) = try counted()
         let few = all.where { $0.id < 12 }
         var pairs = 0
@@ -376,7 +376,7 @@ private final class UnownedBox {
         #expect(left?.id == 5)
     }
 
-    @Test func `copies of an iterator go on from the same row, each by itself`() throws {
+    @Test func `copies of an iterator continue independently from the same row`() throws {
         let (_, all) = try counted()
         var one = all.makeIterator()
         let first = one.next()

@@ -50,8 +50,8 @@ private final class Wide: Object {
 
 private final class WideOwner: Object { @Persisted var wide: Wide? }
 
-/// A property was looked for by its name from the first one on, for each object and each name: a class with a thousand
-/// properties cost like their square.
+/// Looking up a property by name was once a linear search, for each object and name: a class with a thousand properties
+/// had quadratic cost.
 @Suite struct WideClassTests {
     private static let names = (0..<40).map { "p\($0)" }
 
@@ -66,7 +66,7 @@ private final class WideOwner: Object { @Persisted var wide: Wide? }
         return realm
     }
 
-    @Test("values by name are those of the properties, and each class is looked through once")
+    @Test("values by name equal the properties, and each class is indexed once")
     func byName() throws {
         let realm = try wide()
         let managed = Array(realm.objects(Wide.self))
@@ -119,7 +119,7 @@ private final class WideOwner: Object { @Persisted var wide: Wide? }
         #expect(Array(realm.objects(Wide.self).sorted(by: \.p39, ascending: false).prefix(2)).map(\.p0) == [49, 48])
     }
 
-    @Test("the schemas of a migration are compared in steps that grow as they do")
+    @Test("comparing the schemas of a migration takes linear time")
     func transition() throws {
         func steps(_ count: Int) -> Int {
             func schema(_ first: UInt16, optional: Bool) -> StoreSchema {

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `properties of objects are added up whether a Realm manages them or not`(
+    @Test(arguments: [false, true]) func `properties of managed and unmanaged objects are aggregated`(
         managed: Bool
     ) throws {
         let realm = try makeRealm([Item.self])
@@ -48,7 +48,7 @@ import Testing
         @Persisted var map: Map<String, AnyRealmValue>
     }
 
-    @Test(arguments: [false, true]) func `numbers among values of any type are added up`(managed: Bool) throws {
+    @Test(arguments: [false, true]) func `numbers among values of any type are aggregated`(managed: Bool) throws {
         let realm = try makeRealm([Mixed.self])
         let mixed = Mixed()
         let values: [AnyRealmValue] = [
@@ -65,7 +65,7 @@ import Testing
         #expect(Mixed().set.min() == nil)
     }
 
-    @Test func `no values of any type add up to the integer 0, in managed lists and sets to a decimal`() throws {
+    @Test func `an empty sum of values of any type is the integer 0, in managed lists and sets a decimal`() throws {
         let realm = try makeRealm([Mixed.self])
         let alone = Mixed(), mixed = Mixed()
         try realm.write { realm.add(mixed) }
@@ -75,7 +75,7 @@ import Testing
         #expect(alone.list.sum() == .decimal128(0) && List<Decimal128>().sum() == 0)
     }
 
-    @Test(arguments: [false, true]) func `dates among values of any type stand behind its numbers`(
+    @Test(arguments: [false, true]) func `dates among values of any type order after its numbers`(
         managed: Bool
     ) throws {
         let realm = try makeRealm([Mixed.self])
@@ -93,7 +93,7 @@ import Testing
         #expect(none == nil && mean == 8 && mixed.list.sum() == .decimal128(0))
     }
 
-    /// What generic code knows of a collection and of a property.
+    /// Generic code over a collection and a property.
     private static func spread<Values: RealmCollection>(_ values: Values) -> [Values.Element?]
     where Values.Element.PersistedType: MinMaxType & AddableType & SortableType {
         [values.min(), values.max(), values.sum()]
@@ -110,7 +110,7 @@ import Testing
         @Persisted var bytes: List<Int8>
     }
 
-    @Test(arguments: [false, true]) func `generic code adds up whatever a type is stored as`(managed: Bool) throws {
+    @Test(arguments: [false, true]) func `generic code aggregates the stored form of a type`(managed: Bool) throws {
         let realm = try makeRealm([Sized.self, Item.self])
         let sized = Sized()
         sized.sizes.append(objectsIn: [.medium, .large, .medium])
@@ -148,7 +148,7 @@ import Testing
         @Persisted var whole: List<Int>
     }
 
-    @Test(arguments: [false, true]) func `optional values and values of custom types are added up`(
+    @Test(arguments: [false, true]) func `optional values and values of custom types are aggregated`(
         managed: Bool
     ) throws {
         let realm = try makeRealm([Sparse.self])

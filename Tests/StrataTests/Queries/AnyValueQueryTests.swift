@@ -19,7 +19,7 @@ import Testing
     private let id = UUID(uuidString: "00000000-0000-0000-0000-00000000000A") ?? UUID()
     private var bytes: Data { withUnsafeBytes(of: id.uuid) { Data($0) } }
 
-    /// One value of each type, and pairs that are stored alike.
+    /// One value of each type, and pairs with equal stored forms.
     private func values(_ realm: Realm) throws -> [AnyRealmValue] {
         let cat = realm.create(Cat.self, value: [1])
         let dog = realm.create(Dog.self, value: [1])
@@ -46,7 +46,7 @@ import Testing
         return (realm.objects(Box.self), values)
     }
 
-    @Test func `each value is found where it is, typed and as text, and nowhere else`() throws {
+    @Test func `each value is found exactly where it is, by typed and textual queries`() throws {
         let (boxes, values) = try boxes()
         for (place, value) in values.enumerated() {
             let expected = [place]
@@ -95,7 +95,7 @@ import Testing
         #expect(boxes.where { $0.things.count == 5 }.map(\.id) == [0])
     }
 
-    @Test func `a property against one of any type is compared, or refused`() throws {
+    @Test func `a property can be compared with one of any type, or is refused`() throws {
         let (boxes, _) = try boxes()
         try boxes.realm?.write { boxes[0].content = .int(3) }
         #expect(boxes.filter("content == number").map(\.id) == [0])
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .invalidInput)
     }
 
-    @Test func `an object that took the place of a deleted one is another`() throws {
+    @Test func `an object with a deleted one's key is another object`() throws {
         let (boxes, values) = try boxes()
         guard case .object(let cat)? = values.dropLast().last else { return }
         let realm = try #require(boxes.realm)

@@ -21,9 +21,9 @@ import Testing
         ]
     }
 
-    /// A list of values of any type had its integers behind everything else when it was sorted, and so had objects by
-    /// such a value behind a link: the sort had left their numbers where those of plain properties are.
-    @Test(arguments: [true, false]) func `values of any type have one order wherever they are`(ascending: Bool) throws {
+    /// Sorting a list of values of any type once put its integers last, and so did sorting objects by such a value
+    /// behind a link: the sort had stored the numbers as for plain properties.
+    @Test(arguments: [true, false]) func `values of any type have one order everywhere`(ascending: Bool) throws {
         let realm = try makeRealm([Note.self, Holder.self])
         let count = Self.ordered.count
         let shuffled = (0..<count).map { Self.ordered[$0 * 7 % count] }

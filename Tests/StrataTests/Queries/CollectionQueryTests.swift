@@ -1,9 +1,9 @@
 import Strata
 import Testing
 
-/// Questions to large collections.
+/// Queries on large collections.
 @Suite struct CollectionQueryTests {
-    @Test func `numbers of a list are added up and found over packed values`() throws {
+    @Test func `numbers of a list are summed and found over packed values`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = (0..<9000).map { ($0 * 7919) % 20_011 - 9000 }
@@ -22,7 +22,7 @@ import Testing
         #expect(shelves.filter("sizes.@min >= -1125 AND sizes.@max < 1376.5").count == 1)
     }
 
-    @Test func `queries look into trees, also of the running write`() throws {
+    @Test func `queries read trees, also of the open write`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         for number in 0..<6 {
             let shelf = Shelf()
@@ -56,7 +56,7 @@ import Testing
         check()
     }
 
-    @Test func `more elements than are held at once come in their order`() throws {
+    @Test func `more elements than fit one batch are returned in order`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = (0..<140_000).map { $0 * 7 % 1_000_003 }
@@ -68,7 +68,7 @@ import Testing
         #expect(isSame)
     }
 
-    @Test func `a list that is held shows each change at once, inside and outside of writes`() throws {
+    @Test func `a held list shows each change immediately, inside and outside of writes`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         var model = Array(0..<6000)
@@ -104,7 +104,7 @@ import Testing
         #expect(numbers[3000] == model[3000])
     }
 
-    @Test func `a walk that began in a write goes on when that is taken back`() throws {
+    @Test func `a walk that began in a write continues after its rollback`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }
@@ -119,7 +119,7 @@ import Testing
         #expect(isWhole && shelf.numbers.isEmpty)
     }
 
-    @Test func `what is found among the objects of a large map leaves out keys without one`() throws {
+    @Test func `a query on a large map of objects skips keys without an object`() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         for number in 0..<3000 { shelf.topics["\(number)"] = .some(Note("\(number)")) }
@@ -132,7 +132,7 @@ import Testing
         #expect(shelf.topics.sorted(byKeyPath: "text").count == 2889)
     }
 
-    @Test func `an object of another version is found by what it is, not by its key`() throws {
+    @Test func `an object of another version is compared by identity, not by key`() throws {
         let realm = try makeRealm([Drawer.self, Counter.self])
         let drawer = Drawer()
         drawer.counters.append(objectsIn: (0..<900).map { Counter($0) })

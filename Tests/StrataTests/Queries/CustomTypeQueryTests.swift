@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Types of the program in typed conditions: compared as what is stored of them.
+/// Custom types in typed conditions, compared by their stored form.
 @Suite struct CustomTypeQueryTests {
     struct Meters: CustomPersistable {
         let value: Double
@@ -112,7 +112,7 @@ import Testing
         #expect(ids(trips.where { $0.next.length == Meters(2) }) == [3])
     }
 
-    @Test func `collections are asked for elements, ranges and numbers`() throws {
+    @Test func `collections are queried for elements, ranges and numbers`() throws {
         let trips = try trips()
         #expect(ids(trips.where { $0.legs.contains(Meters(1.5)) }) == [2, 3])
         #expect(ids(trips.where { $0.legs == Meters(0.5) }) == [1, 2, 3])
@@ -121,7 +121,7 @@ import Testing
         #expect(ids(trips.where { $0.legs.persistableValue.contains(0.5...1.5) }) == [1, 2])
         #expect(ids(trips.where { $0.legs.persistableValue.contains(1.0...3.0) }) == [])
         #expect(ids(trips.where { $0.legs.persistableValue.contains(0.5..<1.5) }) == [1])
-        // What is counted inside is counted of each element.
+        // A nested count is computed for each element.
         let counted = trips.where { (($0.others.id >= 0).count == 1 && $0.others.id >= 0).count == 1 }
         #expect(ids(counted) == [2, 3])
         #expect(ids(trips.where { $0.legs.max == Meters(1.5) }) == [2])
@@ -167,7 +167,7 @@ import Testing
     }
     final class Ticket: Object { @Persisted var connection: Connection? }
 
-    @Test func `embedded objects with links are not compared, whether a link leads anywhere`() throws {
+    @Test func `embedded objects with links cannot be compared`() throws {
         let tickets = try makeRealm([Ticket.self, Linked.self, Trip.self]).objects(Ticket.self)
         let error = #expect(throws: Realm.Error.self) {
             try tickets.tryFilter("connection == %@", Connection(persistedValue: Linked()))
@@ -175,7 +175,7 @@ import Testing
         #expect(error?.code == .invalidInput && error?.message.contains("'Linked.trip' is a link") == true)
     }
 
-    @Test func `an order of embedded objects is refused`() throws {
+    @Test func `ordering embedded objects is refused`() throws {
         let trips = try trips()
         let error = #expect(throws: Realm.Error.self) { try trips.tryFilter("start < %@", Place(x: 1, name: nil)) }
         #expect(error?.code == .invalidInput && error?.message.contains("no order") == true)

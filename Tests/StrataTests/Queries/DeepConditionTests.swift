@@ -10,8 +10,7 @@ private final class Mark: Object {
     @Persisted var marks: List<Mark>
 }
 
-/// A condition that a program makes in a loop was deeper than a stack when it was made, bound or let go of, or took
-/// time like the square of its length.
+/// A condition built in a loop once overflowed the stack when it was made, bound or released, or took quadratic time.
 @Suite struct DeepConditionTests {
     private static let count = 100_000
 
@@ -27,7 +26,7 @@ private final class Mark: Object {
     private func onSmallStack(_ body: @escaping (Results<Mark>) throws -> Void) throws {
         let marks = try marks()
         let configuration = try #require(marks.realm).configuration
-        // The file of an in-memory Realm goes with its last instance: the test keeps one while the thread runs.
+        // An in-memory Realm ends with its last instance, so the test keeps one while the thread runs.
         try withExtendedLifetime(marks) {
             try SmallStack.trying {
                 let realm = try Realm(configuration: configuration)
@@ -36,7 +35,7 @@ private final class Mark: Object {
         }
     }
 
-    @Test("chains of && and of || of 100 000 parts, from either side, are made, answered and let go of")
+    @Test("chains of && and of || with 100 000 parts, from either side, are built, evaluated and released")
     func chains() throws {
         try onSmallStack { marks in
             for isLeft in [true, false] {
@@ -62,7 +61,7 @@ private final class Mark: Object {
         }
     }
 
-    @Test("joining conditions looks at few of their parts")
+    @Test("joining conditions reads few of their parts")
     func balanced() {
         func part(_ number: Int) -> Predicate {
             .comparison(
@@ -79,14 +78,14 @@ private final class Mark: Object {
         }
         #expect(left.paths.map { $0[0] } == (0..<1_000).map { "n\($0)" })
         #expect(right.paths.map { $0[0] } == (0..<1_000).reversed().map { "n\($0)" })
-        // What a longer one was made of is what it was.
+        // The parts of a longer condition are unchanged.
         for (place, condition) in kept.enumerated() { #expect(condition.paths.count == (place + 1) * 100 + 1) }
         let whole = Predicate.both(left, right)
         #expect(whole.paths.count == 2_000 && whole.depth == 2 && whole.conjuncts.count == 2_000)
         #expect("\(Predicate.either(part(1), .either(part(2), part(3))))" == "n1 == 1 OR n2 == 2 OR n3 == 3")
     }
 
-    @Test("conditions inside one another are answered to a depth, and refused by name beyond it, in linear time")
+    @Test("nested conditions are evaluated up to a depth, and refused by name beyond, in linear time")
     func depth() throws {
         func nested(_ mark: Query<Mark>, _ depth: Int) -> Query<Bool> {
             var condition = mark.number == 5
@@ -117,13 +116,13 @@ private final class Mark: Object {
             }
             #expect(error?.code == .invalidInput && error?.message.contains("deeper than 200 levels") == true)
             #expect(throws: Realm.Error.self) { _ = try FieldEvaluator.matches(deep, Mark()) }
-            // Two that undo each other are none.
+            // A double negation cancels out.
             let even = marks.where { mark in (0..<100_000).reduce(mark.number == 5) { condition, _ in !condition } }
             #expect(even.map(\.id) == [5])
         }
     }
 
-    @Test("formats of any depth and length are answered or refused by name")
+    @Test("formats of any depth and length are evaluated or refused by name")
     func formats() throws {
         try onSmallStack { marks in
             for (open, close) in [("(", ")"), ("NOT (", ")"), ("!(", ")")] {

@@ -54,7 +54,7 @@ import Testing
         #expect(shirts.min(of: \.size) == .small && shirts.max(of: \.color) == .red)
     }
 
-    @Test func `raw values are asked for what cases are not`() throws {
+    @Test func `raw values support operations that cases do not`() throws {
         let shirts = try shirts()
         #expect(ids(shirts.where { $0.size.rawValue > 4 }) == [1, 2])
         #expect(ids(shirts.where { $0.maybe.rawValue == 5 }) == [1])
@@ -67,7 +67,7 @@ import Testing
         #expect(ids(shirts.where { $0.marks.rawValue.contains("green") }) == [1])
     }
 
-    @Test func `collections of cases are asked for cases`() throws {
+    @Test func `collections of cases are queried for cases`() throws {
         let shirts = try shirts()
         #expect(ids(shirts.where { $0.sizes.contains(.large) }) == [2])
         #expect(ids(shirts.where { $0.sizes > .small }) == [1, 2])

@@ -2,11 +2,11 @@ import Foundation
 import Strata
 import Testing
 
-// As an application has them that goes on with Foundation's names: each module says so once.
+// As in an application that keeps Foundation's names: each module declares them once.
 private typealias NSPredicate = FormatPredicate
 private typealias NSCompoundPredicate = CompoundFormatPredicate
 
-/// Foundation reads no format outside of Apple's systems, so that applications with predicates compiled nowhere else.
+/// Foundation parses formats only on Apple's systems, so applications with predicates compiled nowhere else.
 @Suite struct FormatPredicateTests {
     final class Player: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -49,7 +49,7 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(ids(players, NSPredicate(value: true)).count == 4 && ids(players, NSPredicate(value: false)).isEmpty)
     }
 
-    @Test func `conditions are joined, also of one and of none, and one in another`() throws {
+    @Test func `conditions are joined, also one, none, and nested ones`() throws {
         let (_, players) = try players()
         let young = NSPredicate(format: "age < %@", 20)
         let named = NSPredicate(format: "name == %@ OR name == %@", "Bob", "Dan")
@@ -67,7 +67,7 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(young == NSPredicate(format: "age < 20") && young != named && "\(young)" == "age < 20")
     }
 
-    @Test func `lists, sets and maps of values and of objects are asked as well`() throws {
+    @Test func `lists, sets and maps of values and of objects are queried as well`() throws {
         let (_, players) = try players()
         let dan = players[3]
         let high = NSPredicate(format: "SELF > %@", 0)
@@ -79,7 +79,7 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(throws: Realm.Error.self) { try players.tryFilter(wrong) }
     }
 
-    @Test func `one object and one value are asked, managed or not`() throws {
+    @Test func `a single object or value can be tested, managed or not`() throws {
         let (_, players) = try players()
         let grown = NSPredicate(format: "age >= 20 AND name BEGINSWITH 'C'")
         #expect(players.map { grown.evaluate(with: $0) } == [false, false, true, false])
@@ -102,7 +102,7 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(error?.message.contains("takes 1 arguments, but 2 were given") == true)
     }
 
-    @Test func `a condition is made once, and asked on any thread`() throws {
+    @Test func `a condition is made once, and evaluated on any thread`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Player.self])
         let realm = try Realm(configuration: configuration)

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Places on the earth, and the shapes that queries look for them in.
+/// Places on the earth, and shapes in which queries search.
 @Suite struct GeoQueryTests {
     final class Location: EmbeddedObject {
         @Persisted var coordinates: List<Double>
@@ -51,7 +51,7 @@ import Testing
         #expect(cities.where { !$0.location.geoWithin(shape) }.count == cities.count - names.count)
     }
 
-    @Test func `boxes are between latitudes and longitudes, edges included, and go over the 180th meridian`() throws {
+    @Test func `boxes lie between latitudes and longitudes, edges included, and can cross the 180th meridian`() throws {
         let cities = try cities()
         try check(cities, GeoBox(bottomLeft: (50, 5), topRight: (55, 15)), ["Berlin", "Hamburg"])
         try check(cities, GeoBox(bottomLeft: (52.52, 13.405), topRight: (60, 20)), ["Berlin"])
@@ -61,9 +61,9 @@ import Testing
             ["Apia", "Berlin", "Hamburg", "Lisbon", "McMurdo", "Suva"])
     }
 
-    @Test func `circles are as wide as their radius says in every unit`() throws {
+    @Test func `circles have the given radius in every unit`() throws {
         let cities = try cities()
-        // 255.3 kilometres lie between Berlin and Hamburg, on a sphere of this radius.
+        // Berlin and Hamburg are 255.3 kilometres apart on a sphere of this radius.
         for (inside, outside) in [
             (Distance.kilometers(256), Distance.kilometers(254)), (.miles(159.5), .miles(157.5)),
             (.degrees(2.31), .degrees(2.27)), (.radians(0.0402), .radians(0.0398)),
@@ -90,7 +90,7 @@ import Testing
         try check(cities, GeoPolygon(outerRing: pacific), ["Apia", "Suva"])
         let pole = [(-60.0, 0.0), (-60.0, 120.0), (-60.0, -120.0), (-60.0, 0.0)]
         try check(cities, GeoPolygon(outerRing: pole), ["McMurdo"])
-        // The shortest way between two places of one latitude leads nearer to the pole.
+        // The shortest line between two places of one latitude runs closer to the pole.
         try check(
             cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg"])
     }
@@ -129,7 +129,7 @@ import Testing
         try check(cities, GeoPolygon(outerRing: square(0, 60), holes: [touching]), ["Berlin", "Hamburg"])
     }
 
-    @Test func `links and collections lead to places`() throws {
+    @Test func `places behind links and in collections`() throws {
         let cities = try cities()
         let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
         #expect(cities.where { $0.sister.location.geoWithin(box) }.map(\.name) == ["Nowhere"])
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `what is no place is an error, and what is no shape is none`() throws {
+    @Test func `a property that is no place is an error, and an invalid shape cannot be made`() throws {
         let cities = try cities()
         let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
         for format in ["half IN %@", "name IN %@", "sister IN %@", "location == %@", "gates.@count IN %@"] {

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// The place of the first match, in collections of a Realm and in those of none.
+/// The index of the first match, in managed and unmanaged collections.
 @Suite struct IndexMatchingTests {
     final class Part: Object {
         @Persisted var name = ""
@@ -63,9 +63,9 @@ import Testing
         #expect(whole.texts.index(matching: { $0.equals("y", options: .caseInsensitive) }) == 2)
     }
 
-    @Test func `an unmanaged list is asked element by element`() { check(whole()) }
+    @Test func `an unmanaged list is tested element by element`() { check(whole()) }
 
-    @Test func `a managed list, and results, tell the same`() throws {
+    @Test func `a managed list, and results, give the same`() throws {
         let realm = try makeRealm([Whole.self, Part.self])
         let whole = whole()
         try realm.write { realm.add(whole) }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Strata
 
-/// `while let item = list.filter("isOpen == true").first { item.isOpen = false }` looked at the whole list in each
-/// turn: results of a list were never kept, and results that are made anew began anew.
+/// `while let item = list.filter("isOpen == true").first { item.isOpen = false }` once scanned the whole list in each
+/// turn, since results of a list were never kept, and new results started over.
 @Suite struct KeptListTests {
     final class Task: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -33,7 +33,7 @@ import Testing
 
     private func isKept<Element>(_ results: Results<Element>) -> Bool { results.source.keptKeys() != nil }
 
-    @Test func `the next turn goes on with what the one before found, in results that are made anew`() throws {
+    @Test func `new results continue with the matches of the previous ones`() throws {
         let (realm, project) = try project(50)
         try realm.write {
             var seen: [Int] = []
@@ -53,13 +53,13 @@ import Testing
                 #expect(isKept(realm.objects(Task.self).filter("isOpen == true").sorted(byKeyPath: "rank")))
             }
             #expect(realm.objects(Task.self).count == 33)
-            // Other questions are not taken for these.
+            // Other queries do not share these matches.
             #expect(
                 project.tasks.filter("isOpen == false").count == 33 && project.tasks.filter("isOpen == true").isEmpty)
         }
     }
 
-    @Test func `what enters or is moved is found where it belongs`() throws {
+    @Test func `inserted and moved elements are found in order`() throws {
         let (realm, project) = try project(20)
         try realm.write {
             let open = project.tasks.filter("isOpen == true")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `text of two spellings makes two questions`() throws {
+    @Test func `two spellings of a text are two queries`() throws {
         let (realm, project) = try project(2)
         try realm.write {
             project.tasks[0].name = "caf\u{e9}"
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a write that is dropped with its Realm ends, whatever was looked for in it`() throws {
+    @Test func `a write dropped with its Realm ends, whatever was queried in it`() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Task.self, Project.self]))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-/// Results that are looked at again and again inside a write.
+/// Results that are read repeatedly inside a write.
 @Suite struct KeptResultsTests {
     private func counters(_ count: Int) throws -> (Realm, Results<Counter>) {
         let realm = try makeRealm([Counter.self, Note.self])
@@ -15,7 +15,7 @@ import Testing
         return (realm, realm.objects(Counter.self))
     }
 
-    @Test func `a write that changes another class or property leaves results as they were found`() throws {
+    @Test func `a write that changes another class or property keeps the found results`() throws {
         let (realm, counters) = try counters(200)
         let note = try #require(realm.objects(Note.self).first)
         let named = counters.where { $0.count > 4 }.sorted(by: \.name)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `objects that leave, enter or move are put in their places`() throws {
+    @Test func `objects that leave, enter or move are updated in place`() throws {
         let (realm, counters) = try counters(100)
         let high = counters.where { $0.count > 4 }
         let named = high.sorted(by: [SortDescriptor(keyPath: "name", ascending: false), "id"])
@@ -67,7 +67,7 @@ import Testing
         #expect(seen.count == 210 && open.isEmpty && counters.count == 180)
     }
 
-    @Test func `a cancelled write leaves nothing behind in results`() throws {
+    @Test func `a cancelled write leaves nothing in results`() throws {
         let (realm, counters) = try counters(20)
         let high = counters.where { $0.count > 4 }
         realm.beginWrite()
@@ -78,7 +78,7 @@ import Testing
         #expect(high.count == 10 && high.first?.id == 5)
     }
 
-    @Test func `a link that a deletion takes away is noticed by results that look at it`() throws {
+    @Test func `results on a link notice its removal by a deletion`() throws {
         let realm = try makeRealm([QueryItem.self])
         try realm.write {
             for id in 0..<4 { realm.create(QueryItem.self, value: ["id": id]) }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("kept results equal those that are found anew, whatever a write does", arguments: UInt64(1)...8)
+    @Test("kept results equal new ones, whatever a write does", arguments: UInt64(1)...8)
     func random(seed: UInt64) throws {
         var history = try History(seed)
         for round in 0..<6 {

@@ -29,7 +29,7 @@ import Testing
         let rooms = LinkingObjects(fromType: Room.self, property: "pets")
     }
 
-    @Test func `key paths go through links, collections and inverses`() {
+    @Test func `key paths follow links, collections and inverses`() {
         #expect(_name(for: \House.size) == "size" && _name(for: \House.street?.name) == "street.name")
         #expect(_name(for: \House.street?.numbers) == "street.numbers")
         #expect(_name(for: \House.rooms) == "rooms" && _name(for: \House.rooms[0].title) == "rooms.title")
@@ -48,7 +48,7 @@ import Testing
         #expect(_name(for: \House.rooms[0].tags) == "rooms.tags")
     }
 
-    @Test func `collections without a wrapper are asked about by key paths`() throws {
+    @Test func `collections without a wrapper are queried by key paths`() throws {
         let realm = try makeRealm([House.self, Pet.self])
         try realm.write {
             for count in 0..<3 {

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// `#Predicate` of Foundation, asked of the database.
+/// `#Predicate` of Foundation, evaluated by the database.
 @Suite struct MacroPredicateTests {
     final class Author: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -55,7 +55,7 @@ import Testing
         return realm.objects(Author.self)
     }
 
-    /// The database's answer and that of Foundation, which asks each object.
+    /// The database's answer, and that of Foundation, which evaluates each object.
     private func check(
         _ authors: Results<Author>, _ predicate: Foundation.Predicate<Author>,
         _ place: SourceLocation = #_sourceLocation
@@ -67,7 +67,7 @@ import Testing
         #expect(!expected.isEmpty && expected.count < authors.count, "it tells nothing", sourceLocation: place)
     }
 
-    @Test func `comparisons, logic and captured values mean what they mean in memory`() throws {
+    @Test func `comparisons, logic and captured values mean the same as in memory`() throws {
         let authors = try authors()
         let (age, name) = (7, "Bob")
         let day = Date(timeIntervalSince1970: 9000)
@@ -141,7 +141,7 @@ import Testing
         try check(authors, #Predicate { author in author.books.contains { $0.pages == author.age } || author.id == 1 })
     }
 
-    @Test func `a predicate is one step of a chain, and is followed like any other`() throws {
+    @Test func `a predicate is one step of a chain, and is observed like any other`() throws {
         let authors = try authors()
         let active = try authors.where(#Predicate { $0.isActive }).sorted(byKeyPath: "age", ascending: false)
         #expect(active.first?.age == 22 && active.explain().contains("isActive"))
@@ -149,7 +149,7 @@ import Testing
         #expect(active.first?.age == 23)
     }
 
-    @Test func `what the database cannot answer is an error that shows it`() throws {
+    @Test func `an unsupported expression is an error that shows it`() throws {
         let authors = try authors()
         func refused(_ predicate: Foundation.Predicate<Author>, _ part: String, _ place: SourceLocation) {
             let error = #expect(throws: Realm.Error.self, sourceLocation: place) { try authors.where(predicate) }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Strata
 
-/// `IN` with many texts, identifiers, dates, decimals or values of any type took a pass over the column, or a walk over
-/// the values in each row, for each of them: ten thousand keys of a hundred thousand rows were seconds.
+/// `IN` with many texts, identifiers, dates, decimals or values of any type once scanned the column for each value, or
+/// all values for each row: ten thousand keys in a hundred thousand rows took seconds.
 @Suite struct ManyValuesTests {
     final class Plain: Object {
         @Persisted(primaryKey: true) var name = ""
@@ -57,7 +57,7 @@ import Testing
 
     private static func list<Value>(_ values: some Sequence<Value>) -> [Any?] { values.map { $0 as Any? } }
 
-    /// Values that a property is asked for, some of which no row has.
+    /// Queried values of a property, some of which no row has.
     private static var pools: [String: [Any?]] {
         let none: [Any?] = [nil]
         let (texts, doubles, integers) = (list(texts), list(doubles), list(integers))
@@ -127,7 +127,7 @@ import Testing
     }
 
     private func check<Row: Object>(_ rows: Results<Row>, _ name: (Row) -> String) throws {
-        // By bytes: two spellings of a name are two.
+        // Compared by bytes: two spellings of a name differ.
         func key(_ row: Row) -> [UInt8] { Array(name(row).utf8) }
         var dice = Dice(state: 7)
         let pools = Self.pools
@@ -148,7 +148,7 @@ import Testing
                     let asked = try rows.filter("\(quantifier)\(name) IN\(options) %@", arguments: [values])
                     let comment: Comment = "\(quantifier)\(name) IN\(options), round \(round)"
                     #expect(asked.map(key) == expected, comment)
-                    // With another part, and by a walk over known rows.
+                    // Combined with another condition, which is evaluated over known rows.
                     let both = "\(quantifier)\(name) IN\(options) %@ AND number > -9"
                     let narrowed = try rows.filter(both, arguments: [values])
                     #expect(narrowed.count == expected.count, comment)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `what one of many values finds is what each of them finds alone`() throws {
+    @Test func `a query for many values finds what single queries find`() throws {
         try check(try fill(Plain.self)) { $0.name }
     }
 
@@ -187,7 +187,7 @@ import Testing
         )
     }
 
-    @Test func `a chain of alternatives for one property is one question`() throws {
+    @Test func `a chain of alternatives for one property becomes one query`() throws {
         let rows = try fill(Indexed.self)
         let chain = Array(repeating: "text == %@", count: 20).joined(separator: " OR ")
         let found = try rows.filter(
@@ -199,8 +199,8 @@ import Testing
         #expect(texts.explain().contains("index on 'text', 20 values"), "\(texts.explain())")
     }
 
-    /// With a walk over all values for each row it is 256 million comparisons for each of these; with a look into a set
-    /// a hundred thousand.
+    /// A scan of all values for each row takes 256 million comparisons for each query; a hash lookup takes a hundred
+    /// thousand.
     @Test("many values of each type in many rows") func many() throws {
         let growth = try ProcessorTime.growth(from: 2_000, to: 16_000, look)
         #expect(growth < 3, "a value among 16 000 costs \(growth) times what one among 2 000 does")

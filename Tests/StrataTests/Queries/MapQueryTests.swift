@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Keys of maps, and the values that they lead to, in queries.
+/// Keys of maps, and their values, in queries.
 @Suite struct MapQueryTests {
     final class Pupil: Object {
         @Persisted(primaryKey: true) var name = ""
@@ -26,7 +26,7 @@ import Testing
 
     private func names(_ results: Results<Pupil>) -> [String] { results.map(\.name) }
 
-    @Test func `keys of a map are asked for by @allKeys, and the value of one by brackets`() throws {
+    @Test func `@allKeys queries the keys of a map, and brackets the value of one`() throws {
         let pupils = try pupils()
         #expect(names(pupils.filter("ANY scores.@allKeys == 'art'")) == ["Ann"])
         #expect(names(pupils.filter("scores.@allKeys CONTAINS 'math'")) == ["Ann", "Bob"])
@@ -42,7 +42,7 @@ import Testing
         #expect(names(pupils.filter("friends['other'] == %@", pupils[2])) == ["Bob"])
     }
 
-    @Test func `typed conditions ask for keys and for the value of a key`() throws {
+    @Test func `typed conditions query keys and the value of a key`() throws {
         let pupils = try pupils()
         #expect(names(pupils.where { $0.scores.keys == "art" }) == ["Ann"])
         #expect(names(pupils.where { $0.scores.keys.starts(with: "hist") }) == ["Cleo"])
@@ -53,7 +53,7 @@ import Testing
         #expect(pupils.where { $0.scores["math"] > 3 }.explain().contains("over columns: scores['math'] > 3"))
     }
 
-    @Test func `values of a map are asked like those of a list`() throws {
+    @Test func `values of a map are queried like those of a list`() throws {
         let pupils = try pupils()
         let bob = pupils[1]
         #expect(bob.friends.where { $0.name.starts(with: "C") }.map { $0?.name } == ["Cleo"])
@@ -81,7 +81,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `what is no map has no keys, and keys lead nowhere`() throws {
+    @Test func `a property that is no map has no keys`() throws {
         let pupils = try pupils()
         func refused(_ format: String, _ part: String) {
             let error = #expect(throws: Realm.Error.self, "\(format)") { try pupils.tryFilter(format) }

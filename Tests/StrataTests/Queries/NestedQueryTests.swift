@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Conditions on what stands in lists and dictionaries in values of any type.
+/// Conditions on elements of lists and dictionaries in values of any type.
 @Suite struct NestedQueryTests {
     final class Seed: Object { @Persisted var name = "" }
     final class Packet: Object {
@@ -55,7 +55,7 @@ import Testing
         #expect(first.map { copies[$0].id } == ids.first, "\(format), of objects that nothing manages")
     }
 
-    @Test func `places, keys and each of them are asked, typed and as text`() throws {
+    @Test func `indexes, keys and any element are queried, typed and as text`() throws {
         let packets = try packets()
         try check(packets, "content['size'] == 1", [1]) { $0.content["size"] == .int(1) }
         try check(packets, "content['size'] >= 1", [1, 2]) { $0.content["size"] >= .int(1) }
@@ -71,7 +71,7 @@ import Testing
         try check(packets, "other.content['size'] == 1", [2]) { $0.other.content["size"] == .int(1) }
     }
 
-    @Test func `what is not there is null, and a list or a dictionary equals no value`() throws {
+    @Test func `a missing element is null, and a list or a dictionary equals no value`() throws {
         let packets = try packets()
         try check(packets, "content['none'] == nil", [0, 1, 2, 3]) { $0.content["none"] == AnyRealmValue.none }
         try check(packets, "content[1] != nil", [3]) { $0.content[1] != AnyRealmValue.none }
@@ -82,7 +82,7 @@ import Testing
         try check(packets, "ANY content[*] == 't1'", []) { $0.content.any == .string("t1") }
     }
 
-    @Test func `arguments name keys and places, and a key is never more than a key`() throws {
+    @Test func `arguments can be keys and indexes, and a key is never parsed`() throws {
         let packets = try packets()
         #expect(packets.filter("content[%@] == %@", "size", 2).map(\.id) == [2])
         #expect(packets.filter("content[%@] == %@", 0, AnyRealmValue.int(7)).map(\.id) == [3])
@@ -91,7 +91,7 @@ import Testing
         #expect(packets.where { $0.content["#any"] == .string("seven") }.isEmpty)
     }
 
-    @Test func `what cannot be asked is refused`() throws {
+    @Test func `unsupported conditions are refused`() throws {
         let packets = try packets()
         for format in [
             "id[0] == 1", "all[0] == 1", "named[0] == 1", "content.@allKeys == 'x'", "content['a'].b == 1",
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `results follow what changes inside`() throws {
+    @Test func `results follow changes of nested elements`() throws {
         let packets = try packets()
         let realm = try #require(packets.realm)
         let large = packets.where { $0.content["tags"].any == .string("new") }

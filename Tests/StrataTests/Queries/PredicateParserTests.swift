@@ -15,7 +15,7 @@ import Testing
         ("SUBQUERY(dogs, $x, $x.age > 1) > 1", "'.@count'", 32), ("dogs.@most > 1", "@count", 1),
         ("age == 'a' OR OR age == 1", "a property or a value", 15), ("name == '\\u12'", "hexadecimal", 12),
     ])
-    func `a format that cannot be read is an error that shows where and what was expected`(
+    func `an invalid format is an error that shows the place and the expectation`(
         format: String, expected: String, column: Int
     ) {
         do {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `arguments that nothing asks for are an error, and so are those of another kind`() {
+    @Test func `superfluous arguments, and those of another kind, are errors`() {
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == 3", [4]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == %d", ["four"]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == %f", [Date()]) }
@@ -60,7 +60,7 @@ import Testing
         ("self.age > -3", "age > -3"), ("SELF IN {nil}", "SELF IN {nil}"), ("a == 1e3", "a == 1000.0"),
         ("@links.Person.dogs.@count > 0", "@links.Person.dogs.@count > 0"), ("a == '\\u00e9\\n'", "a == 'é\\n'"),
     ])
-    func `formats are read as their plain form`(format: String, plain: String) throws {
+    func `formats are parsed to their canonical form`(format: String, plain: String) throws {
         let predicate = try PredicateParser.parse(format, [])
         #expect("\(predicate)" == plain)
         #expect("\(try PredicateParser.parse(plain, []))" == plain)
@@ -77,7 +77,7 @@ import Testing
                 + "AND h == 7 AND i == <12 bytes> AND j == 'cross'")
     }
 
-    @Test func `deep nesting is an error, and wide formats are not`() throws {
+    @Test func `deep nesting is an error, a wide format is not`() throws {
         for depth in [65, 3000] {
             let open = String(repeating: "(", count: depth)
             #expect(throws: Realm.Error.self) {
@@ -99,7 +99,7 @@ import Testing
         #expect("\(try PredicateParser.parse(nots, []))" == "NOT (a == 1)")
     }
 
-    @Test("random tokens and formats that were cut off are read or refused", arguments: UInt64(1)...3)
+    @Test("random tokens and truncated formats are parsed or refused", arguments: UInt64(1)...3)
     func soup(seed: UInt64) throws {
         var dice = Dice(state: seed)
         let words = [

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// What conditions mean where it could be something else: ranges of collections, nulls, missing links, counts.
+/// The meaning of ambiguous conditions: ranges of collections, nulls, missing links, counts.
 @Suite struct QueryMeaningTests {
     final class Node: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -42,7 +42,7 @@ import Testing
 
     private func ids(_ results: Results<Node>) -> [Int] { results.map(\.id) }
 
-    @Test func `a range of a collection is about all elements, of which there is one`() throws {
+    @Test func `a range condition on a collection holds if any single element satisfies it`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.marks.contains(1..<3) }) == [1, 3])
         #expect(ids(nodes.where { $0.marks.contains(2...3) }) == [2, 3])
@@ -53,7 +53,7 @@ import Testing
         #expect(ids(nodes.where { $0.next.marks.contains(2...3) }) == [3])
     }
 
-    @Test func `maps are asked for values, and for what comes of all`() throws {
+    @Test func `maps are queried for values, and for aggregates`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.scores.contains(3) }) == [2])
         #expect(ids(nodes.where { $0.scores.containsAny(in: [1, 3]) }) == [1, 2])
@@ -68,7 +68,7 @@ import Testing
         #expect(ids(nodes.where { $0.scores["2"] == 2 && $0.weights["2"] >= 1 }) == [1, 2, 3])
     }
 
-    @Test func `two nulls are equal and in order, and every text stands behind nil`() throws {
+    @Test func `two nulls are equal, and every text orders after nil`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.next.rank >= $0.next.rank }) == [0, 1, 2, 3])
         #expect(ids(nodes.where { $0.next.rank > $0.next.rank }) == [])
@@ -81,7 +81,7 @@ import Testing
         #expect(ids(nodes.filter("name >= nil AND name != nil")) == [1, 2, 3])
     }
 
-    @Test func `sorts and distinct values take key paths whose values are not named, and several`() throws {
+    @Test func `sorts and distinct values take several and untyped key paths`() throws {
         let nodes = try nodes()
         let paths: [PartialKeyPath<Node>] = [\.rank, \.name]
         let orders = paths.map { SortDescriptor(keyPath: $0, ascending: false) }
@@ -92,7 +92,7 @@ import Testing
         #expect(ids(nodes.distinct(by: paths)) == [0, 1, 2, 3])
     }
 
-    @Test func `a boolean property by itself is true, negated it is false, and neither without an object`() throws {
+    @Test func `a boolean property by itself is true, negated it is false, and a missing object is neither`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.isOdd }) == [1, 3])
         #expect(ids(nodes.where { !$0.isOdd && $0.id < 9 }) == [0, 2])
@@ -102,13 +102,13 @@ import Testing
         #expect(ids(nodes.where { !$0.nodes.isOdd }) == [0, 1])
     }
 
-    @Test func `distinct values behind a link are those of links that lead somewhere`() throws {
+    @Test func `distinct values behind a link skip missing targets`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.distinct(by: ["next.rank"])) == [1, 2, 3])
         #expect(ids(nodes.distinct(by: [\.name])) == [0, 1, 2, 3])
     }
 
-    @Test func `in a counted condition every property is the element's`() throws {
+    @Test func `in a counted condition every property belongs to the element`() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { ($0.nodes.rank == $0.rank).count == 4 }) == [3])
         #expect(ids(nodes.where { ($0.nodes.marks.count >= 2).count == 2 }) == [3])

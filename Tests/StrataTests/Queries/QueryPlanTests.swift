@@ -75,7 +75,7 @@ import Testing
             ])
     }
 
-    @Test func `what storage cannot answer is asked row by row, over what the rest leaves`() throws {
+    @Test func `conditions outside of storage are evaluated row by row, over the remaining rows`() throws {
         let people = try people()
         let results = people.filter("height > 2 AND age != id").sorted(by: \.age).distinct(by: ["city.name"]).limit(5)
         #expect(
@@ -95,7 +95,7 @@ import Testing
             ])
     }
 
-    @Test func `a filter goes in front of sorts, and filters become one`() throws {
+    @Test func `a filter moves before sorts, and filters are merged`() throws {
         let people = try people(200)
         let chained = people.sorted(by: \.height, ascending: false).where { $0.age > 3 }.where { $0.age < 20 }
         #expect(
@@ -109,7 +109,7 @@ import Testing
         #expect(limited.map(\.id) == [4, 5, 6, 7, 8, 9])
     }
 
-    @Test func `an unknown property names the class and what is near`() throws {
+    @Test func `an unknown property is an error with the class and near names`() throws {
         let people = try people(1)
         func message(_ format: String, _ arguments: Any?...) -> String {
             do {
@@ -135,7 +135,7 @@ import Testing
         #expect(try people.tryFilter("age == %@", 0).count == 1)
     }
 
-    @Test func `a very deep or wide typed query is answered`() throws {
+    @Test func `a very deep or wide typed query is evaluated`() throws {
         let people = try people(50)
         let wide = people.where { query in (0..<2000).reduce(query.age == -1) { $0 || query.age == $1 } }
         #expect(wide.count == 50)

@@ -165,7 +165,7 @@ import Testing
         #expect(none.sum(of: \.age) == 0 && none.min(of: \.age) == nil && none.average(of: \.age) == nil)
     }
 
-    @Test func `a mean does not wrap where the sum of its integers does`() throws {
+    @Test func `a mean does not overflow where the sum of its integers does`() throws {
         let realm = try makeRealm([Person.self])
         try realm.write {
             for (id, age) in [Int.max, .max, .max - 1].enumerated() {
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{301}a", "a\u{301}", "\u{20E3}", "\u{1F468}\u{200D}\u{1F469}"])
-    func `text that begins with a mark is read as it stands between quotes`(text: String) throws {
+    func `quoted text that begins with a mark is taken literally`(text: String) throws {
         let realm = try makeRealm([Person.self])
         try realm.write { realm.create(Person.self, value: ["id": 1, "name": text]) }
         for quote in ["'", "\""] {
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `frozen results stay as they were, on any thread`() throws {
+    @Test func `frozen results do not change, on any thread`() throws {
         let realm = try company()
         let frozen = realm.objects(Person.self).where { $0.age == 1 }.freeze()
         let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1)).freeze()

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Strata
 
-/// Numbers that a seed determines.
+/// Seeded random numbers.
 struct Dice: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -101,7 +101,7 @@ struct RandomPredicates {
         return (Predicate.Path(names: names + [last.name], variable: variable), last.kind, isMany || takesMany)
     }
 
-    /// Keys, values, the value of a key, or what that leads to.
+    /// Conditions on keys, values, the value of a key, or its target.
     private mutating func mapPath(
         _ names: [String], _ isMany: Bool, _ variable: String?
     ) -> (path: Predicate.Path, kind: Kind, isMany: Bool) {
@@ -158,7 +158,7 @@ struct RandomPredicates {
         }
         var left = Predicate.Expression.aggregate(path, aggregate)
         if kind == .object, dice.roll(2) == 0 {
-            // Of the last collection: a link at the end has no elements to ask.
+            // Uses the last collection, since a link at the end has no elements.
             var collection = path
             collection.names = [dice.pick(["friends", "linkedBy", "friendOf"])]
             let name = "$v\(depth)"

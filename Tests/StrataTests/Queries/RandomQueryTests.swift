@@ -181,7 +181,7 @@ final class IndexedItem: Object {
         let found = try items.matching(predicate)
         #expect(found.count == expected.count, comment)
         #expect(found.source.keys() == expected, comment)
-        // An object that is gone leads nowhere, as one that was never there.
+        // A deleted target reads as a missing one.
         var writer = FormatWriter(world.random.dice) { world.object(Item.self, $0) ?? Item() }
         let format = writer.write(predicate)
         do {
@@ -265,7 +265,7 @@ final class IndexedItem: Object {
     private func distinct(_ keys: [Int64], _ names: [String], _ model: NaiveModel) -> [Int64] {
         var seen: [[NaiveValue]] = []
         return keys.filter { key in
-            // A property behind a link that leads nowhere has no value.
+            // A property behind a missing link has no value.
             for name in names where name.hasPrefix("next.") && model.rows[key]?["next"] == .null { return false }
             let values = names.map { value(key, $0, model) }
             let isKnown = seen.contains { known in
@@ -302,7 +302,7 @@ final class IndexedItem: Object {
         #expect(mean == (prices.isEmpty ? nil : total / Decimal128(Int64(prices.count))), comment)
     }
 
-    @Test("a property that is read again and again follows every change", arguments: UInt64(1)...2)
+    @Test("a property that is read repeatedly follows every change", arguments: UInt64(1)...2)
     func heldReads(seed: UInt64) throws {
         var dice = Dice(state: seed)
         let realm = try World(seed, rows: 60).realm

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// The rows of queries and collections of the API that Strata is compatible with.
+/// The behaviour of queries and collections in the API that Strata is compatible with.
 @Suite struct ResultsTests {
     private func notes(_ count: Int) throws -> (Realm, Results<Note>) {
         let realm = try makeRealm([Note.self])

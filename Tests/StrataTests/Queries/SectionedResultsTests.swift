@@ -38,7 +38,7 @@ import Testing
         var initial: String { String(word.prefix(1)) }
     }
 
-    @Test func `plain values stand in sections in their order`() throws {
+    @Test func `plain values are sectioned in their order`() throws {
         let realm = try makeRealm([Word.self])
         let word = Word("w")
         word.letters.append(objectsIn: ["ba", "ca", "ab", "bb", "ba"])
@@ -74,7 +74,7 @@ import Testing
         #expect(first.thaw()?.isEmpty == true && first.count == 1)
     }
 
-    @Test func `projections stand in sections, by what they show`() throws {
+    @Test func `projections are sectioned by projected properties`() throws {
         let realm = try makeRealm([Word.self])
         try realm.write { realm.add(["box", "apple", "banana"].map { Word($0) }) }
         let cards = realm.objects(WordCard.self)

@@ -8,7 +8,7 @@ import Testing
         ("STRASSE", "straße"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("ǅ", "ǆ"), ("ﬁ", "FI"), ("ÅNGSTRÖM", "a\u{30A}ngstro\u{308}m"),
         ("K", "k"), ("ſ", "S"), ("İ", "i\u{307}"), ("Ω", "ω"), ("ẞ", "SS"), ("Ꭰ", "ꭰ"), ("AbC", "aBc"),
     ])
-    func `case does not count, in any script`(a: String, b: String) {
+    func `case is ignored in every script`(a: String, b: String) {
         #expect(TextFolding.fold(a, .ignoringCase) == TextFolding.fold(b, .ignoringCase))
         let once = TextFolding.fold(a, .ignoringCase)
         #expect(TextFolding.fold(String(decoding: once, as: UTF8.self), .ignoringCase) == once)
@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test(arguments: [("ı", "i"), ("कि", "क"), ("ø", "o"), ("e", "f"), ("^", "")])
-    func `what is a letter of its own stays one`(a: String, b: String) {
+    func `a separate letter is not folded`(a: String, b: String) {
         let all: TextOptions = [.ignoringCase, .ignoringDiacritics]
         #expect(TextFolding.fold(a, all) != TextFolding.fold(b, all))
     }
 
-    @Test func `a letter is no part of itself with an accent, unless accents do not count`() {
+    @Test func `a letter does not match its accented form, unless accents are ignored`() {
         func contains(_ text: String, _ part: String, _ options: TextOptions) -> Bool {
             let test = TextTest(.contains, Array(part.utf8), options)
             return Array(text.utf8).withUnsafeBytes { test.holds($0) }

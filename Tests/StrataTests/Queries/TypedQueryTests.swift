@@ -148,7 +148,7 @@ import Testing
                 { ($0.pets.age > 2 || !($0.pets.name == "Rex")).count == 2 },
                 { $0.pets.filter { $0.age > 2 || $0.name != "Rex" }.count == 2 }
             ),
-            // The property that stands alone is the pet's too.
+            // The property without a path is the pet's, too.
             ({ ($0.pets.age >= $0.age).count >= 2 }, { $0.pets.count >= 2 }),
             (
                 { ($0.friend.pets.weight == nil).count == 0 },
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `objects are compared by identity, gone and foreign ones match nothing`() throws {
+    @Test func `objects are compared by identity; deleted and foreign ones match nothing`() throws {
         var dice = Dice(state: 7)
         let realm = try Self.world(&dice)
         let owners = realm.objects(Owner.self)

@@ -73,7 +73,7 @@ import Testing
         #expect(student.realm?.objects(Student.self).filter("ANY anything == 'x'").count == 1)
     }
 
-    @Test func `what values cannot be asked is an error that says so`() throws {
+    @Test func `an unsupported condition on values is an error with the reason`() throws {
         let marks = try student().marks
         for format in ["rank > 3", "SELF CONTAINS 'x'", "SELF == 'x'", "SELF.@count > 1", "SELF BETWEEN {1, 2, 3}"] {
             let error = #expect(throws: Realm.Error.self, "\(format)") { try marks.tryFilter(format) }
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.message.contains("SELF is the value") == true)
     }
 
-    @Test("values that match are those of a naive evaluation", arguments: UInt64(1)...6)
+    @Test("matching values equal those of a naive evaluation", arguments: UInt64(1)...6)
     func random(seed: UInt64) throws {
         var random = RandomPredicates(dice: Dice(state: seed), keys: [1])
         let student = try student()

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `Realm.open where no actor runs yet is an error that names what to use`() async throws {
+    @Test func `Realm.open outside of an actor is an error that names the alternative`() async throws {
         let file = TemporaryFile()
         defer { withExtendedLifetime(file) {} }
         let error = await #expect(throws: Realm.Error.self) { _ = try await Hasty(file.configuration([Note.self])) }
@@ -199,7 +199,7 @@ import Testing
         #expect(again.objects(Note.self).count == 32)
     }
 
-    @Test("async-write: a write that blocks, in between, neither waits for ever nor takes a turn away")
+    @Test("async-write: a blocking write in between neither waits for ever nor takes a turn")
     func blockingBetween() throws {
         let place = try OnQueue(makeRealm([Note.self]).configuration)
         let done = DispatchSemaphore(value: 0)
@@ -219,7 +219,7 @@ import Testing
         place.close()
     }
 
-    @Test("async-write: letting go of the Realm while writes wait loses none of them")
+    @Test("async-write: releasing the Realm while writes wait loses none of them")
     func closeWhilePending() throws {
         let file = TemporaryFile()
         defer { withExtendedLifetime(file) {} }
@@ -243,7 +243,7 @@ import Testing
         #expect(again.objects(Note.self).count == 5)
     }
 
-    @Test("a write that was marked as failed is rolled back, and its completion says why")
+    @Test("a failed write is rolled back, and its completion gets the error")
     func failedWrite() throws {
         let place = try OnQueue(makeRealm([Counter.self]).configuration)
         let codes = Locked<[Realm.Error.Code?]>([])

@@ -20,7 +20,7 @@ import Testing
         return page
     }
 
-    @Test func `lists, sets and maps of values can be frozen and thawed, and what is found among values as well`()
+    @Test func `lists, sets and maps of values, and their results, can be frozen and thawed`()
         throws
     {
         let realm = try makeRealm([Page.self])
@@ -44,7 +44,7 @@ import Testing
         #expect(Array(marks) == [3, 1, 2] && marks.thaw() == nil && prices.thaw() == nil && found.thaw() == nil)
     }
 
-    @Test func `what is thawed where the Realm is behind is there, as it was frozen or newer`() throws {
+    @Test func `thawing in an older Realm gives the frozen or a newer version`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Page.self])
         let realm = try Realm(configuration: configuration)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Strata
 
-/// All objects of a class in a frozen Realm were looked for when the results were made, also to count them.
+/// Results of all objects of a frozen Realm were once computed eagerly, even only to count them.
 @Suite struct FrozenTableTests {
-    @Test func `all objects of a frozen Realm are counted and found by place without being looked for`() throws {
+    @Test func `all objects of a frozen Realm are counted and indexed without a scan`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<2000 { realm.add(Counter(id * 2, count: id)) } }
         let frozen = realm.freeze()
@@ -33,7 +33,7 @@ import Testing
         #expect(sums.current == Array(repeating: 499 * 250 + 500, count: 8))
     }
 
-    @Test func `deleting what a frozen Realm has does not delete what came later`() throws {
+    @Test func `deleting a frozen Realm's objects does not delete later ones`() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add([Counter(1), Counter(2)]) }
         let old = realm.freeze().objects(Counter.self)

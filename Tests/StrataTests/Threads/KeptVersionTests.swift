@@ -3,12 +3,12 @@ import Strata
 import StrataStorage
 import Testing
 
-/// A process keeps 1 008 versions of a file and no more. There was a time when a write beyond that returned, and the
-/// Realm that had made it went on showing the old value without a word.
+/// A process can pin 1 008 versions of a file. A write beyond that once returned, while its Realm silently kept showing
+/// the old value.
 @Suite struct KeptVersionTests {
     private static let most = 1_008
 
-    /// Changes a note and keeps it frozen, until a write is refused or enough are kept.
+    /// Changes a note and keeps it frozen, until a write is refused or enough are pinned.
     private static func keep(_ note: Note, upTo count: Int = 2_000) throws -> (kept: [Note], refusal: Realm.Error?) {
         let realm = try #require(note.realm)
         var kept: [Note] = []
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a write whose result could not be shown throws before it begins, and goes on when one is let go of`()
+    @Test func `a write whose result could not be shown throws before it begins, and succeeds after a release`()
         throws
     {
         let file = TemporaryFile()
@@ -40,7 +40,7 @@ import Testing
         var (kept, refusal) = try Self.keep(note)
         #expect(refusal?.code == .tooManyVersions && kept.count == Self.most)
         #expect(refusal?.message.contains("release frozen") == true)
-        #expect(told == kept.count, "observers hear of writes that were made")
+        #expect(told == kept.count, "observers are notified of completed writes")
         #expect(!realm.isInWriteTransaction && note.rank == Self.most)
         let again = #expect(throws: Realm.Error.self) { try realm.write { note.rank = -1 } }
         #expect(again?.code == .tooManyVersions)
@@ -62,7 +62,7 @@ import Testing
         withExtendedLifetime((kept, token)) {}
     }
 
-    @Test func `what was kept for a write comes back when it is cancelled, thrown out of or not committed`() throws {
+    @Test func `a write's reserved pin is returned when it is cancelled, throws or is not committed`() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         let note = try Self.makeNote(realm)
@@ -95,7 +95,7 @@ import Testing
         withExtendedLifetime((kept, frozen)) {}
     }
 
-    @Test func `writes of two threads are seen or refused, also where observers hear of the other one first`() throws {
+    @Test func `writes of two threads are seen or refused, also if observers see the other one first`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let realm = try Realm(configuration: configuration)
@@ -130,7 +130,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `an asynchronous write is refused in its completion, and a withdrawn one takes nothing`() async throws {
+    @Test func `an asynchronous write is refused in its completion, and a withdrawn one takes no pin`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         try await Task { @MainActor in
@@ -152,7 +152,7 @@ import Testing
         }.value
     }
 
-    @Test func `a refresh that cannot keep what another process committed is reported, and an open throws`() throws {
+    @Test func `a refresh without a free pin is reported, and an open throws`() throws {
         let file = TemporaryFile()
         let reports = Locked<[String]>([])
         var configuration = file.configuration([Note.self])
@@ -162,7 +162,7 @@ import Testing
         let note = try Self.makeNote(realm)
         var options = StoreOptions()
         options.durability = .none
-        // A store of its own, as another process has one.
+        // A second store, as in another process.
         let store = try Store.open(path: file.url.path, options: options)
         var (kept, _) = try Self.keep(note)
         let transaction = try store.beginWrite()

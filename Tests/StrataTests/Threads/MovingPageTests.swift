@@ -13,7 +13,7 @@ import Testing
         override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
     }
 
-    @Test func `accounts are numbered, and no two have one name`() throws {
+    @Test func `accounts are numbered, and have unique names`() throws {
         let realm = try makeRealm([Account.self])
         let names = ["lastName": "Lee", "firstName": "Ann"]
         try realm.write { realm.create(Account.self, value: names) }
@@ -26,7 +26,7 @@ import Testing
     typealias NSPredicate = FormatPredicate
     typealias NSCompoundPredicate = CompoundFormatPredicate
 
-    @Test func `a module goes on with the names that Foundation has`() throws {
+    @Test func `a module keeps Foundation's names`() throws {
         let realm = try makeRealm([Account.self])
         try realm.write { realm.create(Account.self, value: ["email": "a@b"]) }
         let known = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "email == nil"))

@@ -2,11 +2,11 @@ import Foundation
 import Strata
 import Testing
 
-/// Where a Realm lives is where its objects are used: an actor's stay the actor's, a queue's are opened on the queue.
+/// A Realm is confined to an actor or a queue: its objects are used only there.
 @Suite struct PlaceTests {
     private let file = TemporaryFile()
 
-    /// An actor with a Realm of its own, which other tasks pass objects to.
+    /// An actor with its own Realm, to which other tasks pass objects.
     private actor Shop {
         let configuration: Realm.Configuration
         var realm: Realm?
@@ -15,7 +15,7 @@ import Testing
 
         func open() async throws { realm = try await Realm.open(configuration: configuration) }
 
-        /// - Returns: whether what comes is of this actor's Realm, also behind a suspension.
+        /// - Returns: whether the received object belongs to this actor's Realm, also after a suspension.
         func take(_ box: ThreadSafe<Counter>, _ frozen: Counter) async throws -> [Bool] {
             guard let realm else { return [] }
             let first = [
@@ -31,8 +31,8 @@ import Testing
         }
     }
 
-    /// What came belonged to a thread of the pool: the write ended the program, and behind the next `await` the thread
-    /// was another one.
+    /// The received object once belonged to a thread of the pool: a write ended the program, and after the next `await`
+    /// the thread was another one.
     @Test("@ThreadSafe and thaw() on an actor give objects of the actor's Realm")
     func actorsRealm() async throws {
         let configuration = file.configuration([Counter.self])

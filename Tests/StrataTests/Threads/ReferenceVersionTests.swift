@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// A reference to results led to other elements in a Realm that was opened for it than its maker had seen.
+/// A reference to results, resolved in a newly opened Realm, once gave other elements than its creator had seen.
 @Suite struct ReferenceVersionTests {
     final class Note: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -22,7 +22,7 @@ import Testing
 
     private func add(_ id: Int) { elsewhere { realm in try realm.write { realm.add(Note(value: [id])) } } }
 
-    @Test func `a Realm that was opened for it shows the version in which results were seen`() throws {
+    @Test func `a Realm opened for it shows the version of the results`() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `of lists of objects and of values as well`() throws {
+    @Test func `the same for lists of objects and of values`() throws {
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
         let note = Note(value: [1])
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a Realm that the program has read stays, or goes to the newest version`() throws {
+    @Test func `a Realm that the program has read stays, or advances to the newest version`() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a reference to an object, or of another file, leaves a new Realm where it is`() throws {
+    @Test func `a reference to an object, or of another file, does not change a new Realm's version`() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false

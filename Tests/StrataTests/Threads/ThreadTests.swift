@@ -4,7 +4,7 @@ import Seeds
 import Strata
 import Testing
 
-/// Many threads on one file, and what may cross from one to another.
+/// Many threads on one file, and passing objects between threads.
 @Suite struct ThreadTests {
     private func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let failure = Locked<(any Error)?>(nil)
@@ -29,7 +29,7 @@ import Testing
         #expect(realm.object(ofType: Counter.self, forPrimaryKey: 1)?.count == 200)
     }
 
-    @Test("bank-transfer: no reader sees a sum that moves")
+    @Test("bank-transfer: every reader sees the same sum")
     func bankTransfer() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<10 { realm.add(Counter(id, count: 100)) } }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("writer-starvation: everybody gets the write lock in turn")
+    @Test("writer-starvation: every thread gets the write lock in turn")
     func starvation() throws {
         let realm = try makeRealm([Note.self])
         let configuration = realm.configuration
@@ -67,7 +67,7 @@ import Testing
         #expect(realm.objects(Note.self).count == 120)
     }
 
-    @Test("write-blocked-by-notifier: observers of other threads hold no write up")
+    @Test("write-blocked-by-notifier: observers of other threads block no write")
     func notifier() throws {
         let realm = try makeRealm([Note.self])
         let queue = DispatchQueue(label: "slow observer")
@@ -103,7 +103,7 @@ import Testing
         #expect(realm.objects(Counter.self).map(\.count) == [14, 14, 14, 14])
     }
 
-    @Test("thread-safe-reference: once, nil after a deletion, after a write that was taken back, inside a write")
+    @Test("thread-safe-reference: once, nil after a deletion, after a rollback, inside a write")
     func references() throws {
         let realm = try makeRealm(liveTypes)
         let configuration = realm.configuration
@@ -142,7 +142,7 @@ import Testing
         #expect(toKept.isInvalidated)
     }
 
-    @Test("unresolved-reference: one to an object keeps no version and no file grows, one to results keeps theirs")
+    @Test("unresolved-reference: one to an object pins no version, one to results pins theirs")
     func unresolvedReference() throws {
         func fileBytes(_ keep: (Realm) -> Any) throws -> Int {
             let realm = try makeRealm([Note.self])
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test("@ThreadSafe: each thread reads its own object, nil when it is gone")
+    @Test("@ThreadSafe: each thread reads its own object, nil when it is deleted")
     func threadSafe() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
@@ -197,7 +197,7 @@ import Testing
         #expect(seen.current == ["b 1"])
     }
 
-    @Test func `what @ThreadSafe was read at on one thread is what others see`() throws {
+    @Test func `the version at which @ThreadSafe was read on one thread is seen by others`() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
         try realm.write { realm.add(person) }
@@ -212,7 +212,7 @@ import Testing
         #expect(person.dogs.isEmpty && holder.dogs?.count == 1 && person.dogs.count == 1)
     }
 
-    @Test func `what @ThreadSafe was read at inside a write is what others see after it`() throws {
+    @Test func `a write's value read by @ThreadSafe is seen by others after the commit`() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
         try realm.write { realm.add(person) }
@@ -269,7 +269,7 @@ import Testing
         #expect(whole.value.isFrozen && !whole.value.thaw().isFrozen)
     }
 
-    @Test("wrong-thread: errors where they can be thrown, and another thread never passes for the one that opened")
+    @Test("wrong-thread: errors where they can be thrown, and a new thread is never taken for an ended one")
     func wrongThread() throws {
         let realm = try makeRealm([Note.self])
         let note = Note("a")
@@ -290,7 +290,7 @@ import Testing
             code { try realm.cancelAsyncWrite(1) }
         }
         #expect(codes.current == Array(repeating: .incorrectThread, count: 4))
-        // A Realm of a thread that has ended: the next threads get its number of the system's, and not its Realm.
+        // The Realm of an ended thread: later threads may get its system thread id, but not its Realm.
         let left = Locked<Realm?>(nil)
         let configuration = realm.configuration
         OtherThread.run {
@@ -338,7 +338,7 @@ import Testing
         #expect(results.count == 1)
     }
 
-    @Test("invalidate: the Realm shows the newest version again when it is asked for objects, and observers hear of it")
+    @Test("invalidate: the Realm shows the newest version at its next query, and observers are notified")
     func readAfterInvalidate() throws {
         let realm = try makeRealm([Note.self])
         let configuration = realm.configuration

@@ -3,9 +3,9 @@ import Foundation
 import Strata
 import Testing
 
-/// How writes end that nobody commits, and what leads to objects that were made in one.
+/// How uncommitted writes end, and what becomes of references to objects that they made.
 @Suite struct WriteEndTests {
-    @Test func `a Realm that is let go of inside a write rolls it back and leaves the file to others`() throws {
+    @Test func `a Realm released inside a write rolls it back and frees the write lock`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let done = DispatchSemaphore(value: 0)
@@ -51,7 +51,7 @@ import Testing
         func close() { realm = nil }
     }
 
-    @Test func `a task that is cancelled while it waits for its turn leaves the queue at once`() async throws {
+    @Test func `a task cancelled while it waits for its turn leaves the queue at once`() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let desk = Desk()
@@ -89,7 +89,7 @@ import Testing
 
     private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test func `a reference that is made inside a write leads to its object once that is committed`() throws {
+    @Test func `a reference made inside a write resolves to its object once it is committed`() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let realm = try Realm(configuration: configuration)
@@ -114,13 +114,13 @@ import Testing
         realm.beginWrite()
         let lost = ThreadSafeReference(to: realm.create(Note.self, value: ["text": "lost"]))
         realm.cancelWrite()
-        // The same key, born in a version of the same number.
+        // The same key, created in a version of the same number.
         try realm.write { _ = realm.create(Note.self, value: ["text": "another"]) }
         #expect(seen(lost) == "nil")
         withExtendedLifetime(file) {}
     }
 
-    @Test func `a token may be made of nothing, and says whether it kept an observer`() throws {
+    @Test func `an empty token can be made, and a token tells whether it has an observer`() throws {
         #expect(!NotificationToken().invalidate())
         let realm = try makeRealm([Note.self])
         var token = NotificationToken()

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `more digits than 34 are rounded half to even, and far exponents end`() throws {
+    @Test func `more than 34 digits are rounded half to even, and exponents are bounded`() throws {
         let nines = String(repeating: "9", count: 34)
         #expect(try Decimal128(string: nines + "4") == Decimal128(string: nines + "E1"))
         #expect(try Decimal128(string: nines + "5").stringValue == "1.000000000000000000000000000000000E35")
@@ -35,7 +35,7 @@ import Testing
         #expect(try Decimal128(string: "6E-6177").stringValue == "1E-6176")
     }
 
-    @Test func `equal values are equal and hash alike, whatever zeros they have`() throws {
+    @Test func `equal values are equal and hash alike, with any trailing zeros`() throws {
         let one: Decimal128 = 1
         for text in ["1", "1.0", "1.000000000000000000000000000000000", "10E-1"] {
             let same = try Decimal128(string: text)
@@ -59,7 +59,7 @@ import Testing
         #expect([UInt8]([1, 2]).withUnsafeBytes { Decimal128(bytes: $0) } == nil)
     }
 
-    @Test func `sums, differences, products and quotients are exact where 34 digits are enough`() {
+    @Test func `sums, differences, products and quotients are exact if 34 digits suffice`() {
         #expect((Decimal128("0.1") + "0.2").stringValue == "0.3")
         #expect((Decimal128("19.90") * 3).stringValue == "59.70")
         #expect((Decimal128("1") - "0.9").stringValue == "0.1")
@@ -110,7 +110,7 @@ import Testing
         #expect([Decimal128("0.1"), "0.2"].reduce(.zero, +) == "0.3" && Decimal128.nan.isSignalingNaN)
     }
 
-    @Test func `it is made from whatever is a number`() {
+    @Test func `it can be made from every type of number`() {
         #expect(Decimal128(value: 3) == 3 && Decimal128(value: Int8(-3)) == -3 && Decimal128(value: 0.1) == "0.1")
         #expect(Decimal128(value: Float(0.1)) == "0.1" && Decimal128(value: "1.50").stringValue == "1.50")
         #expect(Decimal128(value: Decimal(string: "12.34") ?? 0) == "12.34" && Decimal128(value: Decimal128(1)) == 1)

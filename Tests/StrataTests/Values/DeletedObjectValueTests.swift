@@ -1,8 +1,8 @@
 import Strata
 import Testing
 
-/// A value of any type whose object was deleted read as none, while conditions, sets, sorts and observers went on with
-/// what it had led to: `any == nil` did not find it, a set had none twice, no observer was told.
+/// A value of any type whose object was deleted read as null, while conditions, sets, sorts and observers still used
+/// the stale link: `any == nil` did not find it, a set contained null twice, and no observer was notified.
 @Suite struct DeletedObjectValueTests {
     final class Item: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -21,7 +21,7 @@ import Testing
         @Persisted var name = ""
     }
 
-    /// A holder for each item and one for none: each value of it leads to the item, beside a number.
+    /// A holder for each item and one without: each of its values links to the item, beside a number.
     private func fill(_ realm: Realm, _ count: Int) throws {
         try realm.write {
             for id in 0...count {
@@ -74,13 +74,13 @@ import Testing
         }
     }
 
-    @Test func `reading and asking agree inside of the write that deletes, after it, and in the version before`() throws
+    @Test func `reading and querying agree inside the deleting write, after it, and in the version before`() throws
     {
         let realm = try realm(8)
         let before = realm.freeze()
         expectNone(realm, [8], "before")
         try realm.write {
-            // Results that are kept in the write.
+            // Results that the write keeps.
             let kept = realm.objects(Holder.self).filter("any == nil")
             let listed = realm.objects(Holder.self).filter("ANY list == nil")
             #expect(kept.count == 1 && listed.count == 1)
@@ -145,7 +145,7 @@ import Testing
 
     // MARK: Sets
 
-    @Test func `members whose objects are gone are one, none, wherever a set is asked`() throws {
+    @Test func `members with deleted objects become one null in every operation of a set`() throws {
         let realm = try makeRealm([Item.self, Holder.self])
         let (holder, other, items) = try realm.write {
             let items = (1...4).map { realm.create(Item.self, value: [$0]) }
@@ -250,7 +250,7 @@ import Testing
         return told
     }
 
-    @Test func `every kind of observer is told, once, and of nothing else`() throws {
+    @Test func `every kind of observer is notified once, and only of this`() throws {
         let realm = try realm(3)
         let holder = try #require(realm.object(ofType: Holder.self, forPrimaryKey: 1))
         try realm.write {
@@ -273,7 +273,7 @@ import Testing
             ])
         try delete(77)
         #expect(told.take() == [])
-        // What is set to none that was none already is no change.
+        // Setting null to null is no change.
         try realm.write {
             holder.any = .none
             holder.set.insert(.none)
@@ -285,7 +285,7 @@ import Testing
         told.tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `observers are told when all objects of a class go at once`() throws {
+    @Test func `observers are notified when all objects of a class are deleted at once`() throws {
         let realm = try realm(3)
         let holder = try #require(realm.object(ofType: Holder.self, forPrimaryKey: 1))
         let told = observe(realm, holder)

@@ -42,7 +42,7 @@ private final class Entry: Object {
     }
 }
 
-/// Properties of objects that a program holds on to are read out of windows over their columns.
+/// Properties of held objects are read from windows over their columns.
 @Suite struct HeldPropertyTests {
     private func expectAll(_ held: [Entry], _ expected: [Entry.Plain?], _ when: String) {
         // The window is made at the second read, and used from the third on.
@@ -57,7 +57,7 @@ private final class Entry: Object {
         }
     }
 
-    @Test func `every value is read the same from its window and from its row, across writes`() throws {
+    @Test func `every value is equal in its window and in its row, across writes`() throws {
         let realm = try makeRealm([Entry.self])
         var expected: [Entry.Plain?] = (0..<900).map { Entry.Plain($0, 0) }
         try realm.write {
@@ -86,7 +86,7 @@ private final class Entry: Object {
         }
     }
 
-    @Test func `the third read of a row comes out of a window, a frozen object's never does`() throws {
+    @Test func `the third read of a row uses a window, a frozen object's reads never do`() throws {
         let realm = try makeRealm([Entry.self])
         try realm.write { for id in 0..<50 { realm.add(Entry(value: ["id": id, "code": "code", "text": "text"])) } }
         let entry = try #require(realm.object(ofType: Entry.self, forPrimaryKey: 20))

@@ -21,7 +21,7 @@ import Testing
         @Persisted var seat = 0
     }
 
-    @Test func `objects without an identifier of their own get different ones`() throws {
+    @Test func `objects without an explicit identifier get different ones`() throws {
         let realm = try makeRealm([Ticket.self, Token.self])
         let tickets = (0..<3).map { _ in Ticket() }
         #expect(Set(tickets.map(\.id)).count == 3 && !tickets.map(\.id).contains(ObjectId()))
@@ -39,7 +39,7 @@ import Testing
         #expect(tickets[1].token == token && token != UUID(uuidString: "00000000-0000-0000-0000-000000000000"))
     }
 
-    @Test func `dates without a value of their own are those at which they were first asked for`() throws {
+    @Test func `dates without an explicit value are those of their first read`() throws {
         let before = Date()
         let ticket = Ticket()
         let sold = ticket.sold
@@ -56,14 +56,14 @@ import Testing
         @Persisted var name = ""
     }
 
-    @Test func `rows that are older than a property read what stands for no value, always the same`() throws {
+    @Test func `rows older than a property read one fixed default`() throws {
         let realm = try makeRealm([Ticket.self])
         let ticket = Ticket()
         try realm.write { realm.add(ticket) }
         let live = try #require(realm.objects(Ticket.self).first)
         let id = live.id
         try realm.write { realm.delete(live) }
-        // What is gone reads as a default, which two looks at it agree on.
+        // A deleted object reads as a default that is the same in two reads.
         #expect(live.id == id && live.token == live.token && live.sold == Date(timeIntervalSince1970: 0))
     }
 }

@@ -38,7 +38,7 @@ import Testing
         return try #require(result).get()
     }
 
-    /// The values as plain Swift, so that two trees can be compared that nothing makes equal.
+    /// The values as plain Swift, since two trees of values are not Equatable.
     private func plain(_ value: AnyRealmValue) -> String {
         switch value {
         case .list(let list): "[\(list.map { plain($0) }.joined(separator: ","))]"
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `values of each type stand in lists and dictionaries, unmanaged, added, assigned and created`() throws {
+    @Test func `lists and dictionaries hold values of each type, unmanaged, added, assigned and created`() throws {
         let fern = Plant(value: ["name": "fern"])
         let values = oneOfEach(fern)
         let entries = Dictionary(
@@ -80,7 +80,7 @@ import Testing
         #expect(plain(old.content.value) == expected)
     }
 
-    @Test func `changes go to the place where they are made, at every depth`() throws {
+    @Test func `changes apply at their own place, at every depth`() throws {
         let (realm, shed) = try shed(
             .fromDictionary(["tools": .fromArray([.fromDictionary(["name": .string("saw")]), .int(2)]), "n": .int(1)]))
         try realm.write {
@@ -114,7 +114,7 @@ import Testing
         #expect(plain(.list(shed.shelves)) == "[[{deep:[true,1,2]},5],0]" && shed.drawers.isEmpty)
     }
 
-    @Test func `whoever holds a collection holds the same one while others come and go around it`() throws {
+    @Test func `a held collection stays valid while others are inserted and deleted around it`() throws {
         let (realm, shed) = try shed(
             .fromArray([.fromArray([.int(1)]), .fromDictionary(["k": .fromArray([.int(2)])])]))
         try realm.write { shed.shelves.append(objectsIn: [.int(0), .fromArray([.int(3)]), .fromArray([.int(4)])]) }
@@ -134,7 +134,7 @@ import Testing
         #expect(first == shed.content.listValue?[2].listValue && first != inner)
     }
 
-    @Test func `a collection that another value took the place of is invalidated, and empty`() throws {
+    @Test func `a replaced collection is invalidated, and empty`() throws {
         let (realm, shed) = try shed(.fromDictionary(["a": .fromArray([.fromArray([.int(1)])]), "b": .fromArray([])]))
         let whole = try #require(shed.content.dictionaryValue)
         let list = try #require(whole["a"]?.listValue)
@@ -152,7 +152,7 @@ import Testing
         #expect(last.isInvalidated && last.count == 0 && last["a"] == nil)
     }
 
-    @Test func `a write that is rolled back leaves collections, and whoever holds them, as they were`() throws {
+    @Test func `a rollback leaves collections and references to them as they were`() throws {
         let (realm, shed) = try shed(.fromArray([.fromArray([.int(1)]), .fromArray([.int(2)])]))
         let second = try #require(shed.content.listValue?[1].listValue)
         let first = try #require(shed.content.listValue?[0].listValue)
@@ -166,7 +166,7 @@ import Testing
         #expect(plain(.list(first)) == "[1]" && plain(.list(second)) == "[2]")
     }
 
-    @Test func `a commit of another thread moves what is held here`() throws {
+    @Test func `a commit of another thread updates collections held here`() throws {
         let (realm, shed) = try shed(.fromArray([.int(0), .fromArray([.int(1)]), .fromDictionary(["x": .int(2)])]))
         try realm.write { shed.shelves.append(objectsIn: [.fromArray([.int(3)]), .fromArray([.int(4)])]) }
         let list = try #require(shed.content.listValue?[1].listValue)
@@ -188,7 +188,7 @@ import Testing
         #expect(plain(.list(list)) == "[1,11]" && plain(.list(shelf)) == "[4]" && map.isInvalidated)
     }
 
-    @Test func `lists of any length stand in lists and dictionaries, and change in place`() throws {
+    @Test func `lists of any length nest in lists and dictionaries, and change in place`() throws {
         let (realm, shed) = try shed()
         try realm.write {
             shed.shelves.append(.fromArray([.fromArray([])]))
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a hundred collections stand inside one another, and no more`() throws {
+    @Test func `collections nest a hundred deep, and no deeper`() throws {
         func tower(_ levels: Int) -> AnyRealmValue {
             (1..<levels).reduce(.fromArray([.int(1)])) { inner, level in
                 level % 2 == 0 ? .fromArray([inner]) : .fromDictionary(["in": inner])
@@ -244,8 +244,8 @@ import Testing
         #expect(shed.shelves.count == 1 && shed.content.dictionaryValue?.count == 1)
     }
 
-    /// Bytes of a damaged file go as deep as somebody has made them.
-    @Test func `a value that goes deeper than any stack is too deep`() {
+    /// A crafted file can nest values to any depth.
+    @Test func `a value deeper than any stack is refused`() {
         func tower(_ levels: Int) -> _StoredValue {
             (0..<levels).reduce(into: .null) { inner, level in
                 let contents = level == 0 ? StoredCollection() : StoredCollection(values: [inner])
@@ -257,7 +257,7 @@ import Testing
         #expect(NestedEncoding.isTooDeep(tower(20_000), in: 0))
     }
 
-    @Test func `no collection stands in a set`() throws {
+    @Test func `a set cannot hold a collection`() throws {
         let (realm, shed) = try shed()
         let error = #expect(throws: Realm.Error.self) { try realm.write { shed.labels.insert(.fromArray([.int(1)])) } }
         #expect(error?.code == .invalidInput && shed.labels.isEmpty)
@@ -265,7 +265,7 @@ import Testing
         #expect(shed.labels.count == 1)
     }
 
-    @Test func `an object that is deleted is none in every collection`() throws {
+    @Test func `a deleted object reads as null in every collection`() throws {
         let (realm, shed) = try shed()
         let fern = Plant(value: ["name": "fern"])
         try realm.write {
@@ -277,7 +277,7 @@ import Testing
         #expect(plain(shed.content) == "[{p:none}]" && plain(shed.shelves[0]) == "[none]")
     }
 
-    @Test func `frozen, thawed and led to from other threads`() throws {
+    @Test func `freezing, thawing and references from other threads`() throws {
         let (realm, shed) = try shed(.fromArray([.int(0), .fromArray([.int(1)])]))
         let list = try #require(shed.content.listValue?[1].listValue)
         let frozen = list.freeze()

@@ -17,7 +17,7 @@ import Testing
         #expect(first.timestamp == Date(timeIntervalSince1970: 1_709_244_415))
     }
 
-    @Test func `generated identifiers differ and say when they were made`() {
+    @Test func `generated identifiers differ and contain their creation time`() {
         let before = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let ids = (0..<100).map { _ in ObjectId.generate() }
         #expect(Set(ids).count == 100 && ids.allSatisfy { $0.timestamp >= before && $0.timestamp <= Date() })

@@ -27,7 +27,7 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([Tree.self]) }
 
-    @Test func `objects are created from dictionaries, arrays and other objects, as deep as they are`() throws {
+    @Test func `objects are created from dictionaries, arrays and other objects of any depth`() throws {
         let realm = try open()
         let tree = try realm.write {
             realm.create(
@@ -49,7 +49,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an update leaves what it does not name, and writes only what differs when it is asked to`() throws {
+    @Test func `an update keeps unnamed properties, and writes only differences if requested`() throws {
         let realm = try open()
         try realm.write {
             realm.create(Tree.self, value: ["id": 1, "name": "one", "leaf": ["name": "l"], "tags": ["x"], "height": 1])
@@ -76,7 +76,7 @@ import Testing
         #expect(realm.dynamicObjects("Leaf").count == 1)
     }
 
-    @Test func `an update of objects that lead to each other finds all of them`() throws {
+    @Test func `an update of a cyclic object graph finds all objects`() throws {
         let realm = try open()
         func circle(_ name: String) -> Tree {
             let (a, b) = (Tree(value: ["id": 1, "name": name]), Tree(value: ["id": 2, "name": name]))
@@ -106,7 +106,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `a value that does not fit is an error that names class, property, expected and got`() throws {
+    @Test func `an invalid value is an error that names class, property, expected and actual type`() throws {
         let realm = try open()
         func refused(_ value: [String: Any], _ parts: [String]) {
             do {
@@ -130,7 +130,7 @@ import Testing
         #expect(try Tree(checking: ["name": "fine"]).name == "fine")
     }
 
-    @Test func `JSON becomes objects, with dates, data and identifiers as JSON has them`() throws {
+    @Test func `JSON becomes objects, with dates, data and identifiers in JSON's forms`() throws {
         let realm = try open()
         let id = UUID()
         let json = """
@@ -150,7 +150,7 @@ import Testing
         #expect(made.id == 12 && made.height == nil && Array(made.tags) == ["q"])
     }
 
-    @Test func `a detached copy is deep, independent, and keeps circles`() throws {
+    @Test func `a detached copy is deep, independent, and keeps cycles`() throws {
         let realm = try open()
         let tree = Tree(value: ["id": 1, "name": "one", "leaf": ["name": "l"], "tags": ["x"], "counts": ["a": 1]])
         tree.next = Tree(value: ["id": 2])
@@ -267,7 +267,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `objects of classes that are known by name alone are created, read and deleted`() throws {
+    @Test func `objects of classes known only by name are created, read and deleted`() throws {
         let realm = try open()
         try realm.write {
             let made = realm.dynamicCreate("Tree", value: ["id": 1, "name": "d", "tags": ["x"], "leaf": ["name": "l"]])

@@ -2,7 +2,7 @@ import Foundation
 import Strata
 import Testing
 
-/// A row of the object layer's types each.
+/// Promises of the object layer's types, a test each.
 @Suite struct TypeTests {
     struct Celsius: CustomPersistable {
         let degrees: Double
@@ -49,14 +49,14 @@ import Testing
     }
 
     final class Guest: Object {
-        @Persisted var mail = Address(text: "nobody@nowhere")
+        @Persisted var mail = Address(text: "a@nowhere")
         @Persisted var others: List<Address?>
     }
     final class Strict: Object { @Persisted var mail: Address }
     final class StrictList: Object { @Persisted var mails: List<Address> }
 
-    /// One ended the process that read it.
-    @Test func `a stored value that is none of a custom type reads as the declared default`() throws {
+    /// Reading one once ended the process.
+    @Test func `a stored value that a custom type refuses reads as the declared default`() throws {
         let realm = try makeRealm([Guest.self])
         try realm.write {
             let guest = realm.create(Guest.self)
@@ -66,9 +66,9 @@ import Testing
             realm.dynamicObjects("Guest")[0]["others"] = ["nonsense", "e@f"]
         }
         let guest = realm.objects(Guest.self)[0]
-        #expect(guest.mail.text == "nobody@nowhere")
+        #expect(guest.mail.text == "a@nowhere")
         #expect(guest.others.map { $0?.text } == [nil, "e@f"])
-        // Where there is none, the class is refused, and not the process ended when a value cannot be read.
+        // Without a default the class is refused, instead of ending the process at an unreadable value.
         for (type, name) in [(Strict.self, "Strict.mail"), (StrictList.self, "StrictList.mails")]
             as [(ObjectBase.Type, String)]
         {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `custom types are stored as theirs and read as themselves`() throws {
+    @Test func `custom types are stored in their stored form and read back`() throws {
         let realm = try makeRealm([Custom.self])
         let custom = Custom()
         custom.temperature = Celsius(degrees: 21.5)
@@ -106,7 +106,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `create takes values of custom types that are embedded objects, and no object for one`() throws {
+    @Test func `create takes values of custom types stored as embedded objects, but not the objects`() throws {
         let realm = try makeRealm([Custom.self])
         let points = [Point(x: 1, y: 2), Point(x: 3, y: 4)]
         let values: [String: Any] = ["place": points[1], "path": points]
@@ -151,7 +151,7 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { realm.create(AllTypes.self, value: ["double": true]) } }
     }
 
-    @Test func `enumerations work everywhere, and a case that is not there is refused`() throws {
+    @Test func `enumerations work everywhere, and an unknown case is refused`() throws {
         let realm = try makeRealm([Custom.self])
         let custom = Custom()
         custom.level = .high

@@ -26,7 +26,7 @@ struct LatencyCharts: ReportPart {
         return digest.comparisons.filter {
             $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [LatencyGroup] in
-            // What fills a grid has its times there.
+            // Cases in a grid show their times there.
             let results = digest.engines.compactMap { comparison.results[$0] }.filter(\.gridCells.isEmpty)
             let named = results.flatMap { result in
                 (digest.run.details[result.test.id]?.histograms ?? []).map { (result: result, named: $0) }
@@ -65,7 +65,7 @@ struct LatencyCharts: ReportPart {
         table(&section)
     }
 
-    /// The overwrite-and-sync loop beside commits that each sync: what no engine can be faster than alone.
+    /// The overwrite-and-sync loop beside commits that each sync, the lower bound for an engine with one writer.
     private func rawLines(_ group: LatencyGroup) -> [LatencyChart.Line] {
         guard group.subject.durability == .full, group.name.hasPrefix("commit") else { return [] }
         let histograms = digest.rawResults.flatMap { run.details[$0.test.id]?.histograms ?? [] }

@@ -1,8 +1,8 @@
 import RunRecords
 import Statistics
 
-/// Every figure that was measured in rounds beside the best peer: a drawing per engine that the run is about, and the
-/// same as a table.
+/// Every figure that was measured in rounds, as a ratio to the best peer: a drawing and a table per engine that the run
+/// is about.
 struct RatioPlots: ReportPart {
     let page: ReportPage
 
@@ -36,7 +36,7 @@ struct RatioPlots: ReportPart {
         for headline in headlines { ratioTable(headline, &section) }
     }
 
-    /// Bytes stand apart from speed: less of them is better, and not faster.
+    /// Bytes are separate from speed, since less is better but not faster.
     private func figure(_ headline: HeadlineFigures, _ what: String, _ plots: inout Markup) {
         if headline.lines.isEmpty { return }
         plots.element("figure") { figure in
@@ -57,7 +57,7 @@ struct RatioPlots: ReportPart {
         }
     }
 
-    /// - Parameter lines: those of the headline's that are drawn.
+    /// - Parameter lines: those the lines of the headline that are drawn.
     func plot(_ headline: HeadlineFigures, _ lines: [HeadlineFigures.Line]) -> DotPlot {
         DotPlot(
             title: "\(headline.engine) beside the best peer: \(headline.standing())",

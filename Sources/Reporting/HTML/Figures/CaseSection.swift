@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Every case with all its figures and the command that repeats it. Each opens by itself when a link leads to it.
+/// Every case with all its figures and the command that repeats it. A link to a case opens it.
 struct CaseSection: ReportPart {
     let page: ReportPage
 
@@ -169,7 +169,7 @@ struct CaseSection: ReportPart {
         }
     }
 
-    /// The smallest part of a history that must not be: a few transactions beside each other in time.
+    /// The smallest forbidden part of a history: a few transactions over time.
     private func witnesses(_ result: CaseResult, _ body: inout Markup) {
         for witness in result.witnesses {
             body.element("figure", ["class": "witness"]) { figure in
@@ -201,7 +201,7 @@ struct CaseSection: ReportPart {
         }
     }
 
-    /// The least or the most of values that are all the same says nothing beside their middle.
+    /// Minimum and maximum of equal values add nothing to the median.
     private static func repeats(_ sample: Sample, _ result: CaseResult) -> Bool {
         ["min", "max"].contains(sample.statistic)
             && result.samples.contains {

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Memory, processor time, bytes written and system calls: of operations where they are named so, else of a case's
+/// Memory, processor time, bytes written and system calls: per operation if the metric names one, else of the case's
 /// whole process.
 struct CostSection: ReportPart {
     let page: ReportPage

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Figures over size: a chart and a table per scenario that ran on several sizes, and by how much each engine grows.
+/// Figures over size: a chart and a table per scenario that ran on several sizes, and the growth of each engine.
 struct ScaleSection: ReportPart {
     let page: ReportPage
 
@@ -12,7 +12,7 @@ struct ScaleSection: ReportPart {
         if figures.isEmpty { return }
         section(Self.anchor, "How does it grow with the size?", &main) { section in
             sentences(figures, &section)
-            // Where the run is about growth the first stand with the answer.
+            // If the run is about growth, the first charts stand with the answer.
             let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
             let charted = Self.charted(figures).prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
             let drawings = charted.map { figure in
@@ -36,7 +36,7 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// An engine each: where it grows, where nothing shows growth.
+    /// A sentence per engine: which figures grow, and which show no growth.
     private func sentences(_ figures: [ScaleFigure], _ section: inout Markup) {
         section.element("ul", ["class": "answers"]) { list in
             for engine in digest.engines {
@@ -54,7 +54,7 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// The first drawings of the section, for a place that has room for few.
+    /// The first drawings of the section, for the answer.
     func charts(most: Int, _ grid: inout Markup) {
         for figure in Self.charted(digest.scaleFigures).prefix(min(most, detail.charts)) { chart(figure, &grid) }
     }

@@ -28,7 +28,7 @@ struct SizeSection: ReportPart {
         }
     }
 
-    /// The engine that the run is about, where its files were followed: from the first size to the last.
+    /// The first and last file size of the engine that the run is about, if its files were sampled.
     private func sentence(_ lines: [SizeLine], _ section: inout Markup) {
         let engine = digest.sides.own.first
         guard let line = lines.first(where: { $0.engine == engine }) ?? lines.first else { return }
@@ -40,7 +40,7 @@ struct SizeSection: ReportPart {
                 + "\(Figure.bytes(largest)) at most, \(Figure.bytes(last)) at last.")
     }
 
-    /// What may share a chart: one scenario on one data set, its engines and policies.
+    /// The key of a chart: one scenario on one data set, with its engines and policies.
     private struct ChartKey: Hashable {
         var scenario: String
         var dataset: String
@@ -63,12 +63,12 @@ struct SizeSection: ReportPart {
                 + "are its policies.", &section)
         var drawings: [(inout Markup) -> Void] = []
         for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
-            // More than eight lines cannot be told apart; then each engine has a chart.
+            // More than eight lines cannot be distinguished, so each engine gets a chart.
             let all = groups[key] ?? []
             let parts =
                 all.count <= 8
                 ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
-            // Charts of one case share an axis, so that a small one looks small.
+            // Charts of one case share an axis, so that sizes can be compared.
             let high = all.flatMap(\.series.points).map(\.drawnBytes).max() ?? 0
             for part in parts {
                 drawings.append { (grid: inout Markup) in sizeChart(key, Array(part.prefix(8)), high, &grid) }

@@ -1,8 +1,8 @@
 import RunRecords
 import Statistics
 
-/// How an engine stands beside the best peer: a bar of decisions, the best and the worst in words, and both ends as a
-/// forest plot. Bytes and other costs stand apart: they answer another question.
+/// An engine compared with the best peer: a bar of decisions, the best and the worst figures in words, and both ends as
+/// a forest plot. Bytes and other costs are separate, since they answer another question.
 struct SpeedAnswer: ReportPart {
     let page: ReportPage
 
@@ -71,7 +71,7 @@ struct SpeedAnswer: ReportPart {
 struct GrowthAnswer: ReportPart {
     let page: ReportPage
 
-    /// Charts that stand with the answer.
+    /// The number of charts in the answer.
     static let most = 4
 
     func write(_ column: inout Markup) {

@@ -1,10 +1,10 @@
-/// What every document of ours begins with: nothing is fetched, and a browser enforces it.
+/// The head of every document. Its content security policy forbids any fetch.
 enum DocumentHead {
     static func write(title: String, _ html: inout Markup) {
         html.element("head") { head in
             head.open("meta", ["charset": "utf-8"])
             head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-            // A browser enforces what the report promises: nothing is fetched.
+            // The browser enforces that nothing is fetched.
             head.open(
                 "meta",
                 [
@@ -19,7 +19,7 @@ enum DocumentHead {
         html.raw("\n")
     }
 
-    /// The first stop of the tabulator: past the navigation.
+    /// The first tab stop: a link past the navigation.
     static func skipLink(_ body: inout Markup) {
         body.element("a", ["class": "skip", "href": "#main"], "Skip to the answer")
     }
@@ -28,7 +28,7 @@ enum DocumentHead {
         brand.element("button", ["id": "theme", "type": "button", "title": "Light or dark; it is kept"], "Theme")
     }
 
-    /// What casts doubt on all that follows.
+    /// Warnings that cast doubt on the whole document.
     static func warnings(_ warnings: [String], _ main: inout Markup) {
         if warnings.isEmpty { return }
         main.element("section", ["class": "warnings", "role": "alert", "aria-label": "Warnings"]) { section in

@@ -4,7 +4,7 @@ import RunRecords
 struct HTMLReport {
     private let page: ReportPage
 
-    /// Bytes that a report stays under.
+    /// The upper bound of a report in bytes.
     static let sizeLimit = 1_950_000
 
     static func text(_ digest: RunDigest) -> String {
@@ -20,17 +20,17 @@ struct HTMLReport {
     private var run: Run { digest.run }
     private var header: RunHeader { digest.run.header }
 
-    /// A section with its place in the navigation.
+    /// A section and its link in the navigation.
     private struct Chapter {
         var anchor: String
         var words: String
-        /// What is in it: cases, figures. Empty where a number says nothing.
+        /// The count shown beside the link: cases or figures. May be empty.
         var count = ""
         var part: any ReportPart
     }
 
     private var document: String {
-        // A question that the plan does not ask has neither a section nor a link.
+        // A question outside the plan has neither a section nor a link.
         let chapters = chapters.map { ($0, $0.part.markup) }.filter { !$0.1.isEmpty }
         return Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
@@ -53,7 +53,7 @@ struct HTMLReport {
         }
     }
 
-    /// In the order in which they are read: what the run is about comes behind the answer.
+    /// In reading order: the main question follows the answer.
     private var chapters: [Chapter] {
         let answer = Chapter(anchor: "verdict", words: "Answer", part: VerdictSection(page: page))
         let faults = [
@@ -91,7 +91,7 @@ struct HTMLReport {
         }
     }
 
-    /// How many cases have an answer, of how many.
+    /// How many of the cases have an answer.
     private func question(_ question: Question, _ words: String, _ part: any ReportPart) -> Chapter {
         let results = digest.results(for: question)
         let answered = results.count { !RunDigest.isUnanswered($0) }

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// What all parts of the document share: the run, how much of it there is room for, and where its cases stand.
+/// Shared by all parts of the document: the run, its level of detail, and the anchors of its cases.
 struct ReportPage {
     let digest: RunDigest
     let detail: Detail
-    /// In plan order. Where not all fit, those that did not pass come first.
+    /// In plan order. If not all fit, those that did not pass come first.
     let listed: [CaseResult]
     private let listedIDs: Set<String>
 
@@ -21,12 +21,12 @@ struct ReportPage {
         listedIDs = Set(listed.map(\.test.id))
     }
 
-    /// Where the numbers of a case stand; nil where there was no room for them.
+    /// The anchor of a case's numbers; nil if they were left out.
     func place(of id: String) -> String? {
         listedIDs.contains(id) ? "#c-\(id)" : nil
     }
 
-    /// How much of a large run fits. Each step leaves out what is missed least.
+    /// Levels of detail for large runs. Each level leaves out the least important content.
     struct Detail {
         var charts: Int
         /// Figures of cases that passed.

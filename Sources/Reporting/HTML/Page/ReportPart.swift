@@ -1,9 +1,9 @@
 import RunRecords
 
-/// A part of the document. It has what it alone needs, and takes from the page what all parts need.
+/// A part of the document. It holds its own data, and uses the page for shared data.
 protocol ReportPart {
     var page: ReportPage { get }
-    /// Writes the part where it is read. A part that has nothing to say writes nothing.
+    /// Writes the part. A part without content writes nothing.
     func write(_ main: inout Markup)
 }
 
@@ -27,7 +27,7 @@ extension ReportPart {
         main.raw("\n")
     }
 
-    /// What the eye may pass over until it is asked for. Its head says how much is in it.
+    /// A folded block. Its head shows the number of entries.
     func fold(
         _ title: String, _ count: String?, isOpen: Bool = false, _ section: inout Markup,
         _ content: (inout Markup) -> Void
@@ -43,7 +43,7 @@ extension ReportPart {
         }
     }
 
-    /// A verdict in a word, symbol and colour; what stands behind the word, where that says more, in its tooltip.
+    /// A verdict as a word, symbol and colour, with details in a tooltip.
     func badge(_ standing: Standing, _ words: String? = nil, _ markup: inout Markup) {
         let isPlain = [.judged(.pass), .judged(.notApplicable)].contains(standing)
         badge(standing.shown, words, title: isPlain ? nil : standing.explanation, &markup)
@@ -56,7 +56,7 @@ extension ReportPart {
         }
     }
 
-    /// A button that copies the command; its text is the command, so that it can be read and copied by hand too.
+    /// A button that copies the command. Its text is the command itself.
     func command(_ command: String, _ markup: inout Markup) {
         markup.element("button", ["class": "cmd", "type": "button", "title": "Click to copy"]) { button in
             button.element("code", command)
@@ -67,7 +67,7 @@ extension ReportPart {
         markup.element("p", ["class": "note"], words)
     }
 
-    /// Of a plan whose cases run side by side or too briefly: its outcomes count, its figures do not.
+    /// The note for a plan whose cases run in parallel or too briefly: only its outcomes count, not its figures.
     func measuresNothing(_ section: inout Markup) {
         note("This plan measures nothing: only the outcomes of its cases count.", &section)
     }
@@ -97,7 +97,7 @@ extension ReportPart {
         }
     }
 
-    /// Drawings beside each other: the first ones open, the others folded.
+    /// A row of drawings: the first ones open, the others folded.
     func gallery(_ drawings: [(inout Markup) -> Void], shown: Int, _ section: inout Markup) {
         func grid(_ part: ArraySlice<(inout Markup) -> Void>, _ markup: inout Markup) {
             markup.element("div", ["class": "charts"]) { grid in for draw in part { draw(&grid) } }

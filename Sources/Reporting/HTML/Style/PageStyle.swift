@@ -78,7 +78,7 @@ enum PageStyle {
         .copy { font-size: 12px; padding: 1px 8px; color: var(--soft) }
         """
 
-    /// Where there is no room beside the text the navigation is a strip above it, which scrolls by itself.
+    /// On a narrow page the navigation is a scrolling strip above the text.
     static let narrow = """
         @media (max-width: 999px) {
           .frame { display: block }

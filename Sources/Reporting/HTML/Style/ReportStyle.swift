@@ -20,7 +20,7 @@ enum ReportStyle {
     }
 }
 
-/// Colours by name. Text stands out by 4.5 to 1 from every ground that it lies on, marks by 3 to 1: tests compute both.
+/// Colours by name. Text has a contrast of 4.5 to 1 with every background, marks 3 to 1; tests compute both.
 enum ColourStyle {
     /// A colour on a light page and on a dark one.
     typealias Named = (name: String, light: String, dark: String)
@@ -33,8 +33,8 @@ enum ColourStyle {
         ("badbg", "#fbe9e7", "#3b1c1a"), ("doubtbg", "#fbf1dc", "#352a12"), ("calmbg", "#ebeef4", "#222935"),
     ]
 
-    /// Of the six outcomes: from quiet to loud, and apart in lightness for readers who cannot tell the hues. `on-` is
-    /// what is written on them.
+    /// The six outcomes, from mild to grave, distinct in lightness for colour-blind readers. `on-` is the text colour
+    /// on them.
     static let outcomes: [Named] = [
         ("correct", "#cfe8da", "#22442f"), ("on-correct", "#1c2024", "#f2f4f5"),
         ("reported", "#8fbbe3", "#2f618f"), ("on-reported", "#1c2024", "#ffffff"),

@@ -1,4 +1,4 @@
-/// Tables: each scrolls in a box of its own, in which its head and its first column stay in sight.
+/// Tables: each scrolls in its own box, with a sticky head and first column.
 enum TableStyle {
     static let text = """
         .scroll { overflow: auto; max-height: min(76vh, 900px); margin: 6px 0 }

@@ -1,11 +1,11 @@
 import RunRecords
 
-// Cells of tables of figures, in whatever part the table stands.
+// Cells of tables of figures, shared by all parts.
 
 extension ReportPart {
-    /// A figure with its spread, and its ratio where it is given: coloured only where the rounds decide.
+    /// A figure with its spread and its ratio, if any; coloured only if the rounds decide.
     ///
-    /// - Parameter order: what the column sorts by, where its figures have several units; nil for the figure.
+    /// - Parameter order: the sort key of a column with several units; nil to sort by the figure.
     func figureCell(
         _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, order: Double? = nil,
         _ line: inout Markup
@@ -25,7 +25,7 @@ extension ReportPart {
         }
     }
 
-    /// How many measurements stand behind the figures of a row: one number, or the least and the most.
+    /// The number of measurements behind the figures of a row: one number, or minimum and maximum.
     func countCell(_ row: MeasureRow, _ line: inout Markup) {
         let counts = row.values.values.map(\.sample.count)
         guard let least = counts.min(), let most = counts.max() else { return line.element("td", "") }

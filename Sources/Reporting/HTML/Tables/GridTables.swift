@@ -25,7 +25,7 @@ struct GridTables: ReportPart {
         line.element("td", ["class": cell.isGood ? nil : "bad"]) { place in
             let id = cell.result.test.id
             place.element("a", ["href": self.place(of: id), "title": digest.replayCommand(id)], cell.text)
-            // A verdict of its own only where the cell is not as it has to be.
+            // A cell shows its verdict only if it did not pass.
             if cell.result.verdict != .pass { badge(.judged(cell.result.verdict), nil, &place) }
             if header.measures, let median = cell.result.latencySample("p50") {
                 let times = [median, cell.result.latencySample("p99")].compactMap { $0 }

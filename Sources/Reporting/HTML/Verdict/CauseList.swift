@@ -1,7 +1,7 @@
 import RunRecords
 
-/// What went wrong under one verdict: a plain sentence per engine, scenario and outcome; below it, folded, each cause
-/// with an example, its commands and its cases.
+/// The failures of one verdict: a sentence per engine, scenario and outcome; below it, folded, each cause with an
+/// example, its commands and its cases.
 struct CauseList: ReportPart {
     let page: ReportPage
     let verdict: Verdict
@@ -12,7 +12,7 @@ struct CauseList: ReportPart {
         if findings.isEmpty { return }
         let causes = findings.reduce(0) { $0 + $1.groups.count }
         if verdict == .unpromised {
-            // Folded, because an outcome that no engine promised to prevent is no engine's fault.
+            // Folded, since no engine promised to prevent this outcome.
             fold(title, Figure.count(causes, "cause"), &section) { list(findings, &$0) }
             return
         }
@@ -42,7 +42,7 @@ struct CauseList: ReportPart {
         }
     }
 
-    /// What the harness did wrong is said as a case, and not as a deed of the engine.
+    /// A harness error is described as a case, not as the engine's fault.
     private func sentence(_ finding: Finding) -> String {
         if [.harnessError, .suspectedHarness].contains(verdict) {
             let count = finding.groups.reduce(0) { $0 + $1.cases.count }

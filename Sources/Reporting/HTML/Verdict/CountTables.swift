@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Cases in numbers: by family, with what violations cost, and by engine.
+/// Counts of cases: by family with the severity of violations, and by engine.
 struct CountTables: ReportPart {
     let page: ReportPage
 
@@ -9,7 +9,7 @@ struct CountTables: ReportPart {
         engineSummary(&section)
     }
 
-    /// Every family that has a case, with all numbers, zeros too: what stands in no row was not tried.
+    /// Every family with a case, zeros included, so that a missing family was not tested.
     private func familySummary(_ section: inout Markup) {
         let families = digest.familyCounts
         if families.isEmpty { return }

@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Every fault against every engine on one screen: the colour is the gravest outcome, the number the share of trials
-/// that ended badly. A mark says where a promise was broken; a cell leads to the case to be noticed first.
+/// Every fault by every engine on one screen: the colour is the gravest outcome, the number the share of bad trials. A
+/// mark shows a broken promise; a cell links to its gravest case.
 struct FaultHeatMap: ReportPart {
     let page: ReportPage
 

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Engine, fault and outcome: what became of the data, in counts and shares, beside what was promised.
+/// Engine, fault and outcome in counts and shares, beside the promises.
 struct FaultSection: ReportPart {
     static let anchor = "faults"
 
@@ -11,7 +11,7 @@ struct FaultSection: ReportPart {
         if rows.isEmpty { return }
         section(Self.anchor, "What does each fault do to each engine?", &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
-            // Where the run is about it, the map is the picture of the answer.
+            // If the run is about faults, the map stands with the answer.
             if case .question(.safe) = PageAnswer(digest: digest).subject {
             } else {
                 FaultHeatMap(page: page).write(&section)
@@ -26,7 +26,7 @@ struct FaultSection: ReportPart {
         }
     }
 
-    /// How many engines came through without wrong or lost data, and which did not.
+    /// How many engines neither returned wrong data nor lost any, and which did.
     private func sentence(_ rows: [FaultRow]) -> String {
         let engines = RunDigest.unique(rows.map(\.engine))
         let harmed = engines.filter { engine in

@@ -5,7 +5,7 @@ import Statistics
 struct GlanceSection: ReportPart {
     let page: ReportPage
 
-    /// The engine that the run is about: Strata where it takes part, else the first.
+    /// The engine that the run is about: Strata if it takes part, else the first.
     private var subject: String? {
         let present = Set(digest.results.map(\.test.engine))
         return present.contains("strata") ? "strata" : digest.engines.first(where: present.contains)
@@ -31,7 +31,7 @@ struct GlanceSection: ReportPart {
         }
     }
 
-    /// What the answer below cannot show: figures of speed and size say nothing of promises that were broken.
+    /// Broken promises, which the figures of speed and size below cannot show.
     private func violationsOf(_ question: Question, _ markup: inout Markup) {
         let broken = digest.results(for: question).filter(\.verdict.isViolation)
         if broken.isEmpty { return }
@@ -69,8 +69,8 @@ struct GlanceSection: ReportPart {
         }
     }
 
-    /// Best, median and worst of what was measured in rounds; else the first figure of up to four scenarios in the
-    /// strictest durability class, which claims nothing.
+    /// Best, median and worst figure that was measured in rounds; else, without a claim, the first figure of up to four
+    /// scenarios in the strictest durability class.
     private func speedGlance(_ subject: String, _ markup: inout Markup) {
         if !header.measures { return }
         let headlines = digest.headlines

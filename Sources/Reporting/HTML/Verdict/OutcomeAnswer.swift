@@ -1,11 +1,11 @@
 import RunRecords
 
-/// One sentence about an engine: what it went through, and what of it went wrong, whatever its outcome was. It never
-/// says `none` where a case of these rows, or of a family beside them, violates a promise.
+/// One sentence about an engine: the trials, and those that failed, of any outcome. It never says `none` if a case of
+/// these rows or of another family violates a promise.
 struct OutcomeAnswer {
     let engine: String
     let rows: [OutcomeRow]
-    /// Violations of the engine in other families, with their numbers; empty where there is none.
+    /// Violations of the engine in other families, with their numbers; may be empty.
     var elsewhere = ""
 
     func write(_ item: inout Markup) {
@@ -29,7 +29,7 @@ struct OutcomeAnswer {
             let judged = rows.filter { $0.standing == .judged(verdict) }
             let wrong = Self.wrong(judged)
             if wrong.isEmpty {
-                // A case without such an outcome is said as a case.
+                // A case without such an outcome is counted as a case.
                 if judged.isEmpty || [.pass, .unpromised].contains(verdict) { continue }
                 add(Figure.count(judged.count, "case"), isBad: verdict.isViolation, " (\(words))")
                 continue
@@ -41,8 +41,8 @@ struct OutcomeAnswer {
         if !elsewhere.isEmpty { add("violations elsewhere: \(elsewhere)", isBad: true) }
     }
 
-    /// What the verdict went by, by group: the outcomes that the scenario does not accept. Of a pass, and of a case
-    /// that keeps no causes, the outcomes that are not honest.
+    /// The outcomes behind the verdict, by group: those that the scenario does not accept. For a passed case, and a
+    /// case without causes, the dishonest outcomes.
     private static func wrong(_ rows: [OutcomeRow]) -> [(outcome: ShownOutcome, count: Int)] {
         ShownOutcome.allCases.reversed().compactMap { outcome in
             let count = rows.reduce(0) { sum, row in

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A question that outcomes alone answer: deleted objects, migrations.
+/// A question that is answered by outcomes only: deleted objects, migrations.
 struct OutcomeSection: ReportPart {
     let page: ReportPage
     let question: Question
@@ -13,7 +13,7 @@ struct OutcomeSection: ReportPart {
     }
 }
 
-/// Outcomes of every fault and every check by engine, and where in the files they were.
+/// Outcomes of every fault and check by engine, and their places in the files.
 struct SafetySection: ReportPart {
     let page: ReportPage
 

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What checks said of damaged copies, and what salvages got back, in counts.
+/// Counts of what checks reported about damaged copies, and of what salvages recovered.
 struct SalvageSection: ReportPart {
     static let anchor = "salvage"
 

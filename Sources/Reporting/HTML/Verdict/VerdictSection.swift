@@ -1,7 +1,7 @@
 import RunRecords
 
-/// The first screen: the question that the run was made for, its answer as a sentence and a picture, whether promises
-/// were kept, and what has no answer. Everything else is below, folded.
+/// The first screen: the run's main question, its answer as a sentence and a picture, whether promises were kept, and
+/// which cases have no answer. Everything else is folded below.
 struct VerdictSection: ReportPart {
     let page: ReportPage
 
@@ -51,14 +51,14 @@ struct VerdictSection: ReportPart {
             let title = verdict == .harnessError ? "Errors of the harness" : "Suspected of the harness"
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }
-        // What stood beside every figure belongs to the figures; it is no verdict.
+        // Warnings about figures stand with the figures; they are no verdict.
         for words in digest.notes {
             let topic = words.prefix { $0 != ":" }
             note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
         }
     }
 
-    // MARK: What has no answer
+    // MARK: Cases without an answer
 
     /// A line per reason, with the cases behind it.
     private func unanswered(_ column: inout Markup) {
@@ -107,8 +107,8 @@ struct VerdictSection: ReportPart {
     }
 }
 
-/// A line per question that the plan asks, with a bar of how its cases ended: a question without an answer stays, and
-/// says why.
+/// A line per question that the plan asks, with a bar of how its cases ended: an unanswered question stays, with the
+/// reason.
 struct QuestionList: ReportPart {
     let page: ReportPage
 
@@ -153,7 +153,7 @@ struct QuestionList: ReportPart {
     }
 }
 
-/// Counts beside each other as one bar, each part as wide as its share.
+/// Counts as one bar, each part as wide as its share.
 struct ShareBar {
     struct Part {
         var style: String

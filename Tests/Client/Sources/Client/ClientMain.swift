@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// Writes, reopens, reads and measures through the public API alone. Exits with 1 at the first wrong answer.
+/// Writes, reopens, reads and measures through the public API only. Exits with 1 at the first wrong answer.
 @main
 enum ClientMain {
     static func main() throws {
@@ -50,8 +50,8 @@ enum ClientMain {
         check("count after delete", people.count, count - 1)
     }
 
-    /// The property read as an application pays for it, in a module of its own: of an object in hand, and of all
-    /// objects of an array, where Swift counts a reference up and down for each.
+    /// The cost of reading a property in an application's own module: of one held object, and of all objects of an
+    /// array, for each of which Swift retains and releases.
     static func measure(_ configuration: Realm.Configuration) throws {
         let realm = try Realm(configuration: configuration)
         let held = Array(realm.objects(Person.self))
