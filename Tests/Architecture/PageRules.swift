@@ -33,7 +33,7 @@ enum PageRules {
         return text[section.upperBound...].matches(of: /(?m)^\| (\w[\w ]*) \| (?!but)/).map { String($0.output.1) }
     }
 
-    /// Where a page uses one of `words`. Code, in blocks and in lines, is not looked at: a name may outlive a word.
+    /// Where a page uses one of `words`. Code, in blocks and in lines, is skipped: a name may outlive a word.
     static func uses(of words: [String], in file: Checkout.File) -> [Violation] {
         var violations: [Violation] = []
         var isCode = false
@@ -41,8 +41,8 @@ enum PageRules {
             if file.path == glossary, line == retiredHeading { break }
             if line.drop(while: \.isWhitespace).hasPrefix("```") { isCode.toggle() }
             if isCode { continue }
-            let prose = " " + line.replacing(/`[^`]*`/, with: "").lowercased().split { !$0.isLetter }
-                .joined(separator: " ") + " "
+            let text = line.replacing(/`[^`]*`/, with: "").lowercased()
+            let prose = " \(text.split { !$0.isLetter }.joined(separator: " ")) "
             for word in words where prose.contains(" \(word) ") {
                 violations.append(
                     Violation(path: file.path, line: index + 1, rule: "\"\(word)\" is a word that \(glossary) retired"))
