@@ -106,10 +106,11 @@
             try environment.write { transaction throws(EngineError) in
                 try Self.write(catalogue, transaction)
                 for (table, rows) in zip(catalogue.tables, tables.tables) {
-                    let packer = try RowPacker(rows, as: table)
-                    for row in 0..<rows.rowCount {
-                        key.set(table.number, packer.key(row) ?? Int64(row))
-                        try transaction.put(key, packer.pack(row), flags: MDB_APPEND)
+                    try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                        for row in 0..<rows.rowCount {
+                            key.set(table.number, packer.key(row) ?? Int64(row))
+                            try transaction.put(key, packer.pack(row), flags: MDB_APPEND)
+                        }
                     }
                 }
             }
@@ -118,26 +119,27 @@
 
         func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
             let table = try table(rows.name)
-            let packer = try RowPacker(rows, as: table)
             let environment = environment
             let key = key
-            func insert(_ row: Int) throws(EngineError) {
-                try environment.write { transaction throws(EngineError) in
-                    let number: Int64
-                    if let own = packer.key(row) {
-                        number = own
-                    } else {
-                        number = try transaction.lastKey(table).map { $0 + 1 } ?? 0
+            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                func insert(_ row: Int) throws(EngineError) {
+                    try environment.write { transaction throws(EngineError) in
+                        let number: Int64
+                        if let own = packer.key(row) {
+                            number = own
+                        } else {
+                            number = try transaction.lastKey(table).map { $0 + 1 } ?? 0
+                        }
+                        key.set(table.number, number)
+                        try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
                     }
-                    key.set(table.number, number)
-                    try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
                 }
-            }
-            for row in 0..<rows.rowCount {
-                if let latency {
-                    try latency.time { () throws(EngineError) in try insert(row) }
-                } else {
-                    try insert(row)
+                for row in 0..<rows.rowCount {
+                    if let latency {
+                        try latency.time { () throws(EngineError) in try insert(row) }
+                    } else {
+                        try insert(row)
+                    }
                 }
             }
             return rows.rowCount
@@ -145,13 +147,14 @@
 
         func insertAll(_ rows: Table) throws(EngineError) {
             let table = try table(rows.name)
-            let packer = try RowPacker(rows, as: table)
-            let key = key
-            try environment.write { transaction throws(EngineError) in
-                let first = try transaction.lastKey(table).map { $0 + 1 } ?? 0
-                for row in 0..<rows.rowCount {
-                    key.set(table.number, packer.key(row) ?? first + Int64(row))
-                    try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
+            let (environment, key) = (environment, key)
+            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                try environment.write { transaction throws(EngineError) in
+                    let first = try transaction.lastKey(table).map { $0 + 1 } ?? 0
+                    for row in 0..<rows.rowCount {
+                        key.set(table.number, packer.key(row) ?? first + Int64(row))
+                        try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
+                    }
                 }
             }
         }

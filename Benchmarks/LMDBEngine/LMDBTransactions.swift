@@ -34,10 +34,9 @@
 
         func writeText(_ cell: Int, _ text: String) throws(EngineError) {
             let table = try table(TransactionCells.table)
-            let packer = try PackedCellRow.packer(cell, try row(cell), table, text: text)
-            let packed = packer.pack(0)
-            defer { withExtendedLifetime(packer) {} }
-            try put(cell, packed)
+            try PackedCellRow.with(cell, try row(cell), table, text: text) { packed throws(EngineError) in
+                try put(cell, packed)
+            }
         }
 
         func commit() throws(EngineError) {

@@ -84,10 +84,11 @@ final class LibrarySession: TableSession {
                 try catalogue.withBytes { bytes throws(EngineError) in try transaction.put(key, bytes) }
             }
             for (table, rows) in zip(catalogue.tables, rows) {
-                let packer = try RowPacker(rows, as: table)
-                for row in 0..<rows.rowCount {
-                    key.set(table.number, packer.key(row) ?? Int64(row))
-                    try transaction.put(key, packer.pack(row))
+                try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                    for row in 0..<rows.rowCount {
+                        key.set(table.number, packer.key(row) ?? Int64(row))
+                        try transaction.put(key, packer.pack(row))
+                    }
                 }
             }
         }
@@ -95,30 +96,32 @@ final class LibrarySession: TableSession {
     }
 
     func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
-        let packer = try RowPacker(rows, as: try table(rows.name))
         let (store, key) = (store, key)
-        func insert(_ row: Int) throws(EngineError) {
-            try store.write { transaction throws(EngineError) in
-                try Self.insert(row, packer, key: key, transaction: transaction, next: nil)
+        try RowPacker.with(rows, as: try table(rows.name)) { packer throws(EngineError) in
+            func insert(_ row: Int) throws(EngineError) {
+                try store.write { transaction throws(EngineError) in
+                    try Self.insert(row, packer, key: key, transaction: transaction, next: nil)
+                }
             }
-        }
-        for row in 0..<rows.rowCount {
-            if let latency {
-                try latency.time { () throws(EngineError) in try insert(row) }
-            } else {
-                try insert(row)
+            for row in 0..<rows.rowCount {
+                if let latency {
+                    try latency.time { () throws(EngineError) in try insert(row) }
+                } else {
+                    try insert(row)
+                }
             }
         }
         return rows.rowCount
     }
 
     func insertAll(_ rows: Table) throws(EngineError) {
-        let packer = try RowPacker(rows, as: try table(rows.name))
-        let key = key
-        try store.write { transaction throws(EngineError) in
-            let first = try transaction.lastKey(packer.table).map { $0 + 1 } ?? 0
-            for row in 0..<rows.rowCount {
-                try Self.insert(row, packer, key: key, transaction: transaction, next: first + Int64(row))
+        let (store, key) = (store, key)
+        try RowPacker.with(rows, as: try table(rows.name)) { packer throws(EngineError) in
+            try store.write { transaction throws(EngineError) in
+                let first = try transaction.lastKey(packer.table).map { $0 + 1 } ?? 0
+                for row in 0..<rows.rowCount {
+                    try Self.insert(row, packer, key: key, transaction: transaction, next: first + Int64(row))
+                }
             }
         }
     }

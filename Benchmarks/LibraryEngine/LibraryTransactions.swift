@@ -34,9 +34,10 @@ extension LibrarySession: TransactionSession {
 
     func writeText(_ cell: Int, _ text: String) throws(EngineError) {
         let table = try cells()
-        let packer = try PackedCellRow.packer(cell, try row(cell, table), table, text: text)
-        try transaction().put(key, packer.pack(0))
-        withExtendedLifetime(packer) {}
+        let transaction = try transaction()
+        try PackedCellRow.with(cell, try row(cell, table), table, text: text) { packed throws(EngineError) in
+            try transaction.put(key, packed)
+        }
     }
 
     /// Not retried: only the caller knows what the transaction read.

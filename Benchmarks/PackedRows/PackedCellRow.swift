@@ -3,17 +3,18 @@ import RunRecords
 
 /// A packed row of `TransactionCells` with another text: packed again, since its length changes.
 package enum PackedCellRow {
-    /// - Returns: a packer of the one row, which owns the bytes that `pack(0)` returns.
-    package static func packer(
-        _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String
-    ) throws(EngineError) -> RowPacker {
+    /// Runs the body with the bytes of the row, which are valid until it returns.
+    package static func with(
+        _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String,
+        body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+    ) throws(EngineError) {
         var rows = TransactionCells.tables(count: 0).main
         for index in rows.columns.indices {
             let column = try table.column(rows.columns[index].name)
             let value = try table.value(column, Int64(cell), row)
             rows.columns[index].values = one(column.name == TransactionCells.text ? .text(text) : value, column)
         }
-        return try RowPacker(rows, as: table)
+        try RowPacker.with(rows, as: table) { packer throws(EngineError) in try body(packer.pack(0)) }
     }
 
     private static func one(_ value: Value, _ column: PackedColumn) -> ColumnValues {

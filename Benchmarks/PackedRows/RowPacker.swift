@@ -3,116 +3,113 @@ import RunRecords
 
 /// Packs the rows of a data set's table, one at a time, into one buffer.
 ///
-/// The columns are copied once into separate memory, and each becomes a step without references: a loop over arrays in
-/// an enumeration counted references for every value, and took a third of LMDB's time for a row.
+/// Each column is a step without references over the table's own memory: a loop over arrays in an enumeration counted
+/// references for every value, and took a third of LMDB's time for a row. Nothing is copied beforehand.
 package final class RowPacker {
     /// The part of a column in a row.
     private struct Step {
-        enum Kind { case word, bytes }
+        enum Kind { case word, link, text, links }
 
-        var kind: Kind
+        let kind: Kind
         /// The offset of the word; or of the end of the bytes, -1 where the end of the row is theirs.
-        var place: Int
-        /// A word per row, or the end of each row's bytes.
-        var words: UnsafePointer<UInt64>
-        var bytes: UnsafePointer<UInt8>
+        let place: Int
+        let column: PinnedColumn
     }
 
     package let table: PackedTable
     private let steps: UnsafeMutableBufferPointer<Step>
-    private var owned: [UnsafeMutableRawPointer] = []
-    private var keys: [Int64]?
+    private let keys: PinnedColumn?
     private var buffer: UnsafeMutableRawBufferPointer
     private let head: Int
 
+    /// Runs the body with a packer of these rows, which is valid until the body returns.
+    ///
     /// Throws: `refused` where the rows do not have the table's columns.
-    package init(_ rows: Table, as table: PackedTable) throws(EngineError) {
-        self.table = table
-        head = table.headBytes
-        buffer = .allocate(byteCount: max(4_096, table.headBytes), alignment: 8)
-        let packed = table.columns.filter { !$0.isKey }
-        steps = .allocate(capacity: packed.count)
-        var count = 0
+    @inline(__always)
+    package static func with<Output>(
+        _ rows: Table, as table: PackedTable, _ body: (RowPacker) throws(EngineError) -> Output
+    ) throws(EngineError) -> Output {
+        try rows.withPinnedColumns { pinned throws(EngineError) in
+            try body(try RowPacker(rows, pinned, as: table))
+        }
+    }
+
+    private init(_ rows: Table, _ pinned: [PinnedColumn], as table: PackedTable) throws(EngineError) {
+        var steps: [Step] = []
+        var keys: PinnedColumn?
         for column in table.columns {
-            guard let values = rows.column(column.name)?.values else {
+            guard let index = rows.columnIndex(column.name) else {
                 throw EngineError(.refused, "the rows of \(table.name) have no column \(column.name)")
             }
-            if column.isKey, case .integer(let values) = values {
-                keys = values
+            if column.isKey, pinned[index].kind == .integer {
+                keys = pinned[index]
                 continue
             }
-            steps.initializeElement(at: count, to: try step(column, values))
-            count += 1
+            steps.append(try Self.step(column, pinned[index], of: table))
         }
+        self.table = table
+        self.keys = keys
+        head = table.headBytes
+        buffer = .allocate(byteCount: max(4_096, table.headBytes), alignment: 8)
+        self.steps = .allocate(capacity: steps.count)
+        _ = self.steps.initialize(from: steps)
     }
 
     deinit {
         buffer.deallocate()
         steps.deallocate()
-        for memory in owned { memory.deallocate() }
     }
 
-    private func step(_ column: PackedColumn, _ values: ColumnValues) throws(EngineError) -> Step {
+    private static func step(
+        _ column: PackedColumn, _ values: PinnedColumn, of table: PackedTable
+    ) throws(EngineError) -> Step {
         let end = column.place < table.variableCount - 1 ? table.fixedBytes + column.place * 4 : -1
-        switch (values, column.kind) {
-        case (.integer(let values), .integer): return word(column, copy(values))
-        case (.real(let values), .real): return word(column, copy(values))
-        case (.link(_, let values), .link): return word(column, copy(values.map { Int64($0) }))
-        case (.text(let text), .text):
-            return Step(kind: .bytes, place: end, words: words(copy(text.ends)), bytes: bytes(copy(text.bytes)))
-        case (.links(_, let lists), .links):
-            let ends = copy(lists.ends.map { $0 * 4 })
-            let targets = copy(lists.targets.map(\.littleEndian))
-            return Step(kind: .bytes, place: end, words: words(ends), bytes: bytes(targets))
+        switch (values.kind, column.kind) {
+        case (.integer, .integer), (.real, .real): return Step(kind: .word, place: column.place, column: values)
+        case (.link, .link): return Step(kind: .link, place: column.place, column: values)
+        case (.text, .text): return Step(kind: .text, place: end, column: values)
+        case (.links, .links): return Step(kind: .links, place: end, column: values)
         default: throw EngineError(.refused, "column \(column.name) of \(table.name) is of another kind")
         }
     }
 
-    private func word(_ column: PackedColumn, _ values: UnsafeMutableRawPointer) -> Step {
-        Step(kind: .word, place: column.place, words: words(values), bytes: bytes(values))
-    }
-
-    private func words(_ memory: UnsafeMutableRawPointer) -> UnsafePointer<UInt64> {
-        UnsafePointer(memory.assumingMemoryBound(to: UInt64.self))
-    }
-
-    private func bytes(_ memory: UnsafeMutableRawPointer) -> UnsafePointer<UInt8> {
-        UnsafePointer(memory.assumingMemoryBound(to: UInt8.self))
-    }
-
-    private func copy<Element: BitwiseCopyable>(_ values: [Element]) -> UnsafeMutableRawPointer {
-        values.withUnsafeBytes { source in
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: max(8, source.count), alignment: 8)
-            if let start = source.baseAddress { memory.copyMemory(from: start, byteCount: source.count) }
-            owned.append(memory)
-            return memory
-        }
-    }
-
     /// nil where keys are row indexes, which the caller counts.
-    package func key(_ row: Int) -> Int64? { keys?[row] }
+    package func key(_ row: Int) -> Int64? { keys?.integer(row) }
 
     /// Valid until the next call.
     package func pack(_ row: Int) -> UnsafeRawBufferPointer {
         var end = head
         for step in steps {
             switch step.kind {
-            case .word:
-                buffer.storeBytes(of: step.words[row].littleEndian, toByteOffset: step.place, as: UInt64.self)
-            case .bytes:
-                let start = row == 0 ? 0 : Int(step.words[row - 1])
-                let count = Int(step.words[row]) - start
-                if end + count > buffer.count { makeRoom(end + count) }
-                (buffer.baseAddress.map { $0 + end })?.copyMemory(from: step.bytes + start, byteCount: count)
-                end += count
-                if step.place >= 0 {
-                    buffer.storeBytes(
-                        of: UInt32(truncatingIfNeeded: end - head).littleEndian, toByteOffset: step.place,
-                        as: UInt32.self)
-                }
+            case .word: store(UInt64(bitPattern: step.column.integer(row)), at: step.place)
+            case .link: store(UInt64(bitPattern: Int64(step.column.link(row))), at: step.place)
+            case .text: append(step, row, bytesPerElement: 1, &end)
+            case .links: append(step, row, bytesPerElement: 4, &end)
             }
         }
         return UnsafeRawBufferPointer(rebasing: buffer[..<end])
+    }
+
+    @inline(__always)
+    private func store(_ word: UInt64, at place: Int) {
+        buffer.storeBytes(of: word.littleEndian, toByteOffset: place, as: UInt64.self)
+    }
+
+    /// The row's bytes of a text or a list, and where they end.
+    @inline(__always)
+    private func append(_ step: Step, _ row: Int, bytesPerElement: Int, _ end: inout Int) {
+        let part = step.column.part(row)
+        let count = (part.end - part.start) * bytesPerElement
+        if count > 0, let parts = step.column.parts {
+            if end + count > buffer.count { makeRoom(end + count) }
+            // Row indexes of a list are stored in this machine's order, which is little-endian on all that are supported.
+            (buffer.baseAddress.map { $0 + end })?
+                .copyMemory(from: parts + part.start * bytesPerElement, byteCount: count)
+            end += count
+        }
+        guard step.place >= 0 else { return }
+        buffer.storeBytes(
+            of: UInt32(truncatingIfNeeded: end - head).littleEndian, toByteOffset: step.place, as: UInt32.self)
     }
 
     private func makeRoom(_ bytes: Int) {

@@ -85,10 +85,11 @@
                     try catalogue.withBytes { bytes throws(EngineError) in batch.put(key, bytes) }
                 }
                 for (table, rows) in zip(catalogue.tables, rows) {
-                    let packer = try RowPacker(rows, as: table)
-                    for row in 0..<rows.rowCount {
-                        key.set(table.number, packer.key(row) ?? Int64(row))
-                        batch.put(key, packer.pack(row))
+                    try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                        for row in 0..<rows.rowCount {
+                            key.set(table.number, packer.key(row) ?? Int64(row))
+                            batch.put(key, packer.pack(row))
+                        }
                     }
                 }
             }
@@ -97,12 +98,13 @@
 
         func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
             let table = try table(rows.name)
-            let packer = try RowPacker(rows, as: table)
-            for row in 0..<rows.rowCount {
-                if let latency {
-                    try latency.time { () throws(EngineError) in try insert(packer, row) }
-                } else {
-                    try insert(packer, row)
+            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                for row in 0..<rows.rowCount {
+                    if let latency {
+                        try latency.time { () throws(EngineError) in try insert(packer, row) }
+                    } else {
+                        try insert(packer, row)
+                    }
                 }
             }
             return rows.rowCount
@@ -127,23 +129,28 @@
 
         func insertAll(_ rows: Table) throws(EngineError) {
             let table = try table(rows.name)
-            let packer = try RowPacker(rows, as: table)
-            let (store, key) = (store, key)
-            // Two writers must not take one row index.
-            try store.readModifyWrite.withLock { _ throws(EngineError) in
-                let first = try store.lastKey(table).map { $0 + 1 } ?? 0
-                for row in 0..<rows.rowCount {
-                    guard let own = packer.key(row) else { continue }
-                    key.set(table.number, own)
-                    if try store.get(key, store.readOptions, { _ in }) {
-                        throw EngineError(.refused, "table \(table.name) has a row \(own)")
-                    }
+            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                // Two writers must not take one row index.
+                try store.readModifyWrite.withLock { _ throws(EngineError) in
+                    try insertAll(packer, rows.rowCount)
                 }
-                try store.write { batch throws(EngineError) in
-                    for row in 0..<rows.rowCount {
-                        key.set(table.number, packer.key(row) ?? first + Int64(row))
-                        batch.put(key, packer.pack(row))
-                    }
+            }
+        }
+
+        private func insertAll(_ packer: RowPacker, _ count: Int) throws(EngineError) {
+            let (store, key, table) = (store, key, packer.table)
+            let first = try store.lastKey(table).map { $0 + 1 } ?? 0
+            for row in 0..<count {
+                guard let own = packer.key(row) else { continue }
+                key.set(table.number, own)
+                if try store.get(key, store.readOptions, { _ in }) {
+                    throw EngineError(.refused, "table \(table.name) has a row \(own)")
+                }
+            }
+            try store.write { batch throws(EngineError) in
+                for row in 0..<count {
+                    key.set(table.number, packer.key(row) ?? first + Int64(row))
+                    batch.put(key, packer.pack(row))
                 }
             }
         }

@@ -1,61 +1,43 @@
 #if SQLite
+    import CSQLite
     import Harness
     import RunRecords
 
     /// Binds the rows of a data set's table to insert statements, without copying texts.
+    ///
+    /// The loop over a row's values touches plain memory and C functions alone, as that of a C program does.
     struct RowWriter {
-        private enum Source {
-            case integer([Int64])
-            case real([Double])
-            /// Start of the column's bytes, and where each row's text ends.
-            case text(UnsafeBufferPointer<UInt8>, TextColumn)
-            case link([Int32])
-        }
-
         private struct LinkSource {
-            var statement: SQLiteStatement
-            var lists: LinkListColumn
+            let statement: SQLiteStatement
+            let lists: PinnedColumn
         }
 
         private let insert: SQLiteStatement
         private let nextRow: SQLiteStatement?
-        private let sources: [Source]
+        /// The columns that stand in the row, in the order of the statement's parameters.
+        private let sources: UnsafeBufferPointer<PinnedColumn>
         private let linkSources: [LinkSource]
-        private let clusteredKeys: [Int64]?
+        private let clusteredKeys: PinnedColumn?
 
         /// Runs the body with a writer that is valid only inside it.
         static func with(
             _ table: Table, _ layout: TableLayout, connection: SQLiteConnection,
             body: (RowWriter) throws(EngineError) -> Void
         ) throws(EngineError) {
-            try pin(table.columns[...], []) { sources throws(EngineError) in
-                try body(try RowWriter(table, layout, connection: connection, sources: sources))
-            }
-        }
-
-        /// Pins the bytes of one text column after the other, and runs the body inside all of these calls.
-        private static func pin(
-            _ columns: ArraySlice<Column>, _ sources: [Source], _ body: ([Source]) throws(EngineError) -> Void
-        ) throws(EngineError) {
-            guard let column = columns.first else { return try body(sources) }
-            let rest = columns.dropFirst()
-            switch column.values {
-            case .integer(let values): try pin(rest, sources + [.integer(values)], body)
-            case .real(let values): try pin(rest, sources + [.real(values)], body)
-            case .link(_, let values): try pin(rest, sources + [.link(values)], body)
-            case .links: try pin(rest, sources, body)
-            case .text(let text):
-                try text.bytes.withUnsafeBufferPointer { bytes throws(EngineError) in
-                    try pin(rest, sources + [.text(bytes, text)], body)
+            try table.withPinnedColumns { pinned throws(EngineError) in
+                let inRow = pinned.filter { $0.kind != .links }
+                try inRow.withUnsafeBufferPointer { sources throws(EngineError) in
+                    try body(try RowWriter(table, layout, connection: connection, pinned: pinned, sources: sources))
                 }
             }
         }
 
         private init(
-            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection, sources: [Source]
+            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection, pinned: [PinnedColumn],
+            sources: UnsafeBufferPointer<PinnedColumn>
         ) throws(EngineError) {
             self.sources = sources
-            let stored = table.columns.filter { if case .links = $0.values { false } else { true } }.map(\.name)
+            let stored = zip(table.columns, pinned).filter { $0.1.kind != .links }.map(\.0.name)
             let hasOwnRow = layout.rowColumn == TableLayout.ownRowColumn
             let names = stored + (hasOwnRow ? [layout.rowColumn] : [])
             let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
@@ -66,15 +48,14 @@
                 nextRow = try connection.statement(
                     "SELECT coalesce(max(\(quoted(layout.rowColumn))) + 1, 0) FROM \(quoted(layout.name))")
             } else {
-                guard case .integer(let keys)? = table.column(layout.rowColumn)?.values else {
+                guard let index = table.columnIndex(layout.rowColumn), pinned[index].kind == .integer else {
                     throw EngineError(.refused, "the rows of \(table.name) have no key \(layout.rowColumn)")
                 }
-                clusteredKeys = keys
+                clusteredKeys = pinned[index]
                 nextRow = nil
             }
             var linkSources: [LinkSource] = []
-            for column in table.columns {
-                guard case .links(_, let lists) = column.values else { continue }
+            for (column, lists) in zip(table.columns, pinned) where lists.kind == .links {
                 let statement = try connection.statement(
                     "INSERT INTO \(quoted(layout.linkTable(column.name))) (owner, place, target) VALUES (?, ?, ?)")
                 linkSources.append(LinkSource(statement: statement, lists: lists))
@@ -85,7 +66,7 @@
         /// Inserts a row with the next row index; a clustered table takes the key for it.
         func append(_ row: Int) throws(EngineError) {
             guard let nextRow else {
-                try insert(row, as: clusteredKeys?[row] ?? Int64(row))
+                try insert(row, as: clusteredKeys?.integer(row) ?? Int64(row))
                 return
             }
             _ = try nextRow.step()
@@ -97,27 +78,34 @@
         func insert(_ row: Int, as index: Int64) throws(EngineError) {
             var place: Int32 = 1
             for source in sources {
-                switch source {
-                case .integer(let values): insert.bind(place, values[row])
-                case .real(let values): insert.bind(place, values[row])
-                case .text(let bytes, let text):
-                    insert.bind(place, unowned: UnsafeBufferPointer(rebasing: bytes[text.range(row)]))
-                case .link(let values):
-                    if values[row] < 0 { insert.bindNull(place) } else { insert.bind(place, Int64(values[row])) }
+                switch source.kind {
+                case .integer: insert.bind(place, source.integer(row))
+                case .real: insert.bind(place, source.real(row))
+                case .link:
+                    let target = source.link(row)
+                    if target < 0 { insert.bindNull(place) } else { insert.bind(place, Int64(target)) }
+                case .text:
+                    let part = source.part(row)
+                    let bytes = UnsafeRawBufferPointer(
+                        start: source.parts.map { $0 + part.start }, count: part.end - part.start)
+                    insert.bind(place, unowned: bytes)
+                case .links: break
                 }
                 place += 1
             }
             if clusteredKeys == nil { insert.bind(place, index) }
             try insert.finish()
-            for source in linkSources {
-                var position: Int64 = 0
-                for target in source.lists[row] {
-                    source.statement.bind(1, index)
-                    source.statement.bind(2, position)
-                    source.statement.bind(3, Int64(target))
-                    try source.statement.finish()
-                    position += 1
-                }
+            for source in linkSources { try insert(source, row, of: index) }
+        }
+
+        private func insert(_ source: LinkSource, _ row: Int, of owner: Int64) throws(EngineError) {
+            let part = source.lists.part(row)
+            guard let targets = source.lists.parts, part.start < part.end else { return }
+            for place in part.start..<part.end {
+                source.statement.bind(1, owner)
+                source.statement.bind(2, Int64(place - part.start))
+                source.statement.bind(3, Int64(targets.load(fromByteOffset: place * 4, as: Int32.self)))
+                try source.statement.finish()
             }
         }
     }

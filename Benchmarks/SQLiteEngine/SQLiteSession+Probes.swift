@@ -116,6 +116,30 @@
             return ids
         }
 
+        func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
+            try ids(
+                "SELECT id FROM probe ORDER BY \(sort.column.rawValue) \(sort.isAscending ? "ASC" : "DESC") LIMIT ?",
+                [Int64(count)])
+        }
+
+        func linkCount(to id: Int64) throws(EngineError) -> Int {
+            Int(try ids("SELECT count(*) FROM probe WHERE friend = ?", [id]).first ?? 0)
+        }
+
+        func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
+            try ids("SELECT id FROM probe WHERE friend = ? LIMIT ?", [id, Int64(count)])
+        }
+
+        /// The first column of the rows.
+        private func ids(_ sql: String, _ values: [Int64]) throws(EngineError) -> [Int64] {
+            let statement = try connection.statement(sql)
+            defer { statement.reset() }
+            for (place, value) in values.enumerated() { statement.bind(Int32(place + 1), value) }
+            var ids: [Int64] = []
+            while try statement.step() { ids.append(statement.integer(0)) }
+            return ids
+        }
+
         func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
             var statements = ["DELETE FROM probe_friends", "DELETE FROM probe"]
             if let condition {

@@ -43,14 +43,13 @@
         func bindNull(_ place: Int32) { sqlite3_bind_null(handle, place) }
 
         /// SQLite reads the bytes at each step: they must stay valid until the statement is bound again.
-        func bind(_ place: Int32, unowned bytes: UnsafeBufferPointer<UInt8>) {
+        func bind(_ place: Int32, unowned bytes: UnsafeRawBufferPointer) {
             // A null pointer would bind null, not an empty text.
             guard let start = bytes.baseAddress, !bytes.isEmpty else {
                 sqlite3_bind_text(handle, place, "", 0, nil)
                 return
             }
-            sqlite3_bind_text(
-                handle, place, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
+            sqlite3_bind_text(handle, place, start.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
         }
 
         /// SQLite keeps a copy.

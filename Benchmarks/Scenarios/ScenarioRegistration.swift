@@ -31,6 +31,7 @@ package enum ScenarioRegistration {
         registry.register(DeleteHalf())
         registry.register(DeleteMatching())
         registry.register(IndexedFirst())
+        registry.register(FirstScreen())
         registry.register(YCSBUpdateHeavy())
         registry.register(YCSBReadMostly())
         registry.register(YCSBReadOnly())

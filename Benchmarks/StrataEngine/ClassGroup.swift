@@ -2,11 +2,20 @@ import Harness
 import RunRecords
 import Strata
 import StrataFiles
+import Synchronization
 
 /// The classes of one file: those of a data set.
 struct ClassGroup: Sendable {
     let name: String
     let classes: [any TableObject.Type]
+    /// Of the classes, in their order: the name of a class is made anew each time that it is asked for.
+    private let tableNames: [String]
+
+    private init(name: String, classes: [any TableObject.Type]) {
+        self.name = name
+        self.classes = classes
+        tableNames = classes.map { $0.tableName }
+    }
 
     static let all = [
         ClassGroup(name: "people", classes: [Person.self, Dog.self]),
@@ -27,6 +36,20 @@ struct ClassGroup: Sendable {
         }
     }
 
+    /// Of this program, not of a database: the group whose classes it knows at compile time.
+    private static let learnt = Mutex<ClassGroup?>(nil)
+
+    static var known: ClassGroup? { learnt.withLock { $0 } }
+
+    static func learn(_ tables: TableSet) {
+        do throws(EngineError) {
+            let group = try holding(tables.tables)
+            learnt.withLock { $0 = group }
+        } catch {
+            learnt.withLock { $0 = nil }
+        }
+    }
+
     /// The group that has a class for each of the tables.
     static func holding(_ tables: [Table]) throws(EngineError) -> ClassGroup {
         let names = Set(tables.map(\.name))
@@ -38,9 +61,9 @@ struct ClassGroup: Sendable {
     }
 
     func type(of table: String) throws(EngineError) -> any TableObject.Type {
-        guard let type = classes.first(where: { $0.tableName == table }) else {
+        guard let place = tableNames.firstIndex(of: table) else {
             throw EngineError(.refused, "no class \(table) in the file of \(name)")
         }
-        return type
+        return classes[place]
     }
 }

@@ -99,6 +99,10 @@ extension DamagePerson: TableObject {
         column == "age" ? \.age : nil
     }
 
+    static func setter(_ column: String) -> ((DamagePerson, Int) -> Void)? {
+        column == "age" ? { $0.age = $1 } : nil
+    }
+
     static func walker(_ column: String, property: String?) -> ((DamagePerson, inout ReadDigest) -> Void)? {
         switch (column, property) {
         case ("dogs", nil): { $1.count += $0.dogs.count }
@@ -163,6 +167,10 @@ extension DamageDog: TableObject {
 
     static func integer(_ column: String) -> ReferenceWritableKeyPath<DamageDog, Int>? {
         column == "age" ? \.age : nil
+    }
+
+    static func setter(_ column: String) -> ((DamageDog, Int) -> Void)? {
+        column == "age" ? { $0.age = $1 } : nil
     }
 
     static func backWalker(

@@ -68,6 +68,10 @@ extension DebianPackage: TableObject {
         column == "installedSize" ? \.installedSize : nil
     }
 
+    static func setter(_ column: String) -> ((DebianPackage, Int) -> Void)? {
+        column == "installedSize" ? { $0.installedSize = $1 } : nil
+    }
+
     static func walker(_ column: String, property: String?) -> ((DebianPackage, inout ReadDigest) -> Void)? {
         guard column == "depends" else { return nil }
         switch property {

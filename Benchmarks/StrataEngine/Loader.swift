@@ -10,41 +10,52 @@ import Strata
 struct Loader {
     let realm: Realm
     let group: ClassGroup
+    /// The tables that links lead to: their objects are kept until the links are set, those of others are not, as an
+    /// application keeps none that it does not need.
+    private let targets: Set<String>
     private var loaded: [String: [ObjectBase]] = [:]
     private var late: [Table] = []
 
-    init(realm: Realm, group: ClassGroup) {
+    init(realm: Realm, group: ClassGroup, tables: [Table]) {
         self.realm = realm
         self.group = group
+        targets = Set(tables.flatMap { table in table.columns.compactMap { Self.target(of: $0) } })
     }
 
     mutating func load(_ table: Table) throws {
         let type = try group.type(of: table.name)
         loaded[table.name] = try add(type, table)
-        if table.linkTargets.contains(table.name) { late.append(table) }
+        if table.columns.contains(where: { Self.target(of: $0) == table.name }) { late.append(table) }
+    }
+
+    /// Where the links of a column lead; nil for other columns, and where no row has a link.
+    private static func target(of column: Column) -> String? {
+        switch column.values {
+        case .link(let target, let rows): rows.contains { $0 >= 0 } ? target : nil
+        case .links(let target, let lists): lists.targets.isEmpty ? nil : target
+        default: nil
+        }
     }
 
     private func add<Element: TableObject>(_ type: Element.Type, _ table: Table) throws -> [ObjectBase] {
         let make = try Element.maker(table)
         let columns = linkColumns(table) { $0 != table.name }
+        let isTarget = targets.contains(table.name)
         var objects: [ObjectBase] = []
-        objects.reserveCapacity(table.rowCount)
+        if isTarget { objects.reserveCapacity(table.rowCount) }
         for row in 0..<table.rowCount {
             let object = make(row)
             for column in columns { link(object, table, row: row, column: column) }
             realm.add(object)
-            objects.append(object)
+            if isTarget { objects.append(object) }
         }
         return objects
     }
 
     private func linkColumns(_ table: Table, _ isWanted: (String) -> Bool) -> [(index: Int, target: [ObjectBase])] {
         table.columns.indices.compactMap { index in
-            switch table.columns[index].values {
-            case .link(let target, _), .links(let target, _):
-                isWanted(target) ? (index, loaded[target] ?? []) : nil
-            default: nil
-            }
+            guard let target = Self.target(of: table.columns[index]), isWanted(target) else { return nil }
+            return (index, loaded[target] ?? [])
         }
     }
 

@@ -51,6 +51,10 @@ extension NumberRow: TableObject {
         column == "value" ? \.value : nil
     }
 
+    static func setter(_ column: String) -> ((NumberRow, Int) -> Void)? {
+        column == "value" ? { $0.value = $1 } : nil
+    }
+
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int? { nil }
 
     static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? {

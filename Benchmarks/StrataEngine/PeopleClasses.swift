@@ -70,6 +70,10 @@ extension Person: TableObject {
         column == "age" ? \.age : nil
     }
 
+    static func setter(_ column: String) -> ((Person, Int) -> Void)? {
+        column == "age" ? { $0.age = $1 } : nil
+    }
+
     static func walker(_ column: String, property: String?) -> ((Person, inout ReadDigest) -> Void)? {
         guard column == "dogs" else { return nil }
         switch property {
@@ -124,6 +128,10 @@ extension Dog: TableObject {
 
     static func integer(_ column: String) -> ReferenceWritableKeyPath<Dog, Int>? {
         column == "age" ? \.age : nil
+    }
+
+    static func setter(_ column: String) -> ((Dog, Int) -> Void)? {
+        column == "age" ? { $0.age = $1 } : nil
     }
 
     static func backWalker(

@@ -8,19 +8,7 @@ extension StrataSession: UpdateSession, DeletionSession, SnapshotSession, Compac
         let (realm, group) = try openRealm()
         let type = try group.type(of: table)
         try checked {
-            try realm.write { try Self.update(type, column, keys: keys, values: values, in: realm) }
-        }
-    }
-
-    private static func update<Element: TableObject>(
-        _ type: Element.Type, _ column: String, keys: [Int64], values: [Int64], in realm: Realm
-    ) throws {
-        guard let property = Element.integer(column) else {
-            throw EngineError(.refused, "\(Element.tableName) has no integer \(column)")
-        }
-        for (key, value) in zip(keys, values) {
-            guard let object = Element.find(Int(key), in: realm) else { throw Element.missing(Int(key)) }
-            object[keyPath: property] = Int(value)
+            try realm.write { try type.update(column, keys, values, in: realm) }
         }
     }
 

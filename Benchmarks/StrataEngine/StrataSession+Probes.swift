@@ -18,6 +18,7 @@ final class Probe: Object {
     @Persisted(indexed: true) var indexedText: String?
     @Persisted var friend: Probe?
     @Persisted var friends: List<Probe>
+    @Persisted(originProperty: "friend") var linking: LinkingObjects<Probe>
 }
 
 extension StrataSession: ProbeSession {
@@ -99,6 +100,27 @@ extension StrataSession: ProbeSession {
 
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
         try checked { try ProbeRealm(realm: try probeRealm()).first(column, equal: values) }
+    }
+
+    func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
+        try checked {
+            try probeRealm().objects(Probe.self)
+                .sorted(byKeyPath: sort.column.rawValue, ascending: sort.isAscending)
+                .prefix(count).map { Int64($0.id) }
+        }
+    }
+
+    func linkCount(to id: Int64) throws(EngineError) -> Int { try checked { try linked(id).linking.count } }
+
+    func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
+        try checked { try linked(id).linking.prefix(count).map { Int64($0.id) } }
+    }
+
+    private func linked(_ id: Int64) throws -> Probe {
+        guard let row = try probeRealm().object(ofType: Probe.self, forPrimaryKey: Int(id)) else {
+            throw EngineError(.refused, "no row \(id)")
+        }
+        return row
     }
 
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {

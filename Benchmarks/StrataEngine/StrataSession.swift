@@ -20,6 +20,8 @@ final class StrataSession: TableSession {
     var probes: Realm?
     let files: any FileSystem
     private(set) var group: ClassGroup?
+    /// Of the file of the group: made once, since every timed pass ends with a look at the reports.
+    private var path: String?
     /// nil while the database has no file: its classes are unknown before the first table.
     private(set) var realm: Realm?
     var pinned: [SnapshotToken: Realm] = [:]
@@ -36,7 +38,7 @@ final class StrataSession: TableSession {
         self.settings = settings
         self.configuration = configuration
         self.files = files
-        if let group = ClassGroup.found(at: location, in: files) { try open(group) }
+        if let group = ClassGroup.found(at: location, in: files) ?? ClassGroup.known { try open(group) }
     }
 
     private func open(_ group: ClassGroup) throws(EngineError) {
@@ -50,6 +52,7 @@ final class StrataSession: TableSession {
             throw EngineError(error)
         }
         self.group = group
+        self.path = path
     }
 
     func openRealm() throws(EngineError) -> (realm: Realm, group: ClassGroup) {
@@ -59,7 +62,7 @@ final class StrataSession: TableSession {
 
     /// Throws when a read that could not throw has reported an error.
     func checkReports() throws(EngineError) {
-        if let group { try DamageReports.shared.check(group.path(at: location)) }
+        if let path { try DamageReports.shared.check(path) }
     }
 
     /// Runs the body, and throws its error or one that was reported meanwhile.
@@ -107,7 +110,8 @@ final class StrataSession: TableSession {
     // MARK: Tables
 
     func create(_ tables: TableSet) throws(EngineError) {
-        try open(try ClassGroup.holding(tables.tables))
+        let group = try ClassGroup.holding(tables.tables)
+        if realm == nil || self.group?.name != group.name { try open(group) }
     }
 
     func load(_ tables: TableSet) throws(EngineError) {
@@ -115,7 +119,7 @@ final class StrataSession: TableSession {
         let (realm, group) = try openRealm()
         try checked {
             try realm.write {
-                var loader = Loader(realm: realm, group: group)
+                var loader = Loader(realm: realm, group: group, tables: tables.tables)
                 for table in Self.targetsFirst(tables.tables) { try loader.load(table) }
                 loader.setLateLinks()
             }

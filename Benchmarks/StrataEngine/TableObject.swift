@@ -29,6 +29,9 @@ protocol TableObject: Object {
 
     static func integer(_ column: String) -> ReferenceWritableKeyPath<Self, Int>?
 
+    /// Sets an integer property as an application does, by its name in the source; nil when there is none of that name.
+    static func setter(_ column: String) -> ((Self, Int) -> Void)?
+
     /// Visits the targets of an object's links, forward over a column of its own.
     static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
 
@@ -50,6 +53,9 @@ protocol TableObject: Object {
     static func readEach(
         _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest
+    static func update(
+        _ column: String, _ keys: [Int64], _ values: [Int64], in realm: Realm
+    ) throws(EngineError)
     static func readHeld(
         _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest
@@ -109,15 +115,33 @@ extension TableObject {
         _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
         var digest = ReadDigest()
-        for (index, key) in keys.enumerated() {
-            func read() throws(EngineError) {
+        guard let latency else {
+            for key in keys {
                 realm.refresh()
                 guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
                 for adder in adders { adder(object, &digest) }
             }
-            if let latency { try latency.timeSampled(index, read) } else { try read() }
+            return digest
+        }
+        for (index, key) in keys.enumerated() {
+            try latency.timeSampled(index) { () throws(EngineError) in
+                realm.refresh()
+                guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
+                for adder in adders { adder(object, &digest) }
+            }
         }
         return digest
+    }
+
+    @inline(__always)
+    static func update(
+        _ column: String, _ keys: [Int64], _ values: [Int64], in realm: Realm
+    ) throws(EngineError) {
+        guard let set = setter(column) else { throw EngineError(.refused, "\(tableName) has no integer \(column)") }
+        for (key, value) in zip(keys, values) {
+            guard let object = find(Int(key), in: realm) else { throw missing(Int(key)) }
+            set(object, Int(value))
+        }
     }
 
     @inline(__always)

@@ -371,6 +371,20 @@ extension PlantedSession: ProbeSession {
         return ids
     }
 
+    func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
+        let ids = try role((any ProbeSession).self).firstRows(sort, count: count)
+        return mistake == .rowDropped ? ids.dropLast() : ids
+    }
+
+    func linkCount(to id: Int64) throws(EngineError) -> Int {
+        bent(try role((any ProbeSession).self).linkCount(to: id))
+    }
+
+    func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
+        let ids = try role((any ProbeSession).self).linkingRows(to: id, count: count)
+        return mistake == .rowDropped ? ids.dropLast() : ids
+    }
+
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
         if mistake == .deletionNothing { return }
         try role((any ProbeSession).self).delete(where: condition, beforeCommit: beforeCommit)

@@ -80,6 +80,56 @@ struct DocumentationTests {
         #expect(count > 12, "\(count) blocks")
     }
 
+    @Test("every page begins with a sentence that says what it is for")
+    func beginnings() {
+        #expect(PageRules.pages.count > 100)
+        for violation in PageRules.pages.compactMap(PageRules.beginning) { Issue.record("\(violation)") }
+    }
+
+    @Test("no page uses a word that the glossary retired")
+    func retiredWords() throws {
+        let words = PageRules.retiredWords(glossary: try Checkout.text(PageRules.glossary))
+        #expect(words.count >= 9 && words.contains("whoever") && words.contains("log segment"), "\(words)")
+        for violation in PageRules.pages.flatMap({ PageRules.uses(of: words, in: $0) }) {
+            Issue.record("\(violation)")
+        }
+    }
+
+    @Test(
+        "a page that begins with something else than a sentence is seen",
+        arguments: [
+            "", "This page has no heading before it, and says nothing else.", "# Page", "# Page\n\n## Part\n\nText.",
+            "# Page\n\n- an item of a list, with a sentence.", "# Page\n\n1. an item of a list, with a sentence.",
+            "# Page\n\n| a table | of two columns, and more. |", "# Page\n\n```\ncode of the page, and more.\n```",
+            "# Page\n\nWords on a page", "# Page\n\nToo short.", "# Page\n\nDate: 2026-11. Status: it is accepted.",
+        ])
+    func brokenBeginning(text: String) {
+        #expect(PageRules.beginning(of: Checkout.File(path: "docs/page.md", text: text)) != nil)
+    }
+
+    @Test(
+        "a page that begins with a sentence is accepted",
+        arguments: ["This page says what it is for.", "`assay gate` compares two runs by counts.\n\n- a list"])
+    func keptBeginning(text: String) {
+        #expect(PageRules.beginning(of: Checkout.File(path: "docs/page.md", text: "# Page\n\n\(text)\n")) == nil)
+    }
+
+    @Test("a retired word is seen in prose and in a table, in any case, and not in code or inside of another word")
+    func retiredWord() {
+        let rows = "| not | but |\n|---|---|\n| nobody | no reader |\n| log group | log batch |\n"
+        let table = "\(PageRules.retiredHeading)\n\n\(rows)"
+        let words = PageRules.retiredWords(glossary: "| word | meaning |\n| page | 4 KiB |\n" + table)
+        #expect(words == ["nobody", "log group"])
+        func lines(_ text: String, path: String = "docs/page.md") -> [Int?] {
+            PageRules.uses(of: words, in: Checkout.File(path: path, text: text)).map(\.line)
+        }
+        #expect(lines("One.\nNobody reads it.\n| a | for nobody. |") == [2, 3])
+        #expect(lines("a log group, and (nobody's)") == [1, 1])
+        #expect(lines("`nobody`, catalog groups\n```\nnobody\n```\nand nobodyelse") == [])
+        #expect(lines(table, path: PageRules.glossary) == [])
+        #expect(lines("nobody\n" + table, path: PageRules.glossary) == [1])
+    }
+
     @Test("README and CONTRIBUTING name only targets that the Makefile has")
     func makeTargetsExist() throws {
         let makefile = try Checkout.text("Makefile")

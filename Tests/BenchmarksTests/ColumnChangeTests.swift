@@ -63,4 +63,15 @@ struct ColumnChangeTests {
             scenario, on: PlantedEngine.wrap(engine, .wrongRead), parameters: ["rows": "100"])
         #expect(mistaken.outcomes == [.silentlyWrong: 2])
     }
+
+    @Test("a screen has its first rows", arguments: asking)
+    func screen(name: String) throws {
+        let scenario = try ScenarioRunTests.scenario("first-screen")
+        let engine = try EnginesUnderTest.engine(name)
+        let report = try CaseUnderTest.run(scenario, on: engine, parameters: ["rows": "100"])
+        #expect(report.outcomes == [.correct: 8], "\(report.trials)")
+        let mistaken = try CaseUnderTest.run(
+            scenario, on: PlantedEngine.wrap(engine, .rowDropped), parameters: ["rows": "100"])
+        #expect(mistaken.outcomes[.silentlyWrong, default: 0] >= 6)
+    }
 }

@@ -12,9 +12,11 @@ struct PackedRowTests {
         let set = try DamageDataset().tables(size: 200, seed: Seed(1))
         let catalogue = try PackedCatalogue(bytes: try PackedCatalogue(set).bytes)
         for (rows, table) in zip(set.tables, catalogue.tables) {
-            let packer = try RowPacker(rows, as: table)
-            for row in 0..<rows.rowCount {
-                #expect(try table.values(Int64(row), packer.pack(row)) == rows.values(row: row))
+            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
+                for row in 0..<rows.rowCount {
+                    let values = try table.values(Int64(row), packer.pack(row))
+                    #expect(values == rows.values(row: row))
+                }
             }
         }
     }
@@ -23,9 +25,10 @@ struct PackedRowTests {
     func size() throws {
         let set = try PeopleDataset().tables(size: 3, seed: Seed(1))
         let table = PackedTable(PeopleDataset.persons(0..<3), number: 1)
-        let packer = try RowPacker(set.main, as: table)
-        // The empty list of dogs costs the four bytes of the name's end offset.
-        #expect(packer.pack(1).count == 16 + 13 + 4)
+        try RowPacker.with(set.main, as: table) { packer in
+            // The empty list of dogs costs the four bytes of the name's end offset.
+            #expect(packer.pack(1).count == 16 + 13 + 4)
+        }
     }
 
     @Test("keys order like numbers, and contain their table")
@@ -46,8 +49,7 @@ struct PackedRowTests {
     func cutShort() throws {
         let set = try DamageDataset().tables(size: 3, seed: Seed(1))
         let table = try PackedCatalogue(set).tables[0]
-        let packer = try RowPacker(set.main, as: table)
-        let row = Array(packer.pack(2))
+        let row = try RowPacker.with(set.main, as: table) { Array($0.pack(2)) }
         for count in 0..<table.headBytes {
             #expect(throws: EngineError.self) {
                 try row.withUnsafeBytes { _ = try table.values(2, UnsafeRawBufferPointer(rebasing: $0[..<count])) }

@@ -338,10 +338,13 @@ struct MixedHistory {
                 if definition.index != .none { try checkIndex(view, table, column) }
                 guard let target = definition.target.map({ Int($0.rawValue) - 1 }) else { continue }
                 for key in model[target].keys {
-                    let expected = model[table].values.reduce(0) { $0 + Self.count(of: key, in: $1[column]) }
-                    if try view.backlinkCount(to: RowKey(key), of: table, column) != expected {
+                    let links = model[table].mapValues { Self.count(of: key, in: $0[column]) }.filter { $0.value > 0 }
+                    if try view.backlinkCount(to: RowKey(key), of: table, column) != links.values.reduce(0, +) {
                         throw InvariantViolation("backlinks of \(definition.name) to \(key) differ")
                     }
+                    if key % 16 != 0 { continue }
+                    try PlaceAgreement(view: view, table: table, column: column)
+                        .checkLinks(to: key, links, others: model[table].keys.prefix(5))
                 }
             }
         }
@@ -356,6 +359,10 @@ struct MixedHistory {
                 throw InvariantViolation("the index of column \(column) of table \(table) finds other rows of \(value)")
             }
         }
+        let all: [(key: Int64, value: Value)] = model[table].map { row in
+            if case .value(let value) = row.value[column] { (row.key, value) } else { (row.key, Value.null) }
+        }
+        try PlaceAgreement(view: view, table: table, column: column).checkOrder(all)
     }
 
     private static func count(of key: Int64, in held: Held) -> Int {

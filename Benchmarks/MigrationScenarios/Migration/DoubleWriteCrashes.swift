@@ -14,8 +14,9 @@ import StoreMigration
 /// before each call by which any of them changes a file: for each phase, each order of the two commits, and each way in
 /// which one of the stores fails beside it. Then another process makes the writer anew, and reconciles.
 ///
-/// The page cache survives. That a commit of either store is on the disk before it is acknowledged is what their own
-/// scenarios ask.
+/// The page cache survives a SIGKILL. That a commit of either store is on the disk before it is acknowledged is what
+/// their own scenarios ask: so the stores of a trial are files in memory, where the system has such a file system. A
+/// sync is still a call before which a process dies, and costs no time there.
 struct DoubleWriteCrashes: Scenario {
     let slug = "double-write"
     let family = Family.migration
@@ -42,16 +43,25 @@ struct DoubleWriteCrashes: Scenario {
         _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
         context.report.note("the old store is \(OldStore.words)")
         try DoubleWriteProcess.warm()
-        let prepared = try prepare(context)
-        let calls = try count(context, prepared, witness)
+        let memory = ScratchDirectory.memory
+        let scratch = try ScratchDirectory.make(in: FileTree.isDirectory(memory) ? memory : context.directory)
+        defer {
+            do { try scratch.remove() } catch { context.report.note("left behind: \(error)") }
+        }
+        let prepared = try prepare(scratch.files)
+        let calls = try count(scratch.files, prepared, witness)
         let trials = choose(calls, try context.integer("trials"), context.random("deaths"))
         if trials.isEmpty { return context.report.inconclusive("no call of the writer changed a file") }
         let tally = DoubleWriteTally(context)
         let tried = try context.sweep(
-            trials.map(\.address), secondsPerTrial: Self.secondsPerTrial, accepts: { DoubleWriteTrial($0) != nil }
+            trials.map(\.address), secondsPerTrial: Self.secondsPerTrial, accepts: { DoubleWriteTrial($0) != nil },
+            directories: [scratch.files]
         ) { address in
             guard let trial = DoubleWriteTrial(address) else { throw HarnessError("no such trial: \(address)") }
-            let finding = try Self.attempt(trial, prepared, context: context, witness: witness, tally: tally)
+            // Two trials run at the same time, each in a directory of its own.
+            let own = context.trialDirectory.split(separator: "/").last.map { String($0) } ?? "trial"
+            let place = MigrationPlace(scratch.files + "/" + own + "/stores")
+            let finding = try Self.attempt(trial, prepared, place: place, witness: witness, tally: tally)
             return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
         try report(context, calls, tally: tally, tried: tried)
@@ -59,9 +69,9 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     /// Both stores, equal, in each phase. In a child, so that this process has no threads and can fork.
-    private func prepare(_ context: CaseContext) throws -> [MigrationPhase: String] {
+    private func prepare(_ directory: String) throws -> [MigrationPhase: String] {
         var prepared: [MigrationPhase: String] = [:]
-        for phase in MigrationPhase.allCases { prepared[phase] = "\(context.directory)/prepared-\(phase.word)" }
+        for phase in MigrationPhase.allCases { prepared[phase] = "\(directory)/prepared-\(phase.word)" }
         let places = prepared
         let child = try ForkedChild.start { _ in
             do {
@@ -81,10 +91,10 @@ struct DoubleWriteCrashes: Scenario {
 
     /// Calls of each combination, of a process that comes to its end.
     private func count(
-        _ context: CaseContext, _ prepared: [MigrationPhase: String], _ witness: IOWitness
+        _ directory: String, _ prepared: [MigrationPhase: String], _ witness: IOWitness
     ) throws -> [(trial: DoubleWriteTrial, calls: Int)] {
         try DoubleWriteTrial.combinations.map { trial in
-            let place = MigrationPlace(context.directory + "/whole")
+            let place = MigrationPlace(directory + "/whole")
             try Self.copy(prepared, trial, place)
             let (answers, end) = try DoubleWriteProcess(place: place, trial: trial)
                 .write(witness, seconds: Self.secondsPerTrial, isCounted: true)
@@ -131,10 +141,9 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     private static func attempt(
-        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], context: CaseContext,
+        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], place: MigrationPlace,
         witness: IOWitness, tally: DoubleWriteTally
     ) throws -> DoubleWriteFinding {
-        let place = MigrationPlace(context.trialDirectory + "/stores")
         try copy(prepared, trial, place)
         let process = DoubleWriteProcess(place: place, trial: trial)
         let (answers, end) = try process.write(witness, seconds: secondsPerTrial)

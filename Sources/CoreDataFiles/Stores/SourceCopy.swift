@@ -228,6 +228,30 @@
 
         // MARK: Log
 
+        /// Memory for one frame, however long the log is.
+        private static func readLog(_ path: String, _ pageSize: Int) throws(CoreDataError) -> WriteAheadLog {
+            let header = try ModelSources.bytes(path, first: WriteAheadLog.headerBytes)
+            var log = header.withUnsafeBytes {
+                WriteAheadLog(header: $0, byteCount: size(path) ?? Int64(header.count), pageSize: pageSize)
+            }
+            guard log.state != .damaged else { return log }
+            let frame = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: WriteAheadLog.frameBytes(pageSize: pageSize), alignment: 8)
+            defer { frame.deallocate() }
+            do throws(FileError) {
+                let file = try POSIXFileSystem().open(path, .readThroughLinks)
+                defer { file.close() }
+                var place = Int64(WriteAheadLog.headerBytes)
+                while try file.read(into: frame, at: place) == frame.count {
+                    guard log.add(frame: UnsafeRawBufferPointer(frame)) else { break }
+                    place += Int64(frame.count)
+                }
+            } catch {
+                throw CoreDataError(.failure, "\(path): \(error)")
+            }
+            return log
+        }
+
         private static func logState(
             _ source: String, _ folder: String, pageSize: Int, isLogged: Bool, journalSize: Int64
         ) throws(CoreDataError) -> (WriteAheadLog, [String]) {
@@ -236,8 +260,7 @@
                 notes.append("a rollback journal is there: what its writer had not committed is taken back in the copy")
             }
             guard isLogged else { return (WriteAheadLog(), notes) }
-            let bytes = exists(folder + "/store-wal") ? try ModelSources.bytes(folder + "/store-wal", limit: .max) : []
-            let log = bytes.withUnsafeBytes { WriteAheadLog($0, pageSize: pageSize) }
+            let log = exists(folder + "/store-wal") ? try readLog(folder + "/store-wal", pageSize) : WriteAheadLog()
             switch log.state {
             case .empty:
                 notes.append("there is no write-ahead log: the store was closed properly, or the log was lost")

@@ -17,40 +17,56 @@ package struct WriteAheadLog: Sendable, Equatable {
     /// All frames of the file, valid or not.
     package var frames = 0
 
+    /// The checksum so far, which each frame continues.
+    private var sum: (UInt32, UInt32) = (0, 0)
+    private var isBig = false
+    /// Of the header; frames of an earlier log have another one.
+    private var salt: (UInt32, UInt32) = (0, 0)
+    private var validFrames = 0
+
     package init() {}
 
-    /// - Parameter bytes: the whole file.
-    package init(_ bytes: UnsafeRawBufferPointer, pageSize: Int) {
-        guard bytes.count >= 32 else {
-            state = bytes.isEmpty ? .empty : .damaged
+    package static let headerBytes = 32
+    package static func frameBytes(pageSize: Int) -> Int { 24 + pageSize }
+
+    package static func == (one: WriteAheadLog, other: WriteAheadLog) -> Bool {
+        (one.state, one.committedFrames, one.frames) == (other.state, other.committedFrames, other.frames)
+    }
+
+    /// Takes the header. The frames that follow it are given to `add`, one after the other, until it returns false.
+    ///
+    /// - Parameters:
+    ///   - header: the first 32 bytes, fewer where the file is shorter.
+    ///   - byteCount: of the whole file.
+    package init(header: UnsafeRawBufferPointer, byteCount: Int64, pageSize: Int) {
+        guard header.count >= Self.headerBytes else {
+            state = header.isEmpty ? .empty : .damaged
             return
         }
-        let magic = Self.big(bytes, 0)
-        guard magic & ~1 == 0x377F_0682, Self.big(bytes, 4) == 3_007_000, Int(Self.big(bytes, 8)) == pageSize else {
+        let magic = Self.big(header, 0)
+        isBig = magic & 1 == 1
+        sum = Self.sum(header, 0..<24, start: (0, 0), isBig: isBig)
+        guard magic & ~1 == 0x377F_0682, Self.big(header, 4) == 3_007_000, Int(Self.big(header, 8)) == pageSize,
+            sum == (Self.big(header, 24), Self.big(header, 28))
+        else {
             state = .damaged
             return
         }
-        let isBig = magic & 1 == 1
-        var sum = Self.sum(bytes, 0..<24, start: (0, 0), isBig: isBig)
-        guard sum.0 == Self.big(bytes, 24), sum.1 == Self.big(bytes, 28) else {
-            state = .damaged
-            return
-        }
-        let size = 24 + pageSize
-        frames = (bytes.count - 32 + size - 1) / size
-        var place = 32
-        var valid = 0
-        while bytes.count - place >= size {
-            guard Self.big(bytes, place + 8) == Self.big(bytes, 16), Self.big(bytes, place + 12) == Self.big(bytes, 20)
-            else { break }
-            sum = Self.sum(bytes, place..<place + 8, start: sum, isBig: isBig)
-            sum = Self.sum(bytes, place + 24..<place + size, start: sum, isBig: isBig)
-            guard sum.0 == Self.big(bytes, place + 16), sum.1 == Self.big(bytes, place + 20) else { break }
-            valid += 1
-            if Self.big(bytes, place + 4) != 0 { committedFrames = valid }
-            place += size
-        }
-        state = committedFrames > 0 ? .live : frames > 0 ? .stale : .empty
+        salt = (Self.big(header, 16), Self.big(header, 20))
+        let size = Int64(Self.frameBytes(pageSize: pageSize))
+        frames = Int((byteCount - Int64(Self.headerBytes) + size - 1) / size)
+        state = frames > 0 ? .stale : .empty
+    }
+
+    /// - Returns: whether the frame is one of this log; those behind one that is not are none either.
+    package mutating func add(frame: UnsafeRawBufferPointer) -> Bool {
+        guard (Self.big(frame, 8), Self.big(frame, 12)) == salt else { return false }
+        sum = Self.sum(frame, 0..<8, start: sum, isBig: isBig)
+        sum = Self.sum(frame, 24..<frame.count, start: sum, isBig: isBig)
+        guard sum == (Self.big(frame, 16), Self.big(frame, 20)) else { return false }
+        validFrames += 1
+        if Self.big(frame, 4) != 0 { (committedFrames, state) = (validFrames, .live) }
+        return true
     }
 
     private static func big(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> UInt32 {

@@ -92,11 +92,11 @@ package enum EqualWork {
     package static func declared(_ engines: [any Engine]) -> String {
         var lines = [
             "# Equal work", "",
-            "What each engine does for a figure, so that a reader can tell whether two figures compare. This page is",
-            "made by `assay equal-work`; a test holds its first part against what the adapters declare, and",
-            "`assay verify-figures` holds the figures against programs that do the same work without the harness.", "",
-            "Every figure of writing is the time to the acknowledgement. Where an engine has work left then, a second",
-            "figure, `with close`, holds all of it.", "",
+            "This page says what each engine does for a figure, so that a reader knows whether two figures compare.",
+            "`assay equal-work` writes it; a test compares its first part with the declarations of the adapters, and",
+            "`assay verify-figures` compares the figures with programs that do the same work without the harness.", "",
+            "Every figure of writing is the time to the acknowledgement. If an engine has work left then, a second",
+            "figure, `with close`, includes all of it.", "",
         ]
         for work in Work.allCases {
             let notes = engines.compactMap { engine in engine.workNote(work).map { (engine.name, $0) } }

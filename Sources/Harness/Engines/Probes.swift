@@ -136,6 +136,16 @@ package protocol ProbeSession: Session {
     /// it. -1 where there is none.
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64]
 
+    /// The ids of the first rows of an order, of all rows, as a program reads them that shows no more. Rows of equal
+    /// value are in any order.
+    func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64]
+
+    /// How many rows have this row as their `friend`.
+    func linkCount(to id: Int64) throws(EngineError) -> Int
+
+    /// The ids of the first of these rows, in the engine's order.
+    func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64]
+
     /// Deletes the matching rows in one transaction, with the links to them; all rows without a condition.
     /// `beforeCommit` is called between the last deletion and the commit.
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError)
@@ -144,6 +154,18 @@ package protocol ProbeSession: Session {
 extension ProbeSession {
     package func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
         throw EngineError(.unsupported, "no look-up of one row")
+    }
+
+    package func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
+        throw EngineError(.unsupported, "no first rows of an order")
+    }
+
+    package func linkCount(to id: Int64) throws(EngineError) -> Int {
+        throw EngineError(.unsupported, "no links backwards")
+    }
+
+    package func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
+        throw EngineError(.unsupported, "no links backwards")
     }
 
     package func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {

@@ -10,6 +10,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     public var realm: Realm? { base.realm }
     public var isInvalidated: Bool { base.isInvalidated }
     public var count: Int { base.count }
+    public func _count(atMost most: Int) -> Int { base._count(atMost: most) }
     public subscript(position: Int) -> Element { base[position] }
     public var _gone: _GoneAccess { base._gone }
 

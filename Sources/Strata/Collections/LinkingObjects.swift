@@ -58,6 +58,9 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 
     public var realm: Realm? { owner?.realm }
     public var isInvalidated: Bool { owner?.isInvalidated ?? false }
+
+    /// - Complexity: O(log n) for single links and sets; lists and maps may link several times, and are counted along
+    ///   the nodes with their links.
     public var count: Int { _source?.count ?? 0 }
 
     /// The object at a place; beyond the end as ``Results``.
@@ -83,8 +86,11 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// Iterates over the present links.
     public func makeIterator() -> ResultsIterator<Element> {
         let source = _source
+        if let source, let walk = InverseWalk(source) { return ResultsIterator(source, walk) }
         return ResultsIterator(source, keys: source?.keys() ?? [])
     }
+
+    public func _count(atMost most: Int) -> Int { _source.map { EarlyRows.count(of: $0, atMost: most) } ?? 0 }
 }
 
 /// Linking objects of unknown element type.

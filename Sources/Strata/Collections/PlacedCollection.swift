@@ -10,6 +10,9 @@ public protocol _PlacedCollection: RandomAccessCollection where Index == Int {
     func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element
     /// The elements of an existing range.
     func _part(_ bounds: Range<Int>) -> SubSequence
+    /// The number of elements if it is less than `most`, else `most`: where all have to be found for their count, some
+    /// are not.
+    func _count(atMost most: Int) -> Int
 }
 
 extension _PlacedCollection {
@@ -47,9 +50,11 @@ extension _PlacedCollection {
         return part(from: lower, to: upper)
     }
 
+    public func _count(atMost most: Int) -> Int { Swift.min(most, places.count) }
+
     /// The first elements, at most this many.
     public func prefix(_ maxLength: Int) -> SubSequence {
-        let length = Swift.min(_gone.amount(maxLength), places.count)
+        let length = _count(atMost: _gone.amount(maxLength))
         return _part(startIndex..<(startIndex + length))
     }
 

@@ -26,7 +26,7 @@ extension RealmCollection {
     public var _values: _ValueSource? { nil }
     public static func _make(_ values: _ValueSource) -> Self? { nil }
 
-    public var first: Element? { isEmpty ? nil : self[0] }
+    public var first: Element? { _count(atMost: 1) == 0 ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
     /// 0, because an iteration may return fewer elements than ``count`` if damage is found in between, and the standard

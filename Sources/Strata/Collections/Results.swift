@@ -54,6 +54,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    public func _count(atMost most: Int) -> Int {
+        switch content {
+        case .objects(let source): return EarlyRows.count(of: source, atMost: most)
+        case .values: return Swift.min(count, most)
+        }
+    }
+
     /// - Complexity: as that of the first element.
     public var isEmpty: Bool {
         switch content {
@@ -62,7 +69,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// - Complexity: that of the query, once per version.
+    /// - Complexity: O(log n) of a whole class, and in the order of its key or of an index with an order; one pass over
+    ///   the property in another order; without an order up to the first rows that match.
     public var first: Element? {
         guard case .objects(let source) = content else { return isEmpty ? nil : self[0] }
         return Self.element(of: source, at: 0)
@@ -126,8 +134,10 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Nil if there are no objects, or elements are not plain objects.
     @usableFromInline let walk: ObjectWalk?
-    @usableFromInline let keys: [Int64]
+    @usableFromInline var keys: [Int64]
     @usableFromInline var place = 0
+    /// Finds more keys; nil if the keys are all.
+    private var more: InverseWalk?
     /// Of other elements.
     private let source: ObjectSource?
     /// Plain values, instead of keys.
@@ -144,6 +154,12 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         values = nil
     }
 
+    /// The keys are found while the iteration goes on.
+    init(_ source: ObjectSource, _ more: InverseWalk) {
+        self.init(source, keys: [])
+        self.more = more
+    }
+
     init(_ values: ValueSource) {
         walk = nil
         source = nil
@@ -154,13 +170,24 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @inlinable
     public mutating func next() -> Element? {
         guard let walk else { return nextOther() }
-        while place < keys.count {
-            let key = keys[place]
-            place &+= 1
-            // An unreadable row is skipped, and was reported.
-            if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
-        }
+        repeat {
+            while place < keys.count {
+                let key = keys[place]
+                place &+= 1
+                // An unreadable row is skipped, and was reported.
+                if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
+            }
+        } while findMore()
         return nil
+    }
+
+    /// - Returns: false at the end.
+    @usableFromInline
+    mutating func findMore() -> Bool {
+        guard let found = more?.nextKeys(), !found.isEmpty else { return false }
+        keys = found
+        place = 0
+        return true
     }
 
     @usableFromInline
@@ -173,10 +200,12 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
                 return source.key(at: place).flatMap { Element._decodeElement(.link($0), source.context) }
             }
         #endif
-        while place < keys.count {
-            defer { place += 1 }
-            if let element = Element._decodeElement(.link(keys[place]), source.context) { return element }
-        }
+        repeat {
+            while place < keys.count {
+                defer { place += 1 }
+                if let element = Element._decodeElement(.link(keys[place]), source.context) { return element }
+            }
+        } while findMore()
         return nil
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// when the Realm's visible state has changed.
 ///
 /// Concurrency: confined with its Realm. That of a frozen Realm may be read on any thread: its keys are found before
-/// the source is published; those of a whole class on first use, under a lock.
+/// the source is published; those of a whole class, and of all links to an object, on first use, under a lock.
 public final class ObjectSource {
     enum Base {
         /// All rows of the class, by key.
@@ -31,8 +31,10 @@ public final class ObjectSource {
     var knownDependencies: (stamp: UInt64, dependencies: ResultDependencies?)?
     /// The binding of a filter of the whole class, with the stamp of the schema.
     private var bound: (stamp: UInt64, node: BoundPredicate)?
-    /// For a frozen Realm: all keys of a class.
-    private let frozenTable = Mutex<[Int64]?>(nil)
+    /// Rows at some places, found without all keys.
+    var early: EarlyRows?
+    /// For a frozen Realm: all keys of a class, or all links to an object.
+    private let frozenKeys = Mutex<[Int64]?>(nil)
     /// For a frozen Realm, whose cache never changes: the keys without the rows that are known to be unreadable.
     private let readableFrozen = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
     /// Notified by an observer of the collection, for caches by row.
@@ -57,12 +59,30 @@ public final class ObjectSource {
         #if Zoo
             if PlantedMistake.frozenListed.isPlanted, instance.isFrozen { _ = evaluate() }
         #endif
-        if instance.isFrozen, !isTable { cache = (instance.stamp, evaluate()) }
+        if instance.isFrozen, !isStored { cache = (instance.stamp, evaluate()) }
     }
 
     private var isTable: Bool {
         if case .table = base { return steps.isEmpty }
         return false
+    }
+
+    /// Whether it is all rows of a class, sorted or not.
+    var hasEveryRow: Bool {
+        guard case .table = base else { return false }
+        return steps.allSatisfy { if case .sort = $0 { true } else { false } }
+    }
+
+    /// Whether storage counts its rows and finds them by place.
+    private var isStored: Bool {
+        if case .backlinks = base { return steps.isEmpty }
+        return isTable
+    }
+
+    /// Whether the keys of the visible state are not known.
+    var hasNoKeys: Bool {
+        if instance.isFrozen { return isStored && !hasFrozenKeys }
+        return cache?.stamp != instance.stamp && known?.stamp != instance.stamp
     }
 
     /// An invalid access: the subject does not exist.
@@ -134,7 +154,7 @@ public final class ObjectSource {
         return attempt { () throws(StorageError) in try tableQuery(predicate).rowFilter(view) } ?? nil
     }
 
-    private func tableQuery(_ predicate: Predicate) -> TableQuery {
+    func tableQuery(_ predicate: Predicate) -> TableQuery {
         TableQuery(instance, access, predicate, bound: bound?.stamp == instance.stamp ? bound?.node : nil)
     }
 
@@ -176,10 +196,11 @@ public final class ObjectSource {
 
     /// The count if storage or an earlier query knows it; nil if the keys must be found.
     private var countByStorage: Int? {
-        if isWholeTable, let view = instance.currentView {
+        if hasEveryRow, !isDegraded, let view = instance.currentView {
             return attempt { () throws(StorageError) in try view.rowCount(access.table) }
         }
         if let column = wholeColumn { return column.count }
+        if let count = InverseLinks(self)?.read({ (links) throws(StorageError) in try links.count() }) { return count }
         if cache?.stamp == instance.stamp { return nil }
         if let counted, counted.stamp == instance.stamp { return counted.count }
         guard !isWorthKeeping, let view = instance.currentView, let filter = rowFilter(view),
@@ -197,6 +218,15 @@ public final class ObjectSource {
             guard let view = instance.currentView else { return nil }
             let found = attempt { () throws(StorageError) in try view.key(at: place, in: access.table) }
             if let found { return found?.rawValue }
+        }
+        if let links = InverseLinks(self) {
+            let found = links.read { (links) throws(StorageError) in try links.origin(at: place) }
+            if let found { return found?.rawValue }
+        }
+        switch EarlyRows.row(at: place, of: self) {
+        case .row(let key): return key
+        case .end: return nil
+        case .all, .unknown: break
         }
         let keys = keys()
         return place < keys.count ? keys[place] : nil
@@ -216,6 +246,10 @@ public final class ObjectSource {
             if let found { return found }
         }
         if let column = wholeColumn { return column.firstPlace(of: .link(key)) }
+        if let links = InverseLinks(self) {
+            let found = links.read { (links) throws(StorageError) in try links.firstPlace(of: RowKey(key)) }
+            if let found { return found }
+        }
         return keys().firstIndex(of: key)
     }
 
@@ -230,7 +264,7 @@ public final class ObjectSource {
             return instance.isFrozen && instance.knowsDamage ? readable(cache.keys) : cache.keys
         }
         instance.checkConfinement()
-        if instance.isFrozen, isTable { return frozenTableKeys() }
+        if instance.isFrozen, isStored { return keptFrozenKeys() }
         if let kept = keptKeys() { return kept }
         let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
         known = nil
@@ -239,13 +273,13 @@ public final class ObjectSource {
         return keys
     }
 
-    /// Whether all keys of a class of a frozen Realm were needed.
-    var hasFrozenKeys: Bool { frozenTable.withLock { $0 != nil } }
+    /// Whether all keys of a class, or all links to an object, of a frozen Realm were needed.
+    var hasFrozenKeys: Bool { frozenKeys.withLock { $0 != nil } }
 
-    private func frozenTableKeys() -> [Int64] {
-        let known = frozenTable.withLock { $0 }
+    private func keptFrozenKeys() -> [Int64] {
+        let known = frozenKeys.withLock { $0 }
         let keys = known ?? evaluate()
-        if known == nil { frozenTable.withLock { $0 = keys } }
+        if known == nil { frozenKeys.withLock { $0 = keys } }
         return instance.knowsDamage ? readable(keys) : keys
     }
 
@@ -358,27 +392,5 @@ public final class ObjectSource {
             guard !owner.isInvalidated else { return [] }
             return try view.backlinks(to: owner, origin, column: origin.properties[property].column)
         }
-    }
-}
-
-extension ReadView {
-    /// The keys in a column of links; none if the owner is deleted.
-    func links(_ owner: ObjectBase, _ property: BoundProperty) throws(StorageError) -> [Int64] {
-        guard owner._isCurrent || owner._relocate(), let location = owner._location else { return [] }
-        return try links(location, owner._key, property)
-    }
-
-    /// The rows of `origin` that link to `owner` through `column`, one entry per link.
-    func backlinks(to owner: ObjectBase, _ origin: ClassAccess, column: Int) throws(StorageError) -> [Int64] {
-        guard column >= 0 else { return [] }
-        var keys: [Int64] = []
-        try backlinks(to: RowKey(owner._key), of: origin.table, column) { (key, count) throws(StorageError) in
-            for _ in 0..<count { keys.append(key.rawValue) }
-            return true
-        }
-        #if Zoo
-            if PlantedMistake.backlinkLost.isPlanted, keys.count > 1 { keys.removeLast() }
-        #endif
-        return keys
     }
 }

@@ -85,6 +85,14 @@ struct EntryLeaf {
         return start
     }
 
+    /// The sum of the counts of some entries. Complexity: O(1) if every count is 1, else O(entries).
+    func sum(_ entries: Range<Int>) -> UInt64 {
+        if countWidth == 0 { return UInt64(entries.count) }
+        var sum: UInt64 = 0
+        for i in entries { sum &+= UInt64(count(i)) }
+        return sum
+    }
+
     /// Whether it holds far less than a node can, and should join a neighbour.
     func isUnderfull(limit: Int) -> Bool { 4 * count < limit && 4 * size < Self.capacity }
 

@@ -14,6 +14,28 @@ enum EntryTree {
         in root: NodeReference, from: EntryKey = (.min, .min), through: EntryKey = (.max, .max),
         reading nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
+        try forEachLeaf(in: root, from: from, through: through, reading: nodes) {
+            (leaf, entries) throws(StorageError) in
+            var i = entries.lowerBound
+            while i < entries.upperBound {
+                if !(try body(leaf.high(i), leaf.low(i), leaf.count(i))) { return false }
+                i += 1
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with each leaf that has entries between two keys, both included, and with the places of these
+    /// entries in it, in order, until it returns false.
+    ///
+    /// `body` must not change the tree.
+    /// - Returns: false if `body` ended it.
+    /// Complexity: O(log n) and the leaves visited.
+    @discardableResult
+    static func forEachLeaf(
+        in root: NodeReference, from: EntryKey, through: EntryKey, reading nodes: some NodeReading,
+        _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
         if root.isNull || EntryOperation.precedes(through, from) { return true }
         return try visit(root, level: try level(of: root, nodes), (nil, nil), from, through, nodes, body)
     }
@@ -56,6 +78,50 @@ enum EntryTree {
         let last = end.before &+ UInt64(end.leaf.upperBound(through))
         let first = start.before &+ UInt64(start.leaf.lowerBound(from))
         return last < first ? 0 : last - first
+    }
+
+    /// The sum of the counts of all entries between two keys, both included.
+    /// Complexity: O(log n) and the leaves between them; of these each entry is read only where a count is not 1.
+    static func sum(
+        in root: NodeReference, from: EntryKey, through: EntryKey, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt64 {
+        var sum: UInt64 = 0
+        try forEachLeaf(in: root, from: from, through: through, reading: nodes) { (leaf, entries) in
+            sum &+= leaf.sum(entries)
+            return true
+        }
+        return sum
+    }
+
+    /// Number of entries before a key. Complexity: O(log n).
+    static func rank(
+        of key: EntryKey, in root: NodeReference, reading nodes: some NodeReading
+    ) throws(StorageError) -> UInt64 {
+        guard let found = try leaf(for: key, in: root, nodes) else { return 0 }
+        return found.before &+ UInt64(found.leaf.lowerBound(key))
+    }
+
+    /// The `ordinal`-th of all entries; nil beyond the last. Complexity: O(log n).
+    static func entry(
+        at ordinal: UInt64, in root: NodeReference, reading nodes: some NodeReading
+    ) throws(StorageError) -> EntryKey? {
+        if root.isNull { return nil }
+        var level = try level(of: root, nodes)
+        var reference = root
+        var left = ordinal
+        while level > 0 {
+            let branch = try branch(reference, level: level, nodes)
+            var i = 0
+            while i < branch.count && left >= branch.total(i) {
+                left &-= branch.total(i)
+                i += 1
+            }
+            if i == branch.count { return nil }
+            reference = branch.reference(i)
+            level -= 1
+        }
+        let leaf = EntryLeaf(try nodes.node(reference, .entryLeaf))
+        return left < UInt64(leaf.count) ? leaf.key(Int(left)) : nil
     }
 
     /// All entries (not the sum of their counts). Complexity: one node.
@@ -108,12 +174,15 @@ enum EntryTree {
     ///   so that no node is visited twice, even in a damaged tree.
     private static func visit(
         _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ from: EntryKey,
-        _ through: EntryKey, _ nodes: some NodeReading, _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
+        _ through: EntryKey, _ nodes: some NodeReading, _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if level == 0 {
             let leaf = EntryLeaf(try nodes.node(reference, .entryLeaf))
             try check(leaf.key(0), leaf.key(leaf.count - 1), bounds, reference)
-            return try visit(leaf, from, through, body)
+            let start = EntryOperation.precedes(leaf.key(0), from) ? leaf.lowerBound(from) : 0
+            let isCut = EntryOperation.precedes(through, leaf.key(leaf.count - 1))
+            let end = isCut ? leaf.upperBound(through) : leaf.count
+            return start < end ? try body(leaf, start..<end) : true
         }
         let branch = try branch(reference, level: level, nodes)
         try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
@@ -131,18 +200,5 @@ enum EntryTree {
     ) throws(StorageError) {
         if let expected = bounds.first, expected != first { throw damaged(reference) }
         if let end = bounds.end, !EntryOperation.precedes(last, end) { throw damaged(reference) }
-    }
-
-    private static func visit(
-        _ leaf: EntryLeaf, _ from: EntryKey, _ through: EntryKey,
-        _ body: (Int64, Int64, UInt32) throws(StorageError) -> Bool
-    ) throws(StorageError) -> Bool {
-        var i = EntryOperation.precedes(leaf.key(0), from) ? leaf.lowerBound(from) : 0
-        let end = EntryOperation.precedes(through, leaf.key(leaf.count - 1)) ? leaf.upperBound(through) : leaf.count
-        while i < end {
-            if !(try body(leaf.high(i), leaf.low(i), leaf.count(i))) { return false }
-            i += 1
-        }
-        return true
     }
 }

@@ -21,11 +21,20 @@ package struct FilteredRows {
 
     /// Calls `body` with each group and its passing rows, in key order.
     private func forEach(_ body: (Group, Selection) throws(StorageError) -> Void) throws(StorageError) {
+        try forEachUntilFalse { (group, selection) throws(StorageError) in
+            try body(group, selection)
+            return true
+        }
+    }
+
+    /// As ``forEach(_:)``, until `body` returns false.
+    private func forEachUntilFalse(
+        _ body: (Group, Selection) throws(StorageError) -> Bool
+    ) throws(StorageError) {
         guard let bounds = filter.keyBounds else { return }
         try view.forEachGroup(table, from: bounds.lowerBound) { (group) throws(StorageError) in
             if bounds.upperBound != .max, try isBehind(bounds.upperBound, group) { return false }
-            try body(group, try selector.select(group))
-            return true
+            return try body(group, try selector.select(group))
         }
         try view.reader.confirm()
     }
@@ -47,6 +56,23 @@ package struct FilteredRows {
         var keys = KeyCollector()
         try forEach { (group, selection) throws(StorageError) in try keys.append(group, selection, view.reader) }
         return keys.keys
+    }
+
+    /// Calls `body` with the keys of one group after another, ascending, until it returns false. Groups without a
+    /// passing row are left out.
+    /// - Returns: false if `body` ended it.
+    package func forEachKeys(_ body: ([Int64]) throws(StorageError) -> Bool) throws(StorageError) -> Bool {
+        var keys = KeyCollector()
+        var goesOn = true
+        try forEachUntilFalse { (group, selection) throws(StorageError) in
+            keys.keys.removeAll(keepingCapacity: true)
+            try keys.append(group, selection, view.reader)
+            if keys.keys.isEmpty { return true }
+            try view.reader.confirm()
+            goesOn = try body(keys.keys)
+            return goesOn
+        }
+        return goesOn
     }
 
     // MARK: Aggregates

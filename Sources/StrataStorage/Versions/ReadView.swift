@@ -324,12 +324,7 @@ package final class ReadView: Sendable {
 
     /// Number of links to `key` by a link column of `table`.
     package func backlinkCount(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
-        var total = 0
-        try backlinks(to: key, of: table, column) { (_, count) throws(StorageError) in
-            total += count
-            return true
-        }
-        return total
+        try BacklinkReader(to: key, of: table, column, in: self).count()
     }
 
     /// Number of rows that link to `key` by a link column of `table`.

@@ -26,6 +26,9 @@ package struct RowBatch {
     @inline(__always)
     package func isNull(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isNull(row) }
 
+    /// Whether a value of the `index`-th wanted column may be null.
+    package func mayHaveNulls(_ index: Int) -> Bool { rows.columns[wanted[index]].hasFlags }
+
     /// Whether a collection is a tree, for a ``CollectionReader``: its bytes are a descriptor.
     package func isTree(_ index: Int, _ row: Int) -> Bool { rows.columns[wanted[index]].isTree(row) }
 

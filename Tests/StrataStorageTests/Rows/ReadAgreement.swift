@@ -190,6 +190,8 @@ struct ReadAgreement {
             }
         }
         try checkDuplicates(column)
+        try PlaceAgreement(view: view, table: table, column: column).checkOrder(
+            rows.map { ($0.key, $0.values[column]) })
         if definition.index == .ordered && definition.type == .integer {
             let found = try view.rows(table, column, from: .integer(.min), through: .integer(.max))
             try require(found.map(\.rawValue).sorted() == keys(column) { $0 != .null }, "index range")
@@ -236,6 +238,8 @@ struct ReadAgreement {
             try require(view.backlinkOrigins(to: RowKey(target), of: table, column) == found.count, "backlinkOrigins")
             try require(
                 view.backlinkCount(to: RowKey(target), of: table, column) == found.values.reduce(0, +), "backlinkCount")
+            try PlaceAgreement(view: view, table: table, column: column)
+                .checkLinks(to: target, found, others: keys.prefix(5))
         }
     }
 }

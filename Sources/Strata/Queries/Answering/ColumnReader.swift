@@ -20,6 +20,15 @@ struct ColumnReader {
         self.access = access
     }
 
+    /// Reads the property of an order. Nil if the order does not suit the class: a sort by it stops the program.
+    static func ofSort(
+        _ instance: RealmInstance, _ access: ClassAccess, _ descriptor: SortDescriptor
+    ) -> ColumnReader? {
+        do throws(Realm.Error) { return try ColumnReader(instance, access, descriptor.keyPath, to: "sort by") } catch {
+            return nil
+        }
+    }
+
     /// Storage and type of the property; links and the row itself count as integers.
     var tag: ColumnTag? { path.steps.last?.property.tag }
 

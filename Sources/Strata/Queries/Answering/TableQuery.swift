@@ -146,6 +146,56 @@ struct TableQuery {
         return keys
     }
 
+    /// The first keys in ascending order: at least `most`, or all.
+    ///
+    /// Groups of rows are passed until there are enough. A condition that is evaluated row by row is tried on few rows
+    /// of the first group, then on whole groups, whose columns are decoded at once.
+    func first(_ most: Int, _ view: ReadView) throws(StorageError) -> (keys: [Int64], isWhole: Bool) {
+        if let found = try lookUp(view) { return (found, true) }
+        let plan = try plan(view)
+        let evaluator =
+            plan.rowParts.isEmpty
+            ? nil : PredicateEvaluator(instance, access, .and(plan.rowParts.map { parts[$0].node }))
+        var keys: [Int64] = []
+        if let way = plan.way {
+            let candidates = try way.path.keys(access, view)
+            guard let evaluator else { return (candidates, true) }
+            let isWhole = try Self.append(candidates, to: &keys, most: most, evaluator: evaluator, view: view)
+            return (keys, isWhole)
+        }
+        var few = Self.fewRows
+        let isWhole = try FilteredRows(view, access.table, plan.filter).forEachKeys { (group) throws(StorageError) in
+            guard let evaluator else {
+                keys += group
+                return keys.count < most
+            }
+            let tried = Array(group.prefix(few))
+            few = 0
+            guard try Self.append(tried, to: &keys, most: most, evaluator: evaluator, view: view), keys.count < most
+            else { return false }
+            let others = Array(group.dropFirst(tried.count))
+            if !others.isEmpty { keys += try scan(others, evaluator, view) }
+            return keys.count < most
+        }
+        return (keys, isWhole)
+    }
+
+    /// Appends the matching rows until there are `most`.
+    /// - Returns: false if there are, and not all rows were looked at.
+    private static func append(
+        _ candidates: [Int64], to keys: inout [Int64], most: Int, evaluator: PredicateEvaluator, view: ReadView
+    ) throws(StorageError) -> Bool {
+        for (place, key) in candidates.enumerated() {
+            if keys.count >= most {
+                WorkSteps.note(place)
+                return false
+            }
+            if try evaluator.matches(RowKey(key), view) { keys.append(key) }
+        }
+        WorkSteps.note(candidates.count)
+        return true
+    }
+
     /// Evaluates row by row, with the columns of many rows decoded at once.
     private func scan(
         _ candidates: [Int64], _ evaluator: PredicateEvaluator, _ view: ReadView

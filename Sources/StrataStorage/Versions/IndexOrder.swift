@@ -1,0 +1,96 @@
+/// The rows of a table in the order of a column with an ordered index: null, then by value; rows with equal values by
+/// key, in both directions. Branches of the index count entries, so that a place costs a few paths.
+///
+/// Holds for the state of the view that it was made from, and keeps no view.
+package struct IndexOrder {
+    /// What stands at a place.
+    package enum Place: Equatable {
+        case row(RowKey)
+        /// The place is behind the last row.
+        case end
+        /// Null and the smallest value share the key in the index, and rows at this place have either.
+        case undecided
+    }
+
+    private let table: Int
+    private let column: Int
+    private let rows: UInt64
+    /// Entries with the key of null.
+    private let lowest: UInt64
+    /// Whether rows with that key have the same value; nil until a place among them is asked for.
+    private var isLowestEqual: Bool?
+
+    /// Nil if the column has no ordered index, or the index has another order: NaN comes before all values, while its
+    /// entries stand at both ends.
+    package init?(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) {
+        let definition = view.schema.tables[table].columns[column]
+        guard definition.index == .ordered, definition.type == .integer || definition.type == .double else {
+            return nil
+        }
+        let count = try view.rowCount(table)
+        let root = try Self.root(view, table, column)
+        rows = try EntryTree.totalEntries(in: root, reading: view.reader)
+        lowest = try EntryTree.count(of: .min, in: root, reading: view.reader)
+        var others: UInt64 = 0
+        if definition.type == .double {
+            let first = IndexKey.ordered(-.infinity)
+            let last = IndexKey.ordered(.infinity)
+            others = try EntryTree.count(
+                in: root, from: (.min + 1, .min), through: (first - 1, .max), reading: view.reader)
+            others &+= try EntryTree.count(
+                in: root, from: (last + 1, .min), through: (.max, .max), reading: view.reader)
+            if !definition.isOptional { others &+= lowest }
+        }
+        try view.confirm()
+        guard others == 0, rows == UInt64(count) else { return nil }
+        self.table = table
+        self.column = column
+        isLowestEqual = definition.isOptional && lowest > 0 ? nil : true
+    }
+
+    /// The row at a place.
+    /// - Parameter view: shows the state that the order was made from.
+    /// - Complexity: O(log rows); once more a pass over the column's nulls, if null has the place.
+    package mutating func row(at place: Int, ascending: Bool, _ view: ReadView) throws(StorageError) -> Place {
+        guard place >= 0, place < rows else { return .end }
+        let place = UInt64(place)
+        if ascending ? place < lowest : place >= rows - min(lowest, rows), try !haveLowestEqual(view) {
+            return .undecided
+        }
+        let root = try Self.root(view, table, column)
+        let key = try ascending ? entry(at: place, root, view)?.low : descending(place, root, view)
+        try view.confirm()
+        guard let key else { throw .structure(root) }
+        return .row(RowKey(key))
+    }
+
+    /// In the reverse of the order of values, rows with an equal value still have the order of their keys.
+    private func descending(_ place: UInt64, _ root: NodeReference, _ view: ReadView) throws(StorageError) -> Int64? {
+        guard let mirrored = try entry(at: rows - 1 - place, root, view) else { return nil }
+        let equal = try EntryTree.count(of: mirrored.high, in: root, reading: view.reader)
+        if equal <= 1 { return mirrored.low }
+        let before = try EntryTree.rank(of: (mirrored.high, .min), in: root, reading: view.reader)
+        let behind = before &+ equal
+        guard behind <= rows, place >= rows - behind else { return nil }
+        return try entry(at: before &+ (place - (rows - behind)), root, view)?.low
+    }
+
+    private func entry(at place: UInt64, _ root: NodeReference, _ view: ReadView) throws(StorageError) -> EntryKey? {
+        try EntryTree.entry(at: place, in: root, reading: view.reader)
+    }
+
+    private mutating func haveLowestEqual(_ view: ReadView) throws(StorageError) -> Bool {
+        if let isLowestEqual { return isLowestEqual }
+        let nulls = try view.count(table, where: .null(column))
+        let areEqual = nulls == 0 || UInt64(nulls) == lowest
+        isLowestEqual = areEqual
+        return areEqual
+    }
+
+    /// In a transaction the root changes when waiting changes of the index are applied.
+    private static func root(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) -> NodeReference {
+        try view.prepareRows(table)
+        try view.prepareEntries(table)
+        return view.entryRoot(table, column, .ordered) ?? .null
+    }
+}
