@@ -89,7 +89,7 @@ struct ABCommand: Command {
         } catch {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             guard error is ComparisonInterrupted else { throw error }
-            Output.error("stopped: what was measured is in \(claim.directory.path)/measurements.jsonl; nothing is")
+            Output.error("stopped: the measurements are in \(claim.directory.path)/measurements.jsonl; nothing is")
             Output.error("concluded from a part of it, and a comparison does not go on: start it again")
             return Interruption.exitStatus
         }

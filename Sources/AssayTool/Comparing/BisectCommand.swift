@@ -39,8 +39,8 @@ struct BisectCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)",
-            "CASE is a scenario, with what names one case of it, or the id of a case of a plan. What does not build,",
-            "and what cannot be told from both ends, is skipped.",
+            "CASE is a scenario with options that select one case, or the id of a case of a plan. A revision that",
+            "does not build, or that the comparisons with both ends leave undecided, is skipped.",
         ]
     }
 
@@ -160,11 +160,11 @@ struct BisectCommand: Command {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             let command = "assay bisect --resume \(ShellWord.quoted(path))"
             guard error is WorkInterrupted || error is ComparisonInterrupted else {
-                Output.error("what was decided is kept; go on with\n  \(command)")
+                Output.error("decisions are kept; go on with\n  \(command)")
                 throw error
             }
             Output.error(
-                "stopped; what was decided is kept, and the step that was under way is done again by\n  \(command)")
+                "stopped; decisions are kept. Repeat the interrupted step, and go on, with\n  \(command)")
             return Interruption.exitStatus
         }
     }

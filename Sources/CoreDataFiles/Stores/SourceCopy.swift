@@ -53,7 +53,7 @@
             Self.removeLeftOver(beside: place)
             let blobs = times > 0 ? Self.sizeOfFolder(Self.externalFolder(of: source)) : 0
             try Self.requireRoom(
-                place, bytes + times * (bytes + blobs), for: "a copy of \(source), with what is made of it,")
+                place, bytes + times * (bytes + blobs), for: "a copy of \(source) and its conversion")
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(
@@ -257,7 +257,7 @@
         ) throws(CoreDataError) -> (WriteAheadLog, [String]) {
             var notes: [String] = []
             if journalSize > 0 {
-                notes.append("a rollback journal is there: what its writer had not committed is taken back in the copy")
+                notes.append("a rollback journal is there: the copy rolls back its open transaction")
             }
             guard isLogged else { return (WriteAheadLog(), notes) }
             let log = exists(folder + "/store-wal") ? try readLog(folder + "/store-wal", pageSize) : WriteAheadLog()

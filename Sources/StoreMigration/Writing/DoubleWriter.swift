@@ -274,7 +274,7 @@ public final class DoubleWriter: @unchecked Sendable {
             if phase == stores.phase { return }
             if try outbox.isRetired {
                 throw MigrationError(
-                    .retired, "the old store was retired: what was written since is in the new store alone")
+                    .retired, "the old store was retired: only the new store has the later writes")
             }
             guard abs(phase.rawValue - stores.phase.rawValue) == 1 else {
                 throw MigrationError(

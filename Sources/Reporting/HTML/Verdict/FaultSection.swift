@@ -18,8 +18,8 @@ struct FaultSection: ReportPart {
             }
             fold("Every fault and engine", Figure.count(rows.count, "row"), section: &section) { details in
                 note(
-                    "Trials of all cases of a fault together, and their share. Whether an outcome is wrong goes by "
-                        + "what the engine promises: the verdict is that of the case that is to be noticed first.",
+                    "Trials of all cases of a fault together, and their share. The engine's promises "
+                        + "decide whether an outcome is wrong. The verdict is that of the most serious case.",
                     &details)
                 table(rows, &details)
             }
