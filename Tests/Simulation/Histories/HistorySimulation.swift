@@ -312,7 +312,7 @@ struct HistorySimulation {
             try store.checkInvariants()
             try store.close()
         } catch {
-            throw Wrong(description: "a check of what a crash left: \(error)")
+            throw Wrong(description: "the check of the files after a crash: \(error)")
         }
         if disk.operations != operations { throw Wrong(description: "a check changed the files") }
         counts.checked += 1

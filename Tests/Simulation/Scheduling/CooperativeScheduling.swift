@@ -75,7 +75,7 @@ private final class CooperativeMonitor: Monitor {
     func wait() {
         unlock()
         let didRun = scheduling.runOne()
-        precondition(didRun, "\(label): waits for what no thread will do")
+        precondition(didRun, "\(label): waits, and no runnable thread can end its wait")
         lock()
     }
 

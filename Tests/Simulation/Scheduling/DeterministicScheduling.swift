@@ -195,7 +195,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     fileprivate func wait(_ monitor: DeterministicMonitor) {
-        precondition(isRunning, "\(monitor.label): waits for what no thread will do")
+        precondition(isRunning, "\(monitor.label): waits, and no runnable thread can end its wait")
         unlock(monitor)
         members[current].state = .waiting(monitor)
         passOn()
