@@ -1,5 +1,5 @@
-// Uses a page as a reader does, and leaves what went wrong in the attribute data-probe of its root: one sentence each,
-// nothing where all is right. Tools/browser-check puts it at the end of a copy of the page.
+// Uses a page like a reader, and writes each problem as a sentence into the attribute data-probe of the root; empty if
+// there is none. Tools/browser-check appends it to a copy of the page.
 'use strict';
 addEventListener('load', () => setTimeout(() => {
   const wrong = [];
@@ -12,7 +12,7 @@ addEventListener('load', () => setTimeout(() => {
   const screens = Math.ceil(root.scrollHeight / 800);
   if (innerWidth >= 1000) expect(screens <= 15, `${screens} screens of 800 pixels as it opens`);
 
-  // Names that are cut off at the left cannot be scrolled to.
+  // Names cut off at the left cannot be scrolled into view.
   document.querySelectorAll('svg text').forEach(text => {
     const box = text.getBoundingClientRect();
     if (box.width > 0 && box.left < -1) wrong.push(`"${text.textContent}" begins left of the window`);

@@ -15,7 +15,7 @@ FILES = [
     "docs/peers.md", "docs/scaling.md", "docs/history.md", "Examples/Articles/README.md", "Examples/Guide/README.md",
 ]
 
-# What a reader puts in the place of a name in capitals; `$..` is worked out when a run is there.
+# The values for placeholders in capitals; `$..` is computed when a run exists.
 PLACES = {"RUN": "D", "CASE": "$CASE", "TRIAL": "$TRIAL", "bit:241997": "$TRIAL", "cut:4096": "$CUT", "FILE": "$FILE",
           "OLD": "$ASSAY", "NEW": "$ASSAY", "DIR": "kept", "PLAN": "smoke", "Dog": "$CLASS",
           "bit:123456": "bit:4096"}
@@ -35,7 +35,7 @@ PASSED_OVER = [
     (r"data\.mdb|crash:op=17,state=|libmine|<input", "a file, or an address, of the reader's own"),
 ]
 
-# A run may find what it looks for; a comparison of a program with itself decides nothing.
+# A run may find violations; a comparison of a program with itself decides nothing.
 ALLOWED = [(r"^assay (run|merge|damage|crash|eio|full|kill|replay|gate|compare|verify-figures|conform)", {0, 2, 3}),
            (r"^assay ab", {0, 3}), (r"^strata (check|salvage|info|dump)", {0, 2})]
 
@@ -119,7 +119,7 @@ class Place:
         self.values["$CUT"] = "cut:4096"
         kept = self.sh(f"assay replay D {flip[0]} bit:70000 --keep kept-strata; ls kept-strata")
         self.values["$FILE"] = next((w for w in kept.stdout.split() if w.endswith(".case.json")), "README.md")
-        # The file of the case: the kept one is damaged, a copy of what it was is saved from it.
+        # The kept file is damaged; the copy has its original contents.
         self.sh('cp "$(find kept-strata -type f -size +16k | head -1)" broken.strata')
         self.sh("strata salvage broken.strata --to people.strata")
         info = self.sh("strata info people.strata --json").stdout

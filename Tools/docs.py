@@ -39,7 +39,7 @@ img { max-width: 100%; } input { width: 100%; font: inherit; padding: .3rem; }
 @media print { nav, .skip { display: none; } body { display: block; } pre { white-space: pre-wrap; } }
 """
 
-# The index is a script, since a page that is opened from disk may not fetch one.
+# The index is a script, since a page opened from disk may not fetch a file.
 SEARCH = """
 const field = document.getElementById("search"), found = document.getElementById("found");
 field.addEventListener("input", () => {
@@ -79,7 +79,7 @@ def inline(text, link):
             part = re.sub(r"(?<!\w)\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", part)
             out.append(part)
     text = "".join(out)
-    # After code was marked up, so that the text of a link may be code.
+    # Code is marked up first, so that the text of a link may be code.
     return re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)",
                   lambda m: f'<a href="{html.escape(link(m[2]))}">{m[1]}</a>', text)
 
@@ -207,7 +207,7 @@ class Site:
             if (self.root / inner).is_file() and inner.suffix in (".png", ".html"):
                 self.copied.add(inner)
                 return self.relative(page, f"files/{inner}") + end
-            # A source, or a folder: its name says where it is in the checkout.
+            # A source or a folder, shown by its path in the checkout.
             return self.relative(page, "index.html") if not (self.root / inner).exists() else self.listing(page, inner)
         return link
 

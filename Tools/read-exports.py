@@ -95,7 +95,7 @@ class Raw:
         self.cases = {}
         for (case, _, side), result in self.measurements.items():
             self.cases.setdefault(case, []).append(result)
-        # Of the measured side, all rounds together: name to (count by bucket, smallest, largest).
+        # The measured side, all rounds combined: name to (count by bucket, smallest, largest).
         self.histograms = {}
         for (case, number, side), result in self.measurements.items():
             path = f"{directory}/series/{case}{f'-{number}' if number else ''}.json"
@@ -148,7 +148,7 @@ def junit(folder, raw):
     for results in raw.cases.values():
         found = [kind for kind in order if any(worst.get(result["verdict"]) == kind for result in results)]
         wanted.update(found[:1])
-    # Verdicts that only all results together tell are not in the raw lines.
+    # Verdicts that follow from all results together are not in the raw lines.
     if kinds[Error] == wanted[Error] and kinds != wanted:
         yield f"junitparser reads {dict(kinds)}, the verdicts are {dict(wanted)}"
     if (document.tests, document.failures, document.errors) != (len(cases), kinds[Failure], kinds[Error]):

@@ -1,8 +1,8 @@
-// Tells the thread sanitizer what Swift's Mutex does where threads meet.
+// Tells the thread sanitizer about the contended path of Swift's Mutex.
 //
-// The fast path of Synchronization.Mutex is inlined and instrumented. The slow path, a futex that the kernel hands
-// over, lies in the standard library, which is not instrumented: without this, whatever a contended Mutex guards is
-// reported as a race. Loaded by `make test-tsan` in front of the library; finds nothing to do in other programs.
+// The fast path of Synchronization.Mutex is inlined and instrumented. The slow path, a futex handed over by the kernel,
+// is in the standard library, which is not instrumented. Without this library all data guarded by a contended Mutex
+// would be reported as a race. `make test-tsan` preloads it; it does nothing in other programs.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

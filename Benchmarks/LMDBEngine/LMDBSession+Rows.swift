@@ -26,11 +26,12 @@
                 if let latency {
                     try latency.timeSampled(index) { () throws(EngineError) in
                         if isEach { try transaction.takeNewest() }
-                        try Self.read(key, buffer, number, cells, transaction, &digest)
+                        try Self.read(
+                            key, buffer, number: number, cells: cells, transaction: transaction, digest: &digest)
                     }
                 } else {
                     if isEach { try transaction.takeNewest() }
-                    try Self.read(key, buffer, number, cells, transaction, &digest)
+                    try Self.read(key, buffer, number: number, cells: cells, transaction: transaction, digest: &digest)
                 }
             }
             return digest
@@ -38,8 +39,8 @@
 
         @inline(__always)
         private static func read(
-            _ key: Int64, _ buffer: KeyBuffer, _ number: UInt8, _ cells: [PackedCell],
-            _ transaction: LMDBTransaction, _ digest: inout ReadDigest
+            _ key: Int64, _ buffer: KeyBuffer, number: UInt8, cells: [PackedCell],
+            transaction: LMDBTransaction, digest: inout ReadDigest
         ) throws(EngineError) {
             buffer.set(number, key)
             guard let value = try transaction.get(buffer) else { return }

@@ -23,7 +23,7 @@ extension LibrarySession: QuerySession, SnapshotSession {
         func read(_ key: Int64) throws(EngineError) {
             let transaction = try store.begin(.read)
             defer { transaction.abort() }
-            try rows.read(key, buffer, transaction, &digest)
+            try rows.read(key, buffer, transaction: transaction, digest: &digest)
         }
         for (index, key) in reads.keys.enumerated() {
             if let latency {
@@ -43,10 +43,10 @@ extension LibrarySession: QuerySession, SnapshotSession {
         for (index, key) in reads.keys.enumerated() {
             if let latency {
                 try latency.timeSampled(index) { () throws(EngineError) in
-                    try rows.read(key, buffer, transaction, &digest)
+                    try rows.read(key, buffer, transaction: transaction, digest: &digest)
                 }
             } else {
-                try rows.read(key, buffer, transaction, &digest)
+                try rows.read(key, buffer, transaction: transaction, digest: &digest)
             }
         }
         return digest
@@ -115,7 +115,7 @@ private struct PointRows {
 
     @inline(__always)
     func read(
-        _ key: Int64, _ buffer: KeyBuffer, _ transaction: LibraryTransaction, _ digest: inout ReadDigest
+        _ key: Int64, _ buffer: KeyBuffer, transaction: LibraryTransaction, digest: inout ReadDigest
     ) throws(EngineError) {
         buffer.set(number, key)
         guard let value = try transaction.get(buffer) else { return }

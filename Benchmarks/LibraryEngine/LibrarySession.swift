@@ -100,7 +100,7 @@ final class LibrarySession: TableSession {
         try RowPacker.with(rows, as: try table(rows.name)) { packer throws(EngineError) in
             func insert(_ row: Int) throws(EngineError) {
                 try store.write { transaction throws(EngineError) in
-                    try Self.insert(row, packer, key, transaction, next: nil)
+                    try Self.insert(row, packer, key: key, transaction: transaction, next: nil)
                 }
             }
             for row in 0..<rows.rowCount {
@@ -120,7 +120,7 @@ final class LibrarySession: TableSession {
             try store.write { transaction throws(EngineError) in
                 let first = try transaction.lastKey(packer.table).map { $0 + 1 } ?? 0
                 for row in 0..<rows.rowCount {
-                    try Self.insert(row, packer, key, transaction, next: first + Int64(row))
+                    try Self.insert(row, packer, key: key, transaction: transaction, next: first + Int64(row))
                 }
             }
         }
@@ -128,7 +128,7 @@ final class LibrarySession: TableSession {
 
     /// - Parameter next: the key of a row without a key of its own; nil where it must be looked up.
     private static func insert(
-        _ row: Int, _ packer: RowPacker, _ key: KeyBuffer, _ transaction: LibraryTransaction, next: Int64?
+        _ row: Int, _ packer: RowPacker, key: KeyBuffer, transaction: LibraryTransaction, next: Int64?
     ) throws(EngineError) {
         let table = packer.table
         if let own = packer.key(row) {

@@ -6,7 +6,7 @@ package enum PackedCellRow {
     /// Runs the body with the bytes of the row, which are valid until it returns.
     package static func with(
         _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String,
-        _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
     ) throws(EngineError) {
         var rows = TransactionCells.tables(count: 0).main
         for index in rows.columns.indices {

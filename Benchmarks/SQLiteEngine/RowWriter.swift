@@ -21,20 +21,20 @@
 
         /// Runs the body with a writer that is valid only inside it.
         static func with(
-            _ table: Table, _ layout: TableLayout, _ connection: SQLiteConnection,
-            _ body: (RowWriter) throws(EngineError) -> Void
+            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection,
+            body: (RowWriter) throws(EngineError) -> Void
         ) throws(EngineError) {
             try table.withPinnedColumns { pinned throws(EngineError) in
                 let inRow = pinned.filter { $0.kind != .links }
                 try inRow.withUnsafeBufferPointer { sources throws(EngineError) in
-                    try body(try RowWriter(table, layout, connection, pinned, sources))
+                    try body(try RowWriter(table, layout, connection: connection, pinned: pinned, sources: sources))
                 }
             }
         }
 
         private init(
-            _ table: Table, _ layout: TableLayout, _ connection: SQLiteConnection, _ pinned: [PinnedColumn],
-            _ sources: UnsafeBufferPointer<PinnedColumn>
+            _ table: Table, _ layout: TableLayout, connection: SQLiteConnection, pinned: [PinnedColumn],
+            sources: UnsafeBufferPointer<PinnedColumn>
         ) throws(EngineError) {
             self.sources = sources
             let stored = zip(table.columns, pinned).filter { $0.1.kind != .links }.map(\.0.name)

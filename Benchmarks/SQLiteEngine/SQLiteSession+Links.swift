@@ -20,10 +20,10 @@
             for (index, row) in traversal.rows.enumerated() {
                 if let latency {
                     try latency.timeSampled(index) { () throws(EngineError) in
-                        try visit(row, statement, hasProperty, &digest)
+                        try visit(row, statement, hasProperty: hasProperty, digest: &digest)
                     }
                 } else {
-                    try visit(row, statement, hasProperty, &digest)
+                    try visit(row, statement, hasProperty: hasProperty, digest: &digest)
                 }
             }
             return digest
@@ -65,7 +65,7 @@
 
         @inline(__always)
         private static func visit(
-            _ row: Int32, _ statement: SQLiteStatement, _ hasProperty: Bool, _ digest: inout ReadDigest
+            _ row: Int32, _ statement: SQLiteStatement, hasProperty: Bool, digest: inout ReadDigest
         ) throws(EngineError) {
             statement.bind(1, Int64(row))
             while try statement.step() {

@@ -70,7 +70,7 @@
                 for table in tables.tables { try create(table) }
                 for table in tables.tables {
                     let layout = try layout(table.name)
-                    try RowWriter.with(table, layout, connection) { writer throws(EngineError) in
+                    try RowWriter.with(table, layout, connection: connection) { writer throws(EngineError) in
                         for row in 0..<table.rowCount { try writer.insert(row, as: Int64(row)) }
                     }
                 }
@@ -80,7 +80,7 @@
         func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
             let layout = try layout(rows.name)
             let connection = connection
-            try RowWriter.with(rows, layout, connection) { writer throws(EngineError) in
+            try RowWriter.with(rows, layout, connection: connection) { writer throws(EngineError) in
                 for row in 0..<rows.rowCount {
                     if let latency {
                         try latency.time { () throws(EngineError) in
@@ -97,7 +97,7 @@
         func insertAll(_ rows: Table) throws(EngineError) {
             let layout = try layout(rows.name)
             try connection.transaction { () throws(EngineError) in
-                try RowWriter.with(rows, layout, connection) { writer throws(EngineError) in
+                try RowWriter.with(rows, layout, connection: connection) { writer throws(EngineError) in
                     for row in 0..<rows.rowCount { try writer.append(row) }
                 }
             }

@@ -14,12 +14,11 @@
 
         /// Pages in the log at which a commit checkpoints it.
         ///
-        /// SQLite's default is 1 000. Where single pages all over a large table are updated, every page is in the log
-        /// once per transaction and is written back as often: with 1 000 random updates per transaction on a million
-        /// rows the tuned engine does 37 000 updates a second at 1 000 pages, 49 000 at 5 000, 65 000 at 20 000 and 76
-        /// 000 to 100 000 at 50
-        /// 000. 20 000 pages are 80 MiB of log, which a user who tunes for this would accept; five times that gains a
-        ///    third.
+        /// SQLite's default is 1 000. If single pages all over a large table are updated, every page is in the log once
+        /// per transaction and is written back as often. With 1 000 random updates per transaction on a million rows
+        /// the tuned engine does 37 000 updates a second at 1 000 pages, 49 000 at 5 000, 65 000 at 20 000, and 76 000
+        /// to 100 000 at 50 000. 20 000 pages are 80 MiB of log, which a user tuning for updates accepts; a log five
+        /// times as large gains a third.
         var checkpointPages: Int { tuning == .tuned ? 20_000 : 1_000 }
 
         private static let cacheOfSQLite = "-2000"

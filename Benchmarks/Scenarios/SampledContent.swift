@@ -45,7 +45,8 @@ struct SampledContent {
         for range in inserted where !range.isEmpty {
             let added = ExactOracle(TableSet(dataset: table, tables: [PeopleDataset.persons(range)], digest: 0))
             try check(
-                "rows \(range.lowerBound) to \(range.upperBound - 1)", range.map { Int64($0) }, session, context
+                "rows \(range.lowerBound) to \(range.upperBound - 1)", range.map { Int64($0) }, session: session,
+                context: context
             ) { added.digest($0) }
         }
         if !ages.isEmpty { try judgeChanged(session, context) }
@@ -56,13 +57,15 @@ struct SampledContent {
             let key = rows.key(ofRow: random.below(rows.rowCount))
             if ages[key] == nil { keys.append(key) }
         }
-        try check("sampled rows", keys.filter { ages[$0] == nil }, session, context) { rows.digest($0) }
+        try check("sampled rows", keys.filter { ages[$0] == nil }, session: session, context: context) {
+            rows.digest($0)
+        }
     }
 
     /// Row by row, as one trial: it names the first row that differs.
     private func check(
-        _ address: String, _ keys: [Int64], _ session: any TableSession, _ context: CaseContext,
-        _ expected: (PointReads) -> ReadDigest
+        _ address: String, _ keys: [Int64], session: any TableSession, context: CaseContext,
+        expected: (PointReads) -> ReadDigest
     ) throws {
         for key in keys {
             let read = reads([key])

@@ -62,12 +62,12 @@ extension DamagePerson: TableObject {
         _ held: [DamagePerson], _ column: String, count: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
         switch column {
-        case "name": HeldLoop.run(held, count, latency) { $1.add(text: $0.name) }
-        case "note": HeldLoop.run(held, count, latency) { $1.add(text: $0.note) }
-        case "age": HeldLoop.run(held, count, latency) { $1.add(integer: Int64($0.age)) }
-        case "score": HeldLoop.run(held, count, latency) { $1.add(real: $0.score) }
+        case "name": HeldLoop.run(held, count, latency: latency) { $1.add(text: $0.name) }
+        case "note": HeldLoop.run(held, count, latency: latency) { $1.add(text: $0.note) }
+        case "age": HeldLoop.run(held, count, latency: latency) { $1.add(integer: Int64($0.age)) }
+        case "score": HeldLoop.run(held, count, latency: latency) { $1.add(real: $0.score) }
         case "favourite":
-            HeldLoop.run(held, count, latency) { person, digest in
+            HeldLoop.run(held, count, latency: latency) { person, digest in
                 if let dog = person.favourite { digest.add(integer: Int64(dog.id)) } else { digest.count += 1 }
             }
         default: throw EngineError(.refused, "DamagePerson has no \(column)")

@@ -45,7 +45,7 @@ struct Loader {
         if isTarget { objects.reserveCapacity(table.rowCount) }
         for row in 0..<table.rowCount {
             let object = make(row)
-            for column in columns { link(object, table, row, column) }
+            for column in columns { link(object, table, row: row, column: column) }
             realm.add(object)
             if isTarget { objects.append(object) }
         }
@@ -60,7 +60,7 @@ struct Loader {
     }
 
     private func link(
-        _ object: some TableObject, _ table: Table, _ row: Int, _ column: (index: Int, target: [ObjectBase])
+        _ object: some TableObject, _ table: Table, row: Int, column: (index: Int, target: [ObjectBase])
     ) {
         let rows = table.targets(row, column: column.index)
         if !rows.isEmpty { object.setLinks(table.columns[column.index].name, rows.map { column.target[$0] }) }
@@ -72,7 +72,7 @@ struct Loader {
             let columns = linkColumns(table) { $0 == table.name }
             for (row, object) in (loaded[table.name] ?? []).enumerated() {
                 guard let object = object as? any TableObject else { continue }
-                for column in columns { link(object, table, row, column) }
+                for column in columns { link(object, table, row: row, column: column) }
             }
         }
     }

@@ -29,7 +29,8 @@ extension StorageSession: KeyedRowSession {
         let own = try prepared()
         return try checked { () throws(StorageError) in
             var digest = ReadDigest()
-            try Self.read(RowKey(key), own.table, own.columns, try store.snapshot().view, &digest)
+            try Self.read(
+                RowKey(key), own.table, columns: own.columns, view: try store.snapshot().view, digest: &digest)
             return digest
         }
     }
@@ -42,7 +43,7 @@ extension StorageSession: KeyedRowSession {
             guard !keys.isEmpty else { return digest }
             let view = try store.snapshot().view
             for key in try view.keys(own.table, where: .key(keys.lowerBound...(keys.upperBound - 1))) {
-                try Self.read(RowKey(key), own.table, own.columns, view, &digest)
+                try Self.read(RowKey(key), own.table, columns: own.columns, view: view, digest: &digest)
             }
             return digest
         }
@@ -64,7 +65,7 @@ extension StorageSession: KeyedRowSession {
                 let view = transaction.view
                 guard let row = try view.locate(own.table, RowKey(key)) else { throw .misuse(.noSuchRow) }
                 var digest = ReadDigest()
-                try Self.read(RowKey(key), own.table, own.columns, view, &digest)
+                try Self.read(RowKey(key), own.table, columns: own.columns, view: view, digest: &digest)
                 let value = try view.integer(row, own.changed) ?? 0
                 try transaction.set(own.table, RowKey(key), own.changed, .integer(value &+ 1))
                 return digest

@@ -51,7 +51,8 @@ extension StorageSession: QuerySession, SnapshotSession {
             var digest = ReadDigest()
             for (index, key) in reads.keys.enumerated() {
                 func read() throws(StorageError) {
-                    try Self.read(RowKey(key), table, columns, try store.snapshot().view, &digest)
+                    try Self.read(
+                        RowKey(key), table, columns: columns, view: try store.snapshot().view, digest: &digest)
                 }
                 if let latency { try latency.timeSampled(index, read) } else { try read() }
             }
@@ -70,10 +71,10 @@ extension StorageSession: QuerySession, SnapshotSession {
             for (index, key) in reads.keys.enumerated() {
                 if let latency {
                     try latency.timeSampled(index) { () throws(StorageError) in
-                        try Self.read(RowKey(key), table, columns, view, &digest)
+                        try Self.read(RowKey(key), table, columns: columns, view: view, digest: &digest)
                     }
                 } else {
-                    try Self.read(RowKey(key), table, columns, view, &digest)
+                    try Self.read(RowKey(key), table, columns: columns, view: view, digest: &digest)
                 }
             }
             return digest
@@ -82,7 +83,7 @@ extension StorageSession: QuerySession, SnapshotSession {
 
     @inline(__always)
     static func read(
-        _ key: RowKey, _ table: Int, _ columns: [StoredColumn], _ view: ReadView, _ digest: inout ReadDigest
+        _ key: RowKey, _ table: Int, columns: [StoredColumn], view: ReadView, digest: inout ReadDigest
     ) throws(StorageError) {
         guard let row = try view.locate(table, key) else { return }
         for column in columns {
@@ -162,14 +163,14 @@ extension StorageSession: QuerySession, SnapshotSession {
                 columns.append(try StoredColumn(column.name, in: view.schema.tables[table]))
             }
             let isWanted = try checked { () throws(StorageError) in
-                try Self.readAll(wanted.name, table, columns, view, into: sink)
+                try Self.readAll(wanted.name, table, columns: columns, view: view, into: sink)
             }
             if !isWanted { return }
         }
     }
 
     private static func readAll(
-        _ name: String, _ table: Int, _ columns: [StoredColumn], _ view: ReadView, into sink: any RowSink
+        _ name: String, _ table: Int, columns: [StoredColumn], view: ReadView, into sink: any RowSink
     ) throws(StorageError) -> Bool {
         let numbers = columns.compactMap(\.number)
         var isWanted = true
@@ -179,7 +180,7 @@ extension StorageSession: QuerySession, SnapshotSession {
                 values.reserveCapacity(columns.count)
                 var place = 0
                 for column in columns {
-                    values.append(value(column, place, batch, row))
+                    values.append(value(column, place, batch: batch, row: row))
                     if column.number != nil { place += 1 }
                 }
                 isWanted = sink.receive(table: name, row: Int(batch.key(row).rawValue), values: values)
@@ -190,7 +191,7 @@ extension StorageSession: QuerySession, SnapshotSession {
         return isWanted
     }
 
-    private static func value(_ column: StoredColumn, _ place: Int, _ batch: RowBatch, _ row: Int) -> Value {
+    private static func value(_ column: StoredColumn, _ place: Int, batch: RowBatch, row: Int) -> Value {
         switch column {
         case .key: return .integer(batch.key(row).rawValue)
         case .integer: return .integer(batch.integers(place)[row])

@@ -149,7 +149,7 @@ extension TableObject {
         _ held: [Self], _ column: String, count: Int, latency: LatencyRecorder?
     ) throws(EngineError) -> ReadDigest {
         guard let adder = adder(column) else { throw EngineError(.refused, "\(tableName) has no \(column)") }
-        return HeldLoop.run(held, count, latency, adder)
+        return HeldLoop.run(held, count, latency: latency, add: adder)
     }
 
     @inline(__always)
@@ -191,7 +191,7 @@ enum HeldLoop {
     /// As in a program: an object is taken from an array, and Swift retains and releases it.
     @inline(__always)
     static func run<Element: AnyObject>(
-        _ held: [Element], _ count: Int, _ latency: LatencyRecorder?, _ add: (Element, inout ReadDigest) -> Void
+        _ held: [Element], _ count: Int, latency: LatencyRecorder?, add: (Element, inout ReadDigest) -> Void
     ) -> ReadDigest {
         var digest = ReadDigest()
         guard let latency else {

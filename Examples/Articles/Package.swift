@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An application of its own, as yours would be: it uses Strata by its product.
+// A separate application, which uses the product Strata.
 let package = Package(
     name: "Articles",
     dependencies: [.package(name: "Assay", path: "../..")],

@@ -1,5 +1,5 @@
-// Rows in GDBM. MODE: plain; sync, which calls gdbm_sync after each row; calls, which writes by calls and not through a
-// map, so that each can be the last one. A block is a sector: eight rows fit in one bucket, and forty split it.
+// Rows in GDBM. MODE: plain; sync, which calls gdbm_sync after each row; calls, which writes by calls instead of a map,
+// so that a crash can follow each. A block is a sector: eight rows fit in one bucket, and forty split it.
 #include "rows.h"
 
 #include <gdbm.h>

@@ -1,8 +1,8 @@
-// What the programs of this folder have in common. Each keeps eight rows, or COUNT, in a store of one library:
+// Shared by the programs of this folder. Each keeps eight rows, or COUNT, in a store of one library:
 //
-//   NAME write DIR MODE [COUNT]    each row is an update of its own, and is told of once the store has acknowledged it
-//   NAME check DIR promised|whole  `promised` is content where every row that was told of is there; `whole` where what
-//                                  is there are the first rows, unchanged, with none left out between them
+//   NAME write DIR MODE [COUNT]    each row is one update, and is printed once the store has acknowledged it
+//   NAME check DIR promised|whole  `promised` requires every printed row; `whole` requires that the rows are the first
+//                                  ones, unchanged and without gaps
 //
 // A program defines the four functions below, and its main calls `run`.
 #pragma once
@@ -56,7 +56,7 @@ static inline int write_rows(const char *directory, const char *mode, int count)
 
 static inline int check_rows(const char *directory, bool asks_for_promised) {
     int promised = promised_rows();
-    // Before the first promise there may be nothing that could be opened.
+    // Before the first acknowledgement there may be no store to open.
     if (promised == 0) return 0;
     open_store(directory, NULL);
     int found = 0;
@@ -81,7 +81,7 @@ static inline int run(int count, char **arguments) {
     return 64;
 }
 
-// A value as it came from a store, which ends no text by a zero, copied to where `row_value` may leave it.
+// Copies a value without a terminating zero into the buffer that `row_value` returns.
 static inline const char *kept_value(const void *bytes, size_t size) {
     static char text[64];
     if (size >= sizeof text) return "";

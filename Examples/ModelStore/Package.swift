@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An application of its own, as yours would be: it leaves a store of Core Data by the product StoreMigration.
+// A separate application, which leaves a store of Core Data by the product StoreMigration.
 let package = Package(
     name: "ModelStore",
     dependencies: [.package(name: "Assay", path: "../..", traits: ["SQLite"])],

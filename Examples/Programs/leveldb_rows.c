@@ -1,6 +1,6 @@
-// leveldb_rows write DIR sync|plain: ten rows, each a write of its own, told of once it is acknowledged.
-// leveldb_rows check DIR promised|whole: `promised` is content where every row that was told of is there; `whole` where
-// what is there are the first rows, as they were written, with none left out between them.
+// leveldb_rows write DIR sync|plain: ten rows, each one write, printed once it is acknowledged.
+// leveldb_rows check DIR promised|whole: `promised` requires every printed row; `whole` requires that the rows are the
+// first ones, unchanged and without gaps.
 #include <leveldb/c.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static int promised(void) {
 
 static int checks(const char *directory, bool asksForPromised) {
     int expected = promised();
-    // Before the first promise there may be nothing that could be opened.
+    // Before the first acknowledgement there may be no store to open.
     if (expected == 0) return 0;
     leveldb_t *store = opened(directory, !asksForPromised);
     leveldb_readoptions_t *options = leveldb_readoptions_create();

@@ -139,11 +139,12 @@ package struct CaseFileReader {
         }
         return Case(
             scenario: try text(reader, "scenario", node),
-            family: try choice(reader, "family", node, Family.allCases.map { ($0.rawValue, $0) }),
+            family: try choice(reader, "family", node: node, choices: Family.allCases.map { ($0.rawValue, $0) }),
             engine: try text(reader, "engine", node), dataset: try text(reader, "dataset", node),
             size: try required(reader, "size", node).integer(file), parameters: parameters,
             seed: try seed(try required(reader, "seed", node)),
-            durability: try choice(reader, "durability", node, DurabilityClass.allCases.map { ($0.rawValue, $0) }))
+            durability: try choice(
+                reader, "durability", node: node, choices: DurabilityClass.allCases.map { ($0.rawValue, $0) }))
     }
 
     /// A number, or above 2^53 a text.
@@ -225,7 +226,7 @@ package struct CaseFileReader {
     }
 
     private func choice<Choice>(
-        _ reader: PlanObject, _ name: String, _ node: JSONNode, _ choices: [(name: String, value: Choice)]
+        _ reader: PlanObject, _ name: String, node: JSONNode, choices: [(name: String, value: Choice)]
     ) throws(PlanError) -> Choice {
         let given = try required(reader, name, node).name(file)
         guard let found = choices.first(where: { $0.name == given.text }) else {

@@ -66,7 +66,7 @@ package struct CaseText {
         let words: [FaultKind: String] = [
             .flip: "one bit was inverted", .cut: "a file was cut short", .zero: "a page was overwritten with zeros",
             .swap: "two pages changed places", .age: "a page is as it was in an older copy",
-            .misdirect: "a page was written over with what belongs on another one",
+            .misdirect: "a page was overwritten with the contents of another one",
             .kill: "a process was ended by SIGKILL", .stop: "a process was stopped",
             .crash: "power went, and not all that was un-synced had reached the disk",
             .io: "an operation of a file failed", .race: "processes made the database at once",

@@ -39,7 +39,7 @@ package struct Arguments {
         guard let option = command.options.first(where: { $0.name == parts[0] }) else {
             let known = command.options.map(\.name) + ["--help"]
             var message = NearestName.complaint("option", parts[0], among: known)
-            if command.runsProgram { message += ". What belongs to the program stands behind --: \(command.usage)" }
+            if command.runsProgram { message += ". Options of the program come after --: \(command.usage)" }
             throw UsageError(message, command: command.name)
         }
         if option.value == nil {

@@ -22,7 +22,7 @@ struct Closure {
         var byKey: [Int32: [Access]] = [:]
         for (node, transaction) in transactions.enumerated() {
             for index in seen.history.transactions[Int(transaction)].operations {
-                guard let access = Self.access(index, node, seen, chains) else { continue }
+                guard let access = Self.access(index, node, seen: seen, chains: chains) else { continue }
                 byKey[seen.key[index], default: []].append(access)
             }
         }
@@ -48,7 +48,7 @@ struct Closure {
     }
 
     private static func access(
-        _ index: Int, _ node: Int, _ seen: Observations, _ chains: VersionChains
+        _ index: Int, _ node: Int, seen: Observations, chains: VersionChains
     ) -> Access? {
         let key = seen.key[index]
         func access(_ chain: Int64, _ place: Int32, isWrite: Bool, isInitial: Bool = false) -> Access {

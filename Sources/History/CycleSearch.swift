@@ -58,7 +58,7 @@ struct CycleSearch {
             var best: [Int]?
             for edge in backward {
                 let most = min(limit, (best?.count ?? .max) - 1)
-                if let found = wayBack(edge, rule, most, isInside) { best = found }
+                if let found = wayBack(edge, rule, limit: most, isInside: isInside) { best = found }
                 if best?.count == 2 { return best }
                 if budget <= 0 {
                     isExhausted = true
@@ -71,7 +71,7 @@ struct CycleSearch {
     }
 
     /// A shortest cycle that begins with the edge, of at most `limit` edges.
-    private mutating func wayBack(_ first: Int, _ rule: Rule, _ limit: Int, _ isInside: (Int) -> Bool) -> [Int]? {
+    private mutating func wayBack(_ first: Int, _ rule: Rule, limit: Int, isInside: (Int) -> Bool) -> [Int]? {
         let (end, start) = (Int(graph.edges[first].from), Int(graph.edges[first].to))
         guard limit > 1, let state = Self.state(after: 0, graph.edges[first].kind, rule) else { return nil }
         let beginsWithAntidependency = graph.edges[first].kind == .readWrite

@@ -57,7 +57,7 @@ extension DependencyGraph {
         Self.addListOrders(seen, unshown, to: &edges)
         for (index, operation) in seen.history.operations.enumerated()
         where operation.kind == .write && seen.isFinal[index] && seen.base[index] >= 0 {
-            Self.add(.writeWrite, seen.base[index], Int32(index), seen, to: &edges)
+            Self.add(.writeWrite, seen.base[index], to: Int32(index), seen: seen, to: &edges)
         }
         for (index, operation) in seen.history.operations.enumerated() where seen.counts[Int(seen.owner[index])] {
             switch operation.kind {
@@ -71,7 +71,7 @@ extension DependencyGraph {
 
     @inline(__always)
     private static func add(
-        _ kind: Kind, _ from: Int32, _ to: Int32, _ seen: Observations, to edges: inout [Edge]
+        _ kind: Kind, _ from: Int32, to: Int32, seen: Observations, to edges: inout [Edge]
     ) {
         let (first, second) = (seen.owner[Int(from)], seen.owner[Int(to)])
         guard first != second, seen.counts[Int(first)], seen.counts[Int(second)] else { return }
@@ -106,10 +106,10 @@ extension DependencyGraph {
         for key in 0..<seen.keyCount {
             let order = seen.order[key]
             for (first, second) in zip(order, order.dropFirst()) where first >= 0 && second >= 0 {
-                add(.writeWrite, first, second, seen, to: &edges)
+                add(.writeWrite, first, to: second, seen: seen, to: &edges)
             }
             guard let last = order.last, last >= 0 else { continue }
-            for append in unshown[key] { add(.writeWrite, last, append, seen, to: &edges) }
+            for append in unshown[key] { add(.writeWrite, last, to: append, seen: seen, to: &edges) }
         }
     }
 
@@ -120,14 +120,16 @@ extension DependencyGraph {
         guard count >= 0 else { return }
         let key = Int(seen.key[index])
         let order = seen.order[key]
-        if count > 0, order[count - 1] >= 0 { add(.writeRead, order[count - 1], Int32(index), seen, to: &edges) }
+        if count > 0, order[count - 1] >= 0 {
+            add(.writeRead, order[count - 1], to: Int32(index), seen: seen, to: &edges)
+        }
         if count < order.count {
             // An element without an append has no position in the order: the next one with an append came later.
             if let next = order[count...].first(where: { $0 >= 0 }) {
-                add(.readWrite, Int32(index), next, seen, to: &edges)
+                add(.readWrite, Int32(index), to: next, seen: seen, to: &edges)
             }
         } else {
-            for append in unshown[key] { add(.readWrite, Int32(index), append, seen, to: &edges) }
+            for append in unshown[key] { add(.readWrite, Int32(index), to: append, seen: seen, to: &edges) }
         }
     }
 
@@ -139,13 +141,13 @@ extension DependencyGraph {
         let version = seen.version[index]
         guard version != Observations.Version.none else { return }
         if version >= 0 {
-            add(.writeRead, version, Int32(index), seen, to: &edges)
+            add(.writeRead, version, to: Int32(index), seen: seen, to: &edges)
             if !seen.isFinal[Int(version)] { return }
         }
         var next = successors.first(of: version, key: Int(seen.key[index]))
         var left = mostSuccessors
         while next >= 0, left > 0 {
-            add(.readWrite, Int32(index), next, seen, to: &edges)
+            add(.readWrite, Int32(index), to: next, seen: seen, to: &edges)
             next = successors.next[Int(next)]
             left -= 1
         }

@@ -82,17 +82,17 @@ package struct History: Sendable {
                 count: 0, end: .unknown))
     }
 
-    package mutating func read(_ key: Int, _ value: Int64) { add(.read, key, value, 0) }
-    package mutating func write(_ key: Int, _ value: Int64) { add(.write, key, value, 0) }
-    package mutating func append(_ key: Int, _ element: Int64) { add(.append, key, element, 0) }
+    package mutating func read(_ key: Int, _ value: Int64) { add(.read, key, value: value, count: 0) }
+    package mutating func write(_ key: Int, _ value: Int64) { add(.write, key, value: value, count: 0) }
+    package mutating func append(_ key: Int, _ element: Int64) { add(.append, key, value: element, count: 0) }
 
     package mutating func readList(_ key: Int, _ list: some Collection<Int64>) {
         let first = elements.count
         elements.append(contentsOf: list)
-        add(.readList, key, Int64(first), Int32(list.count))
+        add(.readList, key, value: Int64(first), count: Int32(list.count))
     }
 
-    private mutating func add(_ kind: Operation.Kind, _ key: Int, _ value: Int64, _ count: Int32) {
+    private mutating func add(_ kind: Operation.Kind, _ key: Int, value: Int64, count: Int32) {
         precondition(!transactions.isEmpty, "an operation outside of a transaction")
         operations.append(Operation(value: value, key: Int32(key), count: count, kind: kind))
         transactions[transactions.count - 1].count += 1

@@ -37,9 +37,9 @@ package struct HistoryChecker {
             verdict.add(Finding(anomaly, count: found.count, Witness(anomaly, found, history)))
         }
         if components.count < graph.nodeCount {
-            findCircles(seen, graph, components, &verdict)
+            findCircles(seen, graph, components: components, verdict: &verdict)
         } else {
-            compareWithClock(seen, graph, components, &verdict)
+            compareWithClock(seen, graph, components: components, verdict: &verdict)
         }
         return verdict
     }
@@ -47,7 +47,7 @@ package struct HistoryChecker {
     // MARK: Circles
 
     private func findCircles(
-        _ seen: Observations, _ graph: DependencyGraph, _ components: StrongComponents, _ verdict: inout HistoryVerdict
+        _ seen: Observations, _ graph: DependencyGraph, components: StrongComponents, verdict: inout HistoryVerdict
     ) {
         let circles = components.circles
         verdict.componentCount = circles.count
@@ -60,8 +60,10 @@ package struct HistoryChecker {
             for rule in CycleSearch.Rule.allCases {
                 let found =
                     members.count <= Self.mostInClosure
-                    ? circle(among: members, rule, seen, chains, &verdict)
-                    : circle(amongMany: members, rule, seen, chains, graph, components, &wide, &verdict)
+                    ? circle(among: members, rule, seen, chains: chains, verdict: &verdict)
+                    : circle(
+                        amongMany: members, rule, seen, chains: chains, graph: graph, components: components,
+                        kept: &wide, verdict: &verdict)
                 guard let found else { continue }
                 let anomaly = Self.anomaly(of: found, seen)
                 if found.count < shortest[anomaly]?.count ?? .max { shortest[anomaly] = found }
@@ -74,9 +76,9 @@ package struct HistoryChecker {
 
     /// In a component that is too large for a closure of all dependencies.
     private func circle(
-        amongMany members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, _ chains: VersionChains,
-        _ graph: DependencyGraph, _ components: StrongComponents, _ kept: inout CycleSearch?,
-        _ verdict: inout HistoryVerdict
+        amongMany members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, chains: VersionChains,
+        graph: DependencyGraph, components: StrongComponents, kept: inout CycleSearch?,
+        verdict: inout HistoryVerdict
     ) -> [DependencyGraph.Edge]? {
         let starts = seen.history.transactions.map(\.start)
         var search = kept ?? CycleSearch(graph, starts: starts, budget: mostCircleSteps)
@@ -89,7 +91,7 @@ package struct HistoryChecker {
         // Dependencies between distant transactions may shorten it.
         let edges = Self.contracted(found.map { graph.edges[$0] }, seen)
         if edges.count > Self.mostInClosure { return edges }
-        return circle(among: edges.map(\.from), rule, seen, chains, &verdict) ?? edges
+        return circle(among: edges.map(\.from), rule, seen, chains: chains, verdict: &verdict) ?? edges
     }
 
     /// Leaves out writers in between: a transaction before a version of a key is before all later versions of it.
@@ -121,8 +123,8 @@ package struct HistoryChecker {
 
     /// In a small component, with all known dependencies.
     private func circle(
-        among members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, _ chains: VersionChains,
-        _ verdict: inout HistoryVerdict
+        among members: [Int32], _ rule: CycleSearch.Rule, _ seen: Observations, chains: VersionChains,
+        verdict: inout HistoryVerdict
     ) -> [DependencyGraph.Edge]? {
         let closure = Closure(seen, members, chains)
         let starts = members.map { seen.history.transactions[Int($0)].start }
@@ -171,7 +173,7 @@ package struct HistoryChecker {
     // MARK: Clock
 
     private func compareWithClock(
-        _ seen: Observations, _ graph: DependencyGraph, _ components: StrongComponents, _ verdict: inout HistoryVerdict
+        _ seen: Observations, _ graph: DependencyGraph, components: StrongComponents, verdict: inout HistoryVerdict
     ) {
         let order = RealTimeOrder(graph, history, components)
         let violators = order.violators()

@@ -108,8 +108,8 @@ struct Observations {
             let key = Int(key[index])
             _ = scratch.claim(key, Int32(transaction))
             switch operation.kind {
-            case .read: observeRead(index, operation, key, transaction)
-            case .readList: observeList(index, operation, key, transaction)
+            case .read: observeRead(index, operation, key: key, transaction: transaction)
+            case .readList: observeList(index, operation, key: key, transaction: transaction)
             case .write:
                 let own = scratch.lastWrite[key]
                 let read = scratch.lastRead[key]
@@ -122,7 +122,7 @@ struct Observations {
     }
 
     private mutating func observeRead(
-        _ index: Int, _ operation: History.Operation, _ key: Int, _ transaction: Int
+        _ index: Int, _ operation: History.Operation, key: Int, transaction: Int
     ) {
         let own = scratch.lastWrite[key]
         if own >= 0 {
@@ -184,12 +184,12 @@ struct Observations {
     // MARK: Lists
 
     private mutating func observeList(
-        _ index: Int, _ operation: History.Operation, _ key: Int, _ transaction: Int
+        _ index: Int, _ operation: History.Operation, key: Int, transaction: Int
     ) {
-        guard let foreign = foreignCount(index, operation, key, transaction) else { return }
+        guard let foreign = foreignCount(index, operation, key: key, transaction: transaction) else { return }
         let previous = scratch.lastRead[key]
         scratch.lastRead[key] = Int32(index)
-        if !agrees(index, operation, foreign, key, transaction) { return }
+        if !agrees(index, operation, count: foreign, key: key, transaction: transaction) { return }
         version[index] = Int32(foreign)
         if previous >= 0, version[Int(previous)] != version[index] {
             findings.add(.changingRead, [transaction], [Int(previous), index])
@@ -202,7 +202,7 @@ struct Observations {
 
     /// The number of elements before the own ones; nil when an own one is missing.
     private mutating func foreignCount(
-        _ index: Int, _ operation: History.Operation, _ key: Int, _ transaction: Int
+        _ index: Int, _ operation: History.Operation, key: Int, transaction: Int
     ) -> Int? {
         let list = history.list(operation)
         var own = scratch.lastWrite[key]
@@ -237,7 +237,7 @@ struct Observations {
 
     /// Compares the elements with the longest list so far, and extends that where they are longer.
     private mutating func agrees(
-        _ index: Int, _ operation: History.Operation, _ count: Int, _ key: Int, _ transaction: Int
+        _ index: Int, _ operation: History.Operation, count: Int, key: Int, transaction: Int
     ) -> Bool {
         let start = Int(operation.value)
         let known = order[key].count

@@ -44,7 +44,7 @@ package struct RandomHistory: Sendable {
             var own = cells
             for _ in 0..<(1 + random.below(mostOperations)) {
                 let slot = random.below(keys)
-                operate(slot, &active, &own, &nextValue, &random, &history)
+                operate(slot, &active, cells: &own, nextValue: &nextValue, random: &random, history: &history)
             }
             // A rolled-back transaction still used up its values.
             if isDone { cells = own }
@@ -54,8 +54,8 @@ package struct RandomHistory: Sendable {
     }
 
     private func operate(
-        _ slot: Int, _ active: inout [Int], _ cells: inout Cells, _ nextValue: inout Int64,
-        _ random: inout RandomStream, _ history: inout History
+        _ slot: Int, _ active: inout [Int], cells: inout Cells, nextValue: inout Int64,
+        random: inout RandomStream, history: inout History
     ) {
         let key = active[slot]
         let isRead = random.chance(1, in: 2)

@@ -57,7 +57,9 @@ struct RealTimeOrder {
             for start in violators where left > 0 {
                 round += 1
                 let most = min(limit, (best?.count ?? limit) - (best == nil ? 0 : 1))
-                if let found = walk(from: Int(start), most, round, &visited, &parent, &left) { best = found }
+                if let found = walk(from: Int(start), most, round, visited: &visited, parent: &parent, left: &left) {
+                    best = found
+                }
                 if let best, best.count == 1 { return best }
             }
             if let best { return best }
@@ -65,14 +67,16 @@ struct RealTimeOrder {
         for start in violators {
             round += 1
             var unbounded = Int.max
-            if let found = walk(from: Int(start), .max, round, &visited, &parent, &unbounded) { return found }
+            if let found = walk(from: Int(start), .max, round, visited: &visited, parent: &parent, left: &unbounded) {
+                return found
+            }
         }
         return []
     }
 
     private func walk(
-        from start: Int, _ limit: Int, _ round: Int32, _ visited: inout [Int32], _ parent: inout [Int32],
-        _ left: inout Int
+        from start: Int, _ limit: Int, _ round: Int32, visited: inout [Int32], parent: inout [Int32],
+        left: inout Int
     ) -> [Int]? {
         let began = history.transactions[start].start
         var queue = [Int32(start)]

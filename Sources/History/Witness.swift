@@ -41,7 +41,7 @@ package struct Witness: Sendable {
         setParties(circle.map { Int($0.from) }, operations: Set(operations), seen.history)
         for (place, edge) in circle.enumerated() {
             let (first, second) = ("T\(place + 1)", "T\((place + 1) % circle.count + 1)")
-            reasons.append(Self.reason(edge, first, second, seen))
+            reasons.append(Self.reason(edge, first, second: second, seen: seen))
         }
         reasons.append(
             "So "
@@ -62,7 +62,7 @@ package struct Witness: Sendable {
     }
 
     private static func reason(
-        _ edge: DependencyGraph.Edge, _ first: String, _ second: String, _ seen: Observations
+        _ edge: DependencyGraph.Edge, _ first: String, second: String, seen: Observations
     ) -> String {
         let history = seen.history
         guard edge.fromOperation >= 0, edge.toOperation >= 0 else {

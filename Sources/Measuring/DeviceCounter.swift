@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// Bytes that reached the device, where the file system is mounted for the run alone.
+/// Bytes that reached the device, if the file system is mounted only for the run.
 ///
 /// A device counts the writes of all processes, and the kernel's count for a process (`write_bytes`) counts dirtied
 /// pages: up to a mebibyte for a write of four kilobytes. So there is a figure only for a directory whose file system

@@ -26,8 +26,8 @@ package enum Preload {
         #endif
     }
 
-    /// What the variable is to say. What is there is kept and stands first; ours stands last, so that it is the nearest
-    /// to libc and sees what the others let through.
+    /// The new value of the variable. Existing libraries stay first; ours is last, so that it is nearest to libc and
+    /// sees the calls that the others pass on.
     package static func environment(adding library: String, to existing: [UInt8]) -> [UInt8] {
         let own = Array(library.utf8)
         let kept = existing.split(whereSeparator: isSeparator).filter { !$0.elementsEqual(own) }

@@ -262,7 +262,7 @@ struct RunDigest {
         list += run.unreadable.map { "UNREADABLE: \($0)" }
         if let busy = run.loadWarning { add("BUSY", "BUSY MACHINE" + busy.dropFirst("busy machine".count)) }
         if !run.header.isReleaseBuild {
-            add("DEBUG BUILD", "DEBUG BUILD: every time in this report is far from what a release build takes")
+            add("DEBUG BUILD", "DEBUG BUILD: no time in this report is close to that of a release build")
         }
         switch run.header.machine.fsync {
         case .yes: break

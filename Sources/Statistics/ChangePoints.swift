@@ -49,7 +49,7 @@ package struct ChangePointSearch: Sendable {
     /// - Complexity: O(n^2) where nothing changes, O(n^2 * `shuffles`) for each change point; n is at most
     ///   `mostValues`.
     package mutating func find(in values: [Double]) -> [ChangePoint] {
-        precondition(values.allSatisfy(\.isFinite), "a level of what is no number")
+        precondition(values.allSatisfy(\.isFinite), "a value that is not finite")
         let offset = max(0, values.count - Self.mostValues)
         let searched = Array(values[offset...])
         var places: [Int] = []

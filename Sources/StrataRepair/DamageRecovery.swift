@@ -17,7 +17,7 @@ struct DamageRecovery {
     private var unfinished: String { path + ".mending" }
 
     init(
-        _ path: String, _ options: StoreOptions, _ policy: DamagePolicy, _ error: StorageError
+        _ path: String, options: StoreOptions, policy: DamagePolicy, error: StorageError
     ) throws(StorageError) {
         self.path = try options.resolve(path)
         self.options = options

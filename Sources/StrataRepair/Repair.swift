@@ -36,6 +36,6 @@ package enum Repair {
     package static func mend(
         path: String, options: StoreOptions, policy: DamagePolicy, because error: StorageError
     ) throws(StorageError) -> DamageReport {
-        try DamageRecovery(path, options, policy, error).run()
+        try DamageRecovery(path, options: options, policy: policy, error: error).run()
     }
 }

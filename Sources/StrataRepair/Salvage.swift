@@ -25,7 +25,8 @@ package enum Salvage {
         }
         let survey = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
         do throws(StorageError) {
-            return try write(survey, path, unfinished, to: destination, fileSystem, options)
+            return try write(
+                survey, path, unfinished: unfinished, to: destination, fileSystem: fileSystem, options: options)
         } catch {
             guard case .unsound = error, survey.log != nil else { throw error }
         }
@@ -33,13 +34,14 @@ package enum Salvage {
         var withoutLog = options
         withoutLog.ignoresLog = true
         let again = try SalvageSurvey(try SalvageSource(path, fileSystem, options))
-        return try write(again, path, unfinished, to: destination, fileSystem, withoutLog)
+        return try write(
+            again, path, unfinished: unfinished, to: destination, fileSystem: fileSystem, options: withoutLog)
     }
 
     /// Writes the new store, reads it back, and renames it to its path.
     private static func write(
-        _ survey: SalvageSurvey, _ path: String, _ unfinished: String, to destination: String,
-        _ fileSystem: any FileSystem, _ options: SalvageOptions
+        _ survey: SalvageSurvey, _ path: String, unfinished: String, to destination: String,
+        fileSystem: any FileSystem, options: SalvageOptions
     ) throws(StorageError) -> SalvageReport {
         try removeUnfinished(unfinished, fileSystem)
         var plain = StoreOptions(fileSystem: fileSystem, durability: .none)

@@ -48,7 +48,8 @@ struct SalvageCount {
         for piece in found.pieces {
             let opened =
                 piece.isElsewhere
-                ? nil : SalvagedGroup(piece.reference, definition, layout, survey.source, survey)
+                ? nil
+                : SalvagedGroup(piece.reference, definition, layout: layout, source: survey.source, survey: survey)
             guard var group = opened else {
                 add([SalvageReport.KeyRange(low: piece.low, high: piece.high, rows: piece.rows)], &table)
                 continue

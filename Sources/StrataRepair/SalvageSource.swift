@@ -63,7 +63,7 @@ final class SalvageSource {
         for index in 0...1 {
             if case .valid = slots[index] { continue }
             damagedSlots.append(index)
-            switch Self.mendedSlot(path, index, fileSystem, options.cipher) {
+            switch Self.mendedSlot(path, index, fileSystem: fileSystem, cipher: options.cipher) {
             case .slot(let slot): slots[index] = slot
             case .wrongKey: throw .wrongKey(path: path)
             case .notEncrypted: throw .notEncrypted(path: path)
@@ -74,13 +74,13 @@ final class SalvageSource {
             if version == Format.version | SealedSlot.versionBit { throw .keyRequired(path: path) }
             throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
         }
-        reader = try Self.open(file, slots, self.path, written, fileSystem, options)
+        reader = try Self.open(file, slots, path: self.path, written: written, fileSystem: fileSystem, options: options)
     }
 
     /// Makes a reader with the seed of the file's store, as far as any trace of its id is left.
     private static func open(
-        _ file: any File, _ slots: [HeaderSlot.Decoded], _ path: String, _ written: WrittenPages,
-        _ fileSystem: any FileSystem, _ options: SalvageOptions
+        _ file: any File, _ slots: [HeaderSlot.Decoded], path: String, written: WrittenPages,
+        fileSystem: any FileSystem, options: SalvageOptions
     ) throws(StorageError) -> PageReader {
         let pages = written.count
         func reader(_ seed: NodeSeed) throws(StorageError) -> PageReader {
@@ -143,7 +143,7 @@ final class SalvageSource {
     }
 
     private static func mendedSlot(
-        _ path: String, _ index: Int, _ fileSystem: any FileSystem, _ cipher: (any Cipher)?
+        _ path: String, _ index: Int, fileSystem: any FileSystem, cipher: (any Cipher)?
     ) -> SlotMending.Found? {
         withUnsafeTemporaryAllocation(byteCount: Format.slotSize, alignment: 8) { buffer in
             do throws(FileError) {

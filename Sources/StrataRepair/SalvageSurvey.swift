@@ -190,13 +190,15 @@ final class SalvageSurvey {
 
     private func walk(_ state: TableState) {
         var survey = TableSurvey(id: state.id, nextKey: state.nextKey)
-        if !state.tree.isNull { walk(state.tree, state.id.rawValue, .min, .max, rows: nil, level: nil, &survey) }
+        if !state.tree.isNull {
+            walk(state.tree, state.id.rawValue, low: .min, high: .max, rows: nil, level: nil, survey: &survey)
+        }
         tables.append(survey)
     }
 
     private func walk(
-        _ reference: NodeReference, _ table: UInt32, _ low: Int64, _ high: Int64, rows: Int?, level: Int?,
-        _ survey: inout TableSurvey
+        _ reference: NodeReference, _ table: UInt32, low: Int64, high: Int64, rows: Int?, level: Int?,
+        survey: inout TableSurvey
     ) {
         var branch: Branch?
         if !source.isVisited(Int(min(reference.page, UInt32(source.pageCount)))) {
@@ -212,7 +214,9 @@ final class SalvageSurvey {
             let first = index == 0 ? low : branch.key(index)
             let last = index + 1 < branch.count ? branch.key(index + 1) - 1 : high
             if branch.level > 1 {
-                walk(child, table, first, last, rows: rowCount(branch, index), level: branch.level - 1, &survey)
+                walk(
+                    child, table, low: first, high: last, rows: rowCount(branch, index), level: branch.level - 1,
+                    survey: &survey)
             } else {
                 var piece = SalvagePiece(reference: child, low: first, high: last, rows: rowCount(branch, index))
                 piece.isElsewhere = Int(child.page) < source.pageCount && source.isVisited(Int(child.page))
@@ -285,7 +289,7 @@ final class SalvageSurvey {
             guard let position = schema.position(of: survey.id) else { continue }
             let layout = TableLayout(schema.tables[position])
             for piece in survey.pieces where !piece.isElsewhere {
-                var group = SalvagedGroup(piece.reference, schema.tables[position], layout, source)
+                var group = SalvagedGroup(piece.reference, schema.tables[position], layout: layout, source: source)
                 group?.visitLongValues()
             }
         }
@@ -301,7 +305,7 @@ final class SalvageSurvey {
         }
         for number in tables[index].lost.indices {
             noteKnownLosses(branches, table, &tables[index].lost[number])
-            adopt(groups, table, index, number)
+            adopt(groups, table, index: index, number: number)
         }
         tables[index].pieces.sort { $0.low < $1.low }
     }
@@ -325,7 +329,7 @@ final class SalvageSurvey {
     }
 
     /// Adopts groups, newest birth first; a group that overlaps an adopted one was replaced before that was written.
-    private func adopt(_ groups: [NodeReference], _ table: UInt32, _ index: Int, _ number: Int) {
+    private func adopt(_ groups: [NodeReference], _ table: UInt32, index: Int, number: Int) {
         let lost = tables[index].lost[number]
         var taken = KeyIntervals()
         for reference in groups where reference.birth <= lost.reference.birth {

@@ -41,7 +41,7 @@ final class SalvageWriter {
             var books = count
             count.report.tables.removeAll()
             try books.read(definition) { (key, created, cells) throws(StorageError) in
-                try insert(table, key, min(created, limit), cells)
+                try insert(table, key, created: min(created, limit), cells: cells)
             }
             count = books
         }
@@ -56,7 +56,7 @@ final class SalvageWriter {
 
     /// - Returns: false if the key exists already.
     private func insert(
-        _ table: Int, _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>
+        _ table: Int, _ key: Int64, created: UInt64, cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) -> Bool {
         #if Zoo
             if PlantedMistake.salvageLosesRow.isPlanted, written == 0 {

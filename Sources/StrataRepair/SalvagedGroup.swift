@@ -68,8 +68,8 @@ struct SalvagedGroup {
 
     /// - Returns: nil if the group's own node does not verify.
     init?(
-        _ reference: NodeReference, _ definition: TableDefinition, _ layout: TableLayout, _ source: SalvageSource,
-        _ survey: SalvageSurvey? = nil
+        _ reference: NodeReference, _ definition: TableDefinition, layout: TableLayout, source: SalvageSource,
+        survey: SalvageSurvey? = nil
     ) {
         self.survey = survey
         guard let node = source.node(reference, .group, table: layout.table) else { return nil }
@@ -165,14 +165,14 @@ struct SalvagedGroup {
             noteLostKeys(&missing, from: last.map { $0 &+ 1 } ?? keys.lowerBound, through: key &- 1)
             last = key
             while place < group.inserted, let other = insertedKey(place), other < key {
-                try hand(other, ~place, &cells, body)
+                try hand(other, ~place, cells: &cells, body: body)
                 place += 1
             }
-            try hand(key, slot, &cells, body)
+            try hand(key, slot, cells: &cells, body: body)
         }
         noteLostKeys(&missing, from: last.map { $0 &+ 1 } ?? keys.lowerBound, through: keys.upperBound)
         while place < group.inserted, let other = insertedKey(place) {
-            try hand(other, ~place, &cells, body)
+            try hand(other, ~place, cells: &cells, body: body)
             place += 1
         }
         // Inserted rows whose keys are not readable.
@@ -217,8 +217,8 @@ struct SalvagedGroup {
     }
 
     private mutating func hand(
-        _ key: Int64, _ slot: Int, _ cells: inout [Cell],
-        _ body: (Int64, UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Void
+        _ key: Int64, _ slot: Int, cells: inout [Cell],
+        body: (Int64, UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Void
     ) throws(StorageError) {
         for column in cells.indices {
             let number = column + RowSet.firstUserColumn
@@ -229,7 +229,7 @@ struct SalvagedGroup {
                 continue
             }
             if let (tree, holder) = tree(segment, index, definition.columns[column]) {
-                cells[column] = take(tree, holder, key, column) ?? definition.columns[column].missingCell
+                cells[column] = take(tree, holder, key: key, column: column) ?? definition.columns[column].missingCell
             } else if let cell = cell(segment, index, definition.columns[column]) {
                 cells[column] = cell
             } else {
@@ -283,7 +283,7 @@ struct SalvagedGroup {
 
     /// The remains of a collection, valid for the current row; nil if there are none.
     private mutating func take(
-        _ tree: LongValue, _ holder: ColumnDefinition, _ key: Int64, _ column: Int
+        _ tree: LongValue, _ holder: ColumnDefinition, key: Int64, column: Int
     ) -> Cell? {
         let survey = survey
         let found = SalvagedCollection(tree, holder, table: layout.table, key: key, source) {

@@ -29,14 +29,14 @@ struct CheckCommand: Command {
         Output.progress("")
         let speed = "\(decimal(Double(bytes) / max(seconds, 1e-9) / 1e9, 2)) GB/s"
         if findings.isEmpty {
-            try report(arguments, path, bytes, seconds, [])
+            try report(arguments, path, bytes: bytes, seconds: seconds, findings: [])
             if !arguments.has("--json") {
                 try Output.line("\(path): sound. \(readable(bytes)) in \(decimal(seconds, 2)) s, \(speed)")
             }
             return 0
         }
         findings.sort { $0.page ?? -1 < $1.page ?? -1 }
-        try report(arguments, path, bytes, seconds, findings)
+        try report(arguments, path, bytes: bytes, seconds: seconds, findings: findings)
         if !arguments.has("--json") {
             for finding in findings { try Output.line(finding.line) }
             try Output.line(
@@ -117,7 +117,7 @@ struct CheckCommand: Command {
     }
 
     private func report(
-        _ arguments: Arguments, _ path: String, _ bytes: Int, _ seconds: Double, _ findings: [Finding]
+        _ arguments: Arguments, _ path: String, bytes: Int, seconds: Double, findings: [Finding]
     ) throws {
         guard arguments.has("--json") else { return }
         try Output.line(

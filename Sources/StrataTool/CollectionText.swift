@@ -14,7 +14,7 @@ struct CollectionText {
 
     /// Nil for a column of anything else.
     /// - Parameter met: nodes that the surrounding walk has already visited.
-    init?(_ view: ReadView, _ table: Int, _ column: Int, _ met: MetNodes) {
+    init?(_ view: ReadView, _ table: Int, column: Int, met: MetNodes) {
         let definition = view.schema.tables[table].columns[column]
         guard let collection = definition.collection else { return nil }
         self.view = view

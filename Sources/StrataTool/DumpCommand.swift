@@ -55,7 +55,8 @@ struct DumpCommand: Command {
         for table in tables {
             let sink = try Self.sink(directory, view.schema.tables[table].name, format, beside: path)
             let writer = RowText(
-                view, table, format, met, sink: sink, namesClass: directory == nil && view.schema.tables.count > 1)
+                view, table, format: format, met: met, sink: sink,
+                namesClass: directory == nil && view.schema.tables.count > 1)
             do { try naming(path) { try writer.write() } } catch {
                 // An empty file would look like a class without rows.
                 try sink.removeIfEmpty()
@@ -122,7 +123,7 @@ struct RowText {
 
     /// - Parameter met: nodes visited in earlier tables.
     init(
-        _ view: ReadView, _ table: Int, _ format: DumpCommand.Format, _ met: MetNodes, sink: ByteSink, namesClass: Bool
+        _ view: ReadView, _ table: Int, format: DumpCommand.Format, met: MetNodes, sink: ByteSink, namesClass: Bool
     ) {
         self.met = met
         self.view = view
@@ -131,7 +132,7 @@ struct RowText {
         self.sink = sink
         let definition = view.schema.tables[table]
         columns = definition.columns.map(ColumnText.init)
-        collections = definition.columns.indices.map { CollectionText(view, table, $0, met) }
+        collections = definition.columns.indices.map { CollectionText(view, table, column: $0, met: met) }
         keyName =
             definition.tag == 1 ? String(validating: definition.information, as: UTF8.self) ?? "_key" : "_key"
         className = namesClass ? definition.name : nil

@@ -109,7 +109,7 @@ struct ToolError: Error {
     }
 }
 
-/// Runs `body`, and names the file in what it throws.
+/// Runs `body`, and names the file in its errors.
 func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as StorageError { throw ToolError(error, path: path) } catch let error
         as FileError

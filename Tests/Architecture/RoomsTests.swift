@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Rooms: who may import whom")
+@Suite("Rooms: which room may import which")
 struct RoomsTests {
     let manifest: PackageManifest
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Scenarios of growth")
 struct GrowthScenarioTests {
-    /// A course of sizes as an engine that promises a bound would have them.
+    /// The sizes over time of an engine with a promised bound.
     private static func judged(_ sizes: [Int], warmUp: Int, percent: Int) throws -> [Outcome: Int] {
         try EnginesUnderTest.withDirectory { directory in
             let context = try CaseUnderTest.context(
@@ -31,17 +31,17 @@ struct GrowthScenarioTests {
         #expect(
             try Self.judged([1, 10, 12, 14, 16].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.overSize: 1])
         #expect(try Self.judged([1, 20, 12, 14, 16].map { $0 * megabyte }, warmUp: 2, percent: 110) == [.correct: 1])
-        // A small file may become twice as large in a step, and no more: the step is not a mebibyte of it.
+        // A small file may double in a step, but no more: the tolerance is not a fixed mebibyte.
         #expect(try Self.judged([45, 45, 90].map { $0 << 10 }, warmUp: 2, percent: 110) == [.correct: 1])
         #expect(try Self.judged([45, 45, 180].map { $0 << 10 }, warmUp: 2, percent: 110) == [.overSize: 1])
     }
 
-    @Test("without a size after the warm-up nothing is said of a plateau")
+    @Test("without a size after the warm-up a plateau is not decided")
     func tooShort() throws {
         #expect(try Self.judged([1, 2], warmUp: 2, percent: 110) == [:])
     }
 
-    @Test("bytes written are judged as they were counted, and by nothing else")
+    @Test("written bytes are judged by their counts only")
     func written() throws {
         try EnginesUnderTest.withDirectory { (directory) throws in
             func judged(_ average: Double?, on engine: any Engine) throws -> CaseReport {
@@ -59,7 +59,7 @@ struct GrowthScenarioTests {
         }
     }
 
-    @Test("an engine that promises no bound is shown and not judged")
+    @Test("an engine without a promised bound is shown and not judged")
     func unpromised() throws {
         let scenario = try ScenarioRunTests.scenario("delete-refill")
         let report = try CaseUnderTest.run(
@@ -68,7 +68,7 @@ struct GrowthScenarioTests {
         #expect(report.messages.contains { $0.contains("promises no bound") })
     }
 
-    @Test("a bound of nothing is missed")
+    @Test("a bound of zero is missed")
     func strict() throws {
         let memory = try CaseUnderTest.run(
             try ScenarioRunTests.scenario("account-switch"), on: StorageEngine(),
@@ -76,10 +76,10 @@ struct GrowthScenarioTests {
         #expect(memory.outcomes[.hung] == 1)
     }
 
-    @Test("what holds no version costs nothing, and the same size twice over is seen")
+    @Test("references without a version cost nothing, and a doubled size is found")
     func idle() throws {
         for scenario in [UnresolvedReference() as any Scenario, ManyListeners()] {
-            // On a busy machine few commits may be over before any observer is run once.
+            // On a busy machine some commits may complete before any observer runs.
             var report = CaseReport()
             for commits in [60, 240, 960] {
                 report = try CaseUnderTest.run(scenario, on: StrataEngine(), parameters: ["commits": "\(commits)"])
@@ -91,7 +91,7 @@ struct GrowthScenarioTests {
         }
     }
 
-    @Test("a subject is judged between two controls, and says nothing where those cannot be told apart")
+    @Test("a subject is judged between two controls, and is inconclusive if those do not differ")
     func controls() {
         func series(_ mebibytes: Int) -> Series {
             Series(name: "a", step: "commits", points: [SizePoint(fileBytes: mebibytes << 20)])
@@ -99,7 +99,7 @@ struct GrowthScenarioTests {
         func judged(_ size: Int, held: Int) -> CaseReport {
             let report = CaseReport()
             let controls = IdlePins.Controls(alone: series(4), held: series(held))
-            IdlePins.judge("pin", series(size), controls, percent: 120, report)
+            IdlePins.judge("pin", series(size), controls: controls, percent: 120, report: report)
             return report
         }
         #expect(judged(8, held: 16).outcomes == [.overSize: 1])

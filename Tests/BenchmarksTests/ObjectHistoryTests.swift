@@ -28,7 +28,7 @@ struct ObjectHistoryScenarioTests {
         }
     }
 
-    @Test("any part of a history is a history, and Strata keeps it", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test("any subset of a script is a script, and Strata passes it", arguments: 1...4 as ClosedRange<UInt64>)
     func parts(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let drawn = Self.test(["operations": "150"], seed: seed)
@@ -41,7 +41,7 @@ struct ObjectHistoryScenarioTests {
         }
     }
 
-    @Test("histories come to everything that they are about")
+    @Test("scripts cover every operation")
     func coverage() throws {
         var actions: Set<String> = []
         for seed in 1...3 as ClosedRange<UInt64> {
@@ -64,13 +64,13 @@ struct ObjectHistoryScenarioTests {
         }
     }
 
-    @Test("a history in which nothing finds anything to do says nothing")
+    @Test("a script without an applicable operation is inconclusive")
     func nothing() throws {
         let report = try Self.run(Self.test(["history": "a:delete:3/b:commit/c:watch-card:1:2/d:remove:1:1"]))
         #expect(report.isInconclusive && report.outcomes == [.correct: 4])
     }
 
-    @Test("an observer is believed nothing but what the change asks for")
+    @Test("an observer must report exactly the change")
     func observers() {
         var before = CardModel()
         for id in 1...4 { before.apply(.create(id: id, number: id)) }
@@ -85,7 +85,7 @@ struct ObjectHistoryScenarioTests {
             watch.objection(to: events, from: before, to: after, titleName: "title")
         }
         func places(_ deletions: [Int], _ modifications: [Int], _ lines: [String]) -> CardEvent {
-            .places(PlaceChange(lines, deletions, [], modifications))
+            .places(PlaceChange(lines, deletions: deletions, insertions: [], modifications: modifications))
         }
         let all = CardWatch.shelf(.all)
         let right = places([1], [0, 3], lines)
@@ -106,7 +106,7 @@ struct ObjectHistoryScenarioTests {
         #expect(objection(four, [.properties(["rank from '4' to '8'"])]) != nil)
     }
 
-    @Test("operations that are none are refused by name")
+    @Test("unknown operations are refused by name")
     func refused() {
         for (text, message) in [
             ("op-1:renaem:1:2", "did you mean rename?"), ("op-1:rename:1", "rename takes card, number"),

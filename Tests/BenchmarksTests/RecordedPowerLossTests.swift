@@ -10,11 +10,11 @@ import Zoo
 @testable import ProgramTrials
 @testable import Scenarios
 
-/// Records of histories, made on a simulated disk, where nothing else writes and each run is like the other. What is
-/// built of them is opened on the real file system.
+/// Records of scripts on a simulated disk, where nothing else writes and each run is repeatable. The disk states built
+/// from them are opened on the real file system.
 @Suite("Recorded power loss")
 struct RecordedPowerLossTests {
-    /// Keeps its files on that disk, whatever its location is.
+    /// Keeps its files on that disk, at any location.
     private struct EngineOnDisk: Engine {
         let base: any SimulatableEngine
         let disk: SimulatedDisk
@@ -30,7 +30,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    /// Refuses whatever is there.
+    /// Refuses every file.
     private struct RefusingEngine: Engine {
         let name = "refusing"
         let version = "1"
@@ -64,13 +64,13 @@ struct RecordedPowerLossTests {
 
     private static let history = PlayedHistory(HistoryDraw.everyAction(of: test(.full)))
 
-    /// The history as that engine plays it.
+    /// The script as that engine executes it.
     private static func record(
         _ durability: DurabilityClass, in directory: String, on engine: any Engine = StorageEngine()
     ) throws -> TracedRun {
         let simulated = try #require(engine as? any SimulatableEngine)
         let disk = SimulatedDisk(seed: Seed(1))
-        // As the recorder does: of what is only locked or talked through there is no record.
+        // Like the recorder, which does not record lock files and shared memory.
         func operations() -> [IORecord] { disk.trace.filter { $0.identity.role != .lock } }
         var printed: [TraceReader.Words] = []
         let context = context(durability, EngineOnDisk(base: simulated, disk: disk), directory)
@@ -84,13 +84,13 @@ struct RecordedPowerLossTests {
             directoryChanges: [], unseen: [], end: end)
     }
 
-    /// What comes of the disks that are chosen.
+    /// The findings on the chosen disks.
     private static func findings(
         _ run: TracedRun, _ marks: CrashMarks, _ durability: DurabilityClass, in directory: String,
         on engine: any Engine = StorageEngine()
     ) throws -> [RecordedDisk.Finding] {
         let context = context(durability, engine, directory)
-        let sweep = try RecordedSweep(run, marks, history.contents, context)
+        let sweep = try RecordedSweep(run, marks, contents: history.contents, context: context)
         let (steps, coverage) = try sweep.choose()
         #expect(steps.count > 15 && steps.count <= coverage.distinct)
         #expect(steps.contains { $0.operation >= marks.acknowledged.last ?? .max })
@@ -104,7 +104,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    @Test("a sound engine keeps under full what it acknowledged, and loses of it in the class none, in order")
+    @Test("a sound engine keeps acknowledged commits under full, and under none loses only the last ones")
     func sound() throws {
         for durability in [DurabilityClass.full, .none] {
             let found = try EnginesUnderTest.withDirectory { directory in
@@ -116,7 +116,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    @Test("a sync that is left out is a lost commit")
+    @Test("a missing sync is a lost commit")
     func withoutSync() throws {
         let planted = PlantedEngine.wrap(StorageEngine(), .syncLeftOut)
         let found = try EnginesUnderTest.withDirectory { directory in
@@ -138,7 +138,7 @@ struct RecordedPowerLossTests {
         #expect(found.contains { $0.outcome == .lostCommit })
     }
 
-    @Test("a database that is refused has lost what was acknowledged, and nothing before that")
+    @Test("a refused database has lost the acknowledged commits, and none if there were none")
     func refused() throws {
         try EnginesUnderTest.withDirectory { directory in
             let run = try Self.record(.full, in: directory)
@@ -151,7 +151,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    @Test("lines that are not those of the whole history are no record of it")
+    @Test("lines that do not cover the whole script are no record of it")
     func lines() throws {
         let run = try EnginesUnderTest.withDirectory { try Self.record(.full, in: $0) }
         #expect(throws: Never.self) { try Self.history.marks(in: run) }
@@ -164,7 +164,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    @Test("what an engine does not promise at a loss of power is not asked of it in that class")
+    @Test("an engine is not judged by promises that it does not make for a class")
     func promises() {
         let scenario = RecordedPowerLoss()
         let atomic = Promise(.atomicity, sentence: "s", source: "d")

@@ -121,7 +121,7 @@ struct Runs: Command {
     @Test("a program's option without a preceding -- is answered with the usage")
     func remedy() throws {
         let error = try #require(throws: UsageError.self) { try Arguments(["sh", "-c", "x"], of: Runs()) }
-        #expect(error.message.contains("stands behind --: runs --check COMMAND -- PROGRAM"), "\(error)")
+        #expect(error.message.contains("come after --: runs --check COMMAND -- PROGRAM"), "\(error)")
     }
 }
 

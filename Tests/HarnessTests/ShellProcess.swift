@@ -16,7 +16,7 @@ struct ShellProcess {
     init(_ directory: TestDirectory) throws {
         self.directory = directory
         let found = try #require(AssayProcess.executable, "no assay beside the test bundle")
-        // The bundle may have been started by a path that only holds where it was started.
+        // The path of the test bundle may be relative to the working directory of its start.
         let resolved = try #require(realpath(found, nil))
         defer { free(resolved) }
         let executable = String(cString: resolved)
@@ -33,7 +33,7 @@ struct ShellProcess {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o666)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        // Where the tests run in the background they ignore interrupts: a user's shell does not.
+        // Tests that run in the background ignore SIGINT. A user's shell does not.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -41,7 +41,7 @@ struct ShellProcess {
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // Threads of the test runner block signals, and a child would go on with that.
+        // Threads of the test runner block signals, and a child would inherit the mask.
         var blocked = sigset_t()
         sigemptyset(&blocked)
         posix_spawnattr_setsigmask(&attributes, &blocked)

@@ -99,7 +99,7 @@ struct HistoryLogTests {
         return log
     }
 
-    @Test("what was recorded comes back; what was not done is struck out")
+    @Test("records round-trip; operations that were not done are removed")
     func roundTrip() throws {
         var history = History()
         try HistoryLog.add(log().words, to: &history)

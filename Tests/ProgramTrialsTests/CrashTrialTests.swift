@@ -124,7 +124,7 @@ struct CrashTrialTests {
     @Test("a check that decides nothing is refused")
     func checks() throws {
         for (check, word) in [
-            ("false {}", "on the program's own files"), ("no-such-check {}", "no such command"),
+            ("false {}", "on what the program itself left"), ("no-such-check {}", "no such command"),
             ("true", "has no {}"), ("test -e {}/rows", "before the program did anything"),
         ] {
             let scratch = try TrialDirectory()

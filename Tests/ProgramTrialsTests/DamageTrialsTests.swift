@@ -172,7 +172,7 @@ struct DamageTrialsTests {
         let path = directory.path + "/people.db"
         let made = try CheckCommand(
             "sqlite3 {} \"create table t(a); with recursive n(i) as (values(1) union all select i + 1 from n "
-                + "where i < 300) insert into t select 'person with the number ' || i from n\""
+                + "where i < 300) insert into t select 'a person with the number ' || i from n\""
         ).run(path)
         #expect(made.hasSucceeded, "\(made.errorText)")
         let subject = try DamageSubject(at: [path])

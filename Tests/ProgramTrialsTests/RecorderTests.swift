@@ -5,10 +5,10 @@ import Testing
 
 @testable import ProgramTrials
 
-/// A program's trace, and what reading it says.
+/// A program's trace, and the findings of reading it.
 @Suite("Recorder", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct RecorderTests {
-    /// A run with all that its trace was judged by.
+    /// A run with all inputs of its judgement.
     private struct Kept {
         var run: TracedRun
         var trace: [UInt8]
@@ -16,9 +16,9 @@ struct RecorderTests {
         var after: DirectorySnapshot
         var root: String
 
-        /// What comes of another trace of the same files. `count`: of the records that were made.
+        /// Judges another trace of the same files. `count`: the number of records that were made.
         func judged(_ trace: [UInt8], count: Int? = nil) -> TracedRun {
-            Recorder.run(run.words, before, trace, count: count, after, run.end, root: root)
+            Recorder.run(run.words, before, trace: trace, count: count, after: after, end: run.end, root: root)
         }
 
         /// The records, each with its bytes.
@@ -67,7 +67,7 @@ struct RecorderTests {
     private static let script =
         "printf 'one two' >a; mv a b; echo more >>b; mkdir c; echo x >c/y; ln b d; rm old; echo said; cp c/y c/z"
 
-    @Test("a trace leads from what was there to what is there, and every record that is left out is missed")
+    @Test("a trace leads from the old files to the new ones, and every missing record is detected")
     func complete() throws {
         let kept = try record(["/bin/sh", "-c", Self.script])
         #expect(kept.run.unseen == [] && kept.run.end.hasSucceeded)
@@ -90,7 +90,7 @@ struct RecorderTests {
     func damaged() throws {
         let kept = try record(["/bin/sh", "-c", "echo a >b"])
         #expect(kept.run.unseen == [])
-        // The last record says that a process ended and nothing else: that it is missing, the count alone tells.
+        // The last record only tells that a process ended, so only the count shows that it is missing.
         let count = try kept.pieces.count
         for end in 1..<kept.trace.count {
             #expect(!kept.judged(Array(kept.trace[..<end]), count: count).unseen.isEmpty, "cut at \(end)")
@@ -105,7 +105,7 @@ struct RecorderTests {
         #expect(kept.judged(kept.trace, count: count).unseen == [])
     }
 
-    /// Stores through a map, an append that names another place, streams of the C library, children.
+    /// Stores through a map, an append with another offset, C library streams, children.
     private static let source = """
         #define _GNU_SOURCE
         #include <fcntl.h>
@@ -146,7 +146,7 @@ struct RecorderTests {
         }
         """
 
-    @Test("stores through maps, streams, calls by number and children are in it")
+    @Test("stores through maps, streams, calls by number and children are recorded")
     func program() throws {
         let scratch = try TrialDirectory()
         try FileTree.writeText(scratch.path + "/program.c", Self.source)
@@ -154,7 +154,7 @@ struct RecorderTests {
         try #require(try WatchedProgram(compiler).run().hasSucceeded, "clang cannot make a program")
         let kept = try record([scratch.path + "/program"], .terminal)
         #expect(kept.run.unseen == [] && kept.run.end.hasSucceeded, "\(kept.run.unseen)")
-        // Before the words of it the store is in the trace, and after the sync on the disk.
+        // The store precedes the program's report in the trace, and is durable after the sync.
         let stored = kept.run.printed.first?.operations ?? 0
         let store = kept.run.operations[..<stored].contains { record in
             if case .write(_, let offset, let bytes) = record.action {
@@ -170,7 +170,7 @@ struct RecorderTests {
         #expect(appended && kept.run.operations.contains { if case .syncRange = $0.action { true } else { false } })
     }
 
-    @Test("every call of the probe leads to what is on the disk")
+    @Test("replaying every call of the probe gives the files on disk")
     func calls() throws {
         let verbs = [
             "write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64", "pwritev2", "pwritev64v2",
@@ -187,7 +187,7 @@ struct RecorderTests {
         #expect(kept.run.operations.count > 30)
     }
 
-    @Test("what is not understood is said")
+    @Test("unknown operations are reported")
     func notUnderstood() throws {
         for (script, word) in [
             ("echo x >../out; mv ../out in", "moved in"), ("mkdir a; mv a b", "a directory was renamed"),

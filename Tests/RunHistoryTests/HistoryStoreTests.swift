@@ -158,7 +158,7 @@
             }
         }
 
-        @Test("several writers wait for each other; who cannot wait says who is in the way")
+        @Test("several writers wait for each other; a writer that cannot wait names the other process")
         func concurrent() async throws {
             let path = path
             await withTaskGroup(of: Void.self) { group in

@@ -74,7 +74,7 @@ struct ReconcilerTests {
         #endif
     }
 
-    @Test("a deletion against an edit follows its own rule; what came to one store alone is never lost")
+    @Test("a deletion against an edit follows its own rule; a record inserted in one store is never lost")
     func deletionAgainstEdit() throws {
         for editWins in [true, false] {
             let writer = try filled(5)

@@ -33,7 +33,7 @@ import Testing
             }
         }
 
-        @Test("fields that a change does not name stay; a new record has zeros; a link to what goes is null")
+        @Test("fields that a change does not name stay; a new record has zeros; a link to a deleted record is null")
         func partial() throws {
             for store in try stores() {
                 try store.apply([.upsert(person(1, "a", age: 7)), .upsert(person(2, "b", friend: 1))])

@@ -51,8 +51,7 @@ import Testing
         #expect(throws: StorageError.notAStore(path: FileImages.path)) { try Self.salvage(bytes) }
     }
 
-    @Test("the log identifies the store's nodes, however many foreign nodes follow them") func logDecides() throws
-    {
+    @Test("the log identifies the store's nodes, however many foreign nodes follow them") func logDecides() throws {
         let life = try OlderLogTests.Life(.plain, .full, behind: 2)
         let log = try #require(life.copies.last).log
         var own = life.data

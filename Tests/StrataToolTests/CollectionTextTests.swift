@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 @testable import StrataTool
 
-/// Collections in a dump: whether one stands in its row or is a tree makes no difference.
+/// Collections in a dump, equal for inline collections and trees.
 @Suite struct CollectionTextTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -28,7 +28,7 @@ import Testing
         ColumnDefinition(id: ColumnID(id), name: name, type: .bytes, collection: collection, tag: tag | 1 << 8)
     }
 
-    /// - Parameter inline: bytes of a collection that stand in its row.
+    /// - Parameter inline: the bytes of an inline collection.
     private static func dump(_ format: DumpCommand.Format, inline: Int) throws -> String {
         let disk = MemoryFileSystem(capacity: 1 << 24)
         var options = StoreOptions(fileSystem: disk)
@@ -64,7 +64,8 @@ import Testing
         try store.checkInvariants()
         let file = try disk.open("out", .createNew)
         let view = try store.snapshot().view
-        try RowText(view, 0, format, view.nothingMet, sink: ByteSink(file), namesClass: format == .jsonl).write()
+        try RowText(view, 0, format: format, met: view.nothingMet, sink: ByteSink(file), namesClass: format == .jsonl)
+            .write()
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
         _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         try store.close()
@@ -96,7 +97,7 @@ import Testing
         #expect(text.hasSuffix("2,\"[]\",\"[]\",\"[]\",\"[]\",\"{}\",\"[]\"\r\n"))
     }
 
-    @Test("a collection in an element stands where the element does", arguments: [30, 4000])
+    @Test("a nested collection is written in its element's place", arguments: [30, 4000])
     func nested(inline: Int) throws {
         let disk = MemoryFileSystem(capacity: 1 << 24)
         var options = StoreOptions(fileSystem: disk)
@@ -130,7 +131,7 @@ import Testing
         try store.checkInvariants()
         let file = try disk.open("out", .createNew)
         let view = try store.snapshot().view
-        try RowText(view, 0, .jsonl, view.nothingMet, sink: ByteSink(file), namesClass: true).write()
+        try RowText(view, 0, format: .jsonl, met: view.nothingMet, sink: ByteSink(file), namesClass: true).write()
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
         _ = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         try store.close()

@@ -46,7 +46,7 @@ struct DoubleWriteProcess {
                 do { try FileTree.writeAll(output, line, path: "the pipe of a writer") } catch { status = 2 }
             }
             do {
-                let writer = try Self.play(place, trial, witness, tell)
+                let writer = try Self.play(place, trial, witness: witness, tell: tell)
                 if !isCounted { _ = Self.die() }
                 try writer.close()
             } catch {
@@ -60,8 +60,8 @@ struct DoubleWriteProcess {
     }
 
     private static func play(
-        _ place: MigrationPlace, _ trial: DoubleWriteTrial, _ witness: IOWitness,
-        _ tell: (DoubleWriteAnswers.Word, String) -> Void
+        _ place: MigrationPlace, _ trial: DoubleWriteTrial, witness: IOWitness,
+        tell: (DoubleWriteAnswers.Word, String) -> Void
     ) throws -> DoubleWriter {
         let writer = try place.writer(trial.order) { side, store in
             guard side == trial.failure.side, let trouble = trial.failure.trouble else { return store }

@@ -61,10 +61,10 @@ struct DoubleWriteCrashes: Scenario {
             // Two trials run at the same time, each in a directory of its own.
             let own = context.trialDirectory.split(separator: "/").last.map { String($0) } ?? "trial"
             let place = MigrationPlace(scratch.files + "/" + own + "/stores")
-            let finding = try Self.attempt(trial, prepared, place, witness, tally)
+            let finding = try Self.attempt(trial, prepared, place: place, witness: witness, tally: tally)
             return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
-        try report(context, calls, tally, tried)
+        try report(context, calls, tally: tally, tried: tried)
         try WritingCost(context).measure(batches: context.integer("batches"))
     }
 
@@ -141,8 +141,8 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     private static func attempt(
-        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], _ place: MigrationPlace,
-        _ witness: IOWitness, _ tally: DoubleWriteTally
+        _ trial: DoubleWriteTrial, _ prepared: [MigrationPhase: String], place: MigrationPlace,
+        witness: IOWitness, tally: DoubleWriteTally
     ) throws -> DoubleWriteFinding {
         try copy(prepared, trial, place)
         let process = DoubleWriteProcess(place: place, trial: trial)
@@ -161,8 +161,8 @@ struct DoubleWriteCrashes: Scenario {
     }
 
     private func report(
-        _ context: CaseContext, _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ tally: DoubleWriteTally,
-        _ tried: Int
+        _ context: CaseContext, _ calls: [(trial: DoubleWriteTrial, calls: Int)], tally: DoubleWriteTally,
+        tried: Int
     ) throws {
         let report = context.report
         let all = calls.reduce(0) { $0 + $1.calls + 1 }

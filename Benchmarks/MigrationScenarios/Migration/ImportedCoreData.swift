@@ -141,11 +141,11 @@ struct ImportedCoreData: Scenario {
             report.check("later import: inserted", expected: 30, got: done.inserted)
             report.check("later import: changed", expected: 50, got: done.changed)
             report.check("later import: deleted", expected: 20, got: done.deleted)
-            try checkAfterChange("later import", updated, inserted, deleted)
+            try checkAfterChange("later import", updated: updated, inserted: inserted, deleted: deleted)
         }
 
         private func checkAfterChange(
-            _ name: String, _ updated: [Int], _ inserted: [Int], _ deleted: [Int]
+            _ name: String, updated: [Int], inserted: [Int], deleted: [Int]
         ) throws {
             let (second, gone) = (Set(updated), Set(deleted))
             try compare(name, keys() + inserted) { key in

@@ -204,7 +204,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         var bytes = [UInt8](repeating: 0, count: 64)
         while acknowledged < wanted {
             let count = read(child.output, &bytes, bytes.count)
-            guard count > 0 else { return report(context, number, "the writer", child.wait()) }
+            guard count > 0 else { return report(context, number, who: "the writer", end: child.wait()) }
             acknowledged += count
         }
         usleep(UInt32(random.below(3_000)))
@@ -226,7 +226,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         var answer: [Int64] = [-1, -1]
         let length = read(reader.output, &answer, 16)
         let end = reader.wait()
-        guard length == 16, end == .exited(0) else { return report(context, number, "the reader", end) }
+        guard length == 16, end == .exited(0) else { return report(context, number, who: "the reader", end: end) }
         var (outcome, detail) = judgeGroups(count: Int(answer[1]), acknowledged: acknowledged)
         if outcome == .correct, answer[0] >= 0 {
             (outcome, detail) = (.silentlyWrong, "object number \(answer[0]) is not as it was committed")
@@ -235,7 +235,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     }
 
     /// Reports a process that ended early because of the engine.
-    private static func report(_ context: CaseContext, _ number: Int, _ who: String, _ end: ChildEnd) {
+    private static func report(_ context: CaseContext, _ number: Int, who: String, end: ChildEnd) {
         let isCrash = if case .signalled = end { true } else { false }
         context.report.add(
             Trial(

@@ -63,7 +63,7 @@ struct CrossProcessWake: Scenario {
         let pauses = (0..<count).map { _ in UInt32(random.below(4_000)) }
         let bound = try context.integer("bound")
         // Forked while this process has only one thread.
-        let writer = try ForkedChild.start { output in Self.write(configuration, gate, pauses, output) }
+        let writer = try ForkedChild.start { output in Self.write(configuration, gate, pauses: pauses, output: output) }
         var held = Held(gate: gate, count: count, patience: UInt64(bound) * 2_000_000)
         try context.withEngineErrors {
             let queue = DispatchQueue(label: "observer")
@@ -168,7 +168,7 @@ struct CrossProcessWake: Scenario {
     // MARK: The other process
 
     private static func write(
-        _ configuration: Realm.Configuration, _ gate: String, _ pauses: [UInt32], _ output: Int32
+        _ configuration: Realm.Configuration, _ gate: String, pauses: [UInt32], output: Int32
     ) -> Int32 {
         while !FileTree.exists(gate) { usleep(200) }
         do {

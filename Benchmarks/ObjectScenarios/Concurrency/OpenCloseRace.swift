@@ -73,7 +73,8 @@ struct OpenCloseRace: Scenario {
             let seed = context.seed
             let tasks = (0..<threads).map { thread in
                 ThreadTask {
-                    try Self.openAndLetGo(configuration, thread, rounds, seed.derived("thread \(thread)"), watch)
+                    try Self.openAndLetGo(
+                        configuration, thread, rounds: rounds, seed: seed.derived("thread \(thread)"), watch: watch)
                 }
             }
             for task in tasks { try task.wait() }
@@ -95,7 +96,7 @@ struct OpenCloseRace: Scenario {
     }
 
     private static func openAndLetGo(
-        _ configuration: Realm.Configuration, _ thread: Int, _ rounds: Int, _ seed: Seed, _ watch: Watch
+        _ configuration: Realm.Configuration, _ thread: Int, rounds: Int, seed: Seed, watch: Watch
     ) throws {
         var random = RandomStream(seed)
         for round in 0..<rounds {

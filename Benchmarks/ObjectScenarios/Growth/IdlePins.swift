@@ -132,7 +132,7 @@ struct IdlePins {
 
     /// Compares with the file without observers. Where the file with all versions pinned is within the bound, too, the
     /// bound shows nothing.
-    static func judge(_ name: String, _ with: Series, _ controls: Controls, percent: Int, _ report: CaseReport) {
+    static func judge(_ name: String, _ with: Series, controls: Controls, percent: Int, report: CaseReport) {
         let (size, basis) = (largestFile(with), largestFile(controls.alone))
         let allowed = allowed(basis, percent)
         report.add(with)

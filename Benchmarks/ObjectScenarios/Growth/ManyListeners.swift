@@ -52,7 +52,8 @@ struct ManyListeners: Scenario {
             let observed = try file.commit(count, name: "\(observers) observers")
             if seen.calls == before { context.report.inconclusive("no observer was told of anything meanwhile") }
             IdlePins.judge(
-                "observers", observed, controls, percent: try context.integer("bound"), context.report)
+                "observers", observed, controls: controls, percent: try context.integer("bound"), report: context.report
+            )
             for _ in 0..<1_000 where !seen.areAllAt(count) {
                 for queue in queues { queue.sync {} }
                 Thread.sleep(forTimeInterval: 0.005)

@@ -46,7 +46,7 @@ struct UnresolvedReference: Scenario {
             return ThreadSafeReference(to: entry)
         }
         let report = context.report
-        IdlePins.judge("references", series, controls, percent: try context.integer("bound"), report)
+        IdlePins.judge("references", series, controls: controls, percent: try context.integer("bound"), report: report)
         try file.check("references", after: count, report)
         let realm = try Realm(configuration: file.configuration)
         let expected = IdlePins.expected(after: count)[0]
@@ -65,7 +65,8 @@ struct UnresolvedReference: Scenario {
             try Realm(configuration: file.configuration, queue: queue).objects(Entry.self).where { $0.rank > 3 }
         }
         let series = try file.commit(count, name: "unread results")
-        IdlePins.judge("unread results", series, controls, percent: try context.integer("bound"), context.report)
+        IdlePins.judge(
+            "unread results", series, controls: controls, percent: try context.integer("bound"), report: context.report)
         try file.check("unread results", after: count, context.report)
         withExtendedLifetime(unread) {}
     }

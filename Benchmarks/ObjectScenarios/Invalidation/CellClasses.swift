@@ -23,19 +23,20 @@ extension ShownObject {
     /// All values of the object, and its backlinks.
     var line: String {
         Self.line(
-            number, title, count, weight, partner: partner?.number, parts: parts.map(\.number),
+            number, title, count: count, weight: weight, partner: partner?.number, parts: parts.map(\.number),
             holders: holders.map(\.number).sorted())
     }
 
     /// The line of an object as `make` leaves it.
     static func line(_ number: Int, partner: Int? = nil, parts: [Int] = [], holders: [Int] = []) -> String {
         line(
-            number, "title \(number)", number * 10, Double(number) + 0.25, partner: partner, parts: parts,
+            number, "title \(number)", count: number * 10, weight: Double(number) + 0.25, partner: partner,
+            parts: parts,
             holders: holders)
     }
 
     private static func line(
-        _ number: Int, _ title: String, _ count: Int, _ weight: Double, partner: Int?, parts: [Int], holders: [Int]
+        _ number: Int, _ title: String, count: Int, weight: Double, partner: Int?, parts: [Int], holders: [Int]
     ) -> String {
         "\(number) \(title), \(count), \(weight), partner \(partner ?? -1), parts \(parts), held by \(holders)"
     }

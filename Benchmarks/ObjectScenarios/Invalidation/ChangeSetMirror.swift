@@ -6,7 +6,7 @@ struct ChangeSetMirror<Row> {
     /// - Parameter now: the rows of the collection.
     /// - Returns: the error in the change set itself; nil where it can be applied.
     mutating func apply(
-        _ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]
+        _ now: [Row], deletions: [Int], insertions: [Int], modifications: [Int]
     ) -> String? {
         if modifications.contains(where: { !rows.indices.contains($0) }) { return "a modification out of range" }
         for list in [deletions, insertions, modifications] where list != list.sorted() {

@@ -38,15 +38,19 @@ struct ChangesetMismatch: Scenario {
                 switch change {
                 case .initial(let now): self?.shown.rows = now.map { Row($0) }
                 case .update(let now, let deletions, let insertions, let modifications):
-                    self?.apply(now.map { Row($0) }, deletions, insertions, modifications)
+                    self?.apply(
+                        now.map { Row($0) }, deletions: deletions, insertions: insertions, modifications: modifications)
                 case .error(let error): self?.problem = "\(error)"
                 }
             }
         }
 
-        private func apply(_ now: [Row], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]) {
+        private func apply(_ now: [Row], deletions: [Int], insertions: [Int], modifications: [Int]) {
             updates += 1
-            if let wrong = shown.apply(now, deletions, insertions, modifications) { problem = wrong }
+            if let wrong = shown.apply(now, deletions: deletions, insertions: insertions, modifications: modifications)
+            {
+                problem = wrong
+            }
         }
 
         var finding: String? {
@@ -83,7 +87,7 @@ struct ChangesetMismatch: Scenario {
             var next = 1_000
             for commit in 0..<commits {
                 try realm.write {
-                    for _ in 0..<1 + random.below(6) { change(realm, owner, &random, &next) }
+                    for _ in 0..<1 + random.below(6) { change(realm, owner, random: &random, next: &next) }
                 }
                 for mirror in mirrors {
                     let finding = mirror.finding
@@ -99,7 +103,7 @@ struct ChangesetMismatch: Scenario {
         }
     }
 
-    private func change(_ realm: Realm, _ owner: EntryList, _ random: inout RandomStream, _ next: inout Int) {
+    private func change(_ realm: Realm, _ owner: EntryList, random: inout RandomStream, next: inout Int) {
         let table = realm.objects(Entry.self)
         let some = table.isEmpty ? nil : table[random.below(table.count)]
         let list = owner.entries

@@ -61,12 +61,12 @@ struct CountThenIndex: Scenario {
             let access = Access(rawValue: parts[3])
         else { throw HarnessError("no such trial: \(name)") }
         return parts[0] == "keyed"
-            ? try trial(KeyedCell.self, source, victims, access, place)
-            : try trial(PlainCell.self, source, victims, access, place)
+            ? try trial(KeyedCell.self, source, victims: victims, access: access, place: place)
+            : try trial(PlainCell.self, source, victims: victims, access: access, place: place)
     }
 
     private static func trial<C: ShownObject>(
-        _ type: C.Type, _ source: Source, _ victims: Victims, _ access: Access, _ place: TrialPlace
+        _ type: C.Type, _ source: Source, victims: Victims, access: Access, place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let realm = try place.realm([C.self])
         try realm.write {

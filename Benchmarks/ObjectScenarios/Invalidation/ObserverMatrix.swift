@@ -81,14 +81,14 @@ struct ObserverMatrix: Scenario {
             alice.dogs.append(taro)
         }
         var calls = 0
-        let token = observe(observer, realm, taro, alice) { calls += 1 }
+        let token = observe(observer, realm, taro: taro, alice: alice) { calls += 1 }
         defer { token.invalidate() }
-        try realm.write { try apply(change, realm, taro, jiro, alice) }
+        try realm.write { try apply(change, realm: realm, taro: taro, jiro: jiro, alice: alice) }
         let told = calls
         // The control: an observer that got no call must be able to get one.
         let isGone =
             observer == .dogObject && change == .deleteDog || observer == .personList && change == .deletePerson
-        if !isGone { try realm.write { control(observer, realm, taro, jiro, alice) } }
+        if !isGone { try realm.write { control(observer, realm, taro: taro, jiro: jiro, alice: alice) } }
         return .all([
             .expect("calls", told, observer.isTold(of: change) ? 1 : 0),
             .expect("calls for a change of its own", calls - told, isGone ? 0 : 1),
@@ -97,7 +97,7 @@ struct ObserverMatrix: Scenario {
 
     /// A change that the observer must be notified of, after any other.
     private static func control(
-        _ observer: Observer, _ realm: Realm, _ taro: MatrixDog, _ jiro: MatrixDog, _ alice: MatrixPerson
+        _ observer: Observer, _ realm: Realm, taro: MatrixDog, jiro: MatrixDog, alice: MatrixPerson
     ) {
         switch observer {
         case .dogs, .dogNames: jiro.name = "Jiro"
@@ -108,7 +108,7 @@ struct ObserverMatrix: Scenario {
     }
 
     private static func observe(
-        _ observer: Observer, _ realm: Realm, _ taro: MatrixDog, _ alice: MatrixPerson, _ told: @escaping () -> Void
+        _ observer: Observer, _ realm: Realm, taro: MatrixDog, alice: MatrixPerson, told: @escaping () -> Void
     ) -> NotificationToken {
         switch observer {
         case .dogs: realm.objects(MatrixDog.self).observe { if case .update = $0 { told() } }
@@ -123,7 +123,7 @@ struct ObserverMatrix: Scenario {
     }
 
     private static func apply(
-        _ change: Change, _ realm: Realm, _ taro: MatrixDog, _ jiro: MatrixDog, _ alice: MatrixPerson
+        _ change: Change, realm: Realm, taro: MatrixDog, jiro: MatrixDog, alice: MatrixPerson
     ) throws {
         switch change {
         case .renameDog: taro.name = "Taro"

@@ -53,11 +53,12 @@ struct ReadDeleted: Scenario {
             throw HarnessError("no such trial: \(name)")
         }
         return parts[0] == "keyed"
-            ? try trial(KeyedCell.self, way, read, place) : try trial(PlainCell.self, way, read, place)
+            ? try trial(KeyedCell.self, way, read: read, place: place)
+            : try trial(PlainCell.self, way, read: read, place: place)
     }
 
     private static func trial<C: ShownObject>(
-        _ type: C.Type, _ way: Way, _ read: Read, _ place: TrialPlace
+        _ type: C.Type, _ way: Way, read: Read, place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let realm = try place.realm([C.self])
         try realm.write {
@@ -72,12 +73,12 @@ struct ReadDeleted: Scenario {
         if way == .inWrite {
             realm.beginWrite()
             realm.delete(held)
-            let finding = try judge(held, read, before, place)
+            let finding = try judge(held, read, before: before, place: place)
             try realm.commitWrite()
             return finding
         }
         try delete(held, way, realm)
-        return try judge(held, read, before, place)
+        return try judge(held, read, before: before, place: place)
     }
 
     /// The values of the object before its deletion.
@@ -118,7 +119,7 @@ struct ReadDeleted: Scenario {
 
     /// Reads must return the declared default with a report; identity and `isInvalidated` work without one.
     private static func judge<C: ShownObject>(
-        _ cell: C, _ read: Read, _ before: Before<C>, _ place: TrialPlace
+        _ cell: C, _ read: Read, before: Before<C>, place: TrialPlace
     ) throws -> PolicyTrials.Finding {
         let value: PolicyTrials.Finding
         switch read {

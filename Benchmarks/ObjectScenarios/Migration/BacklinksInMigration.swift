@@ -47,7 +47,7 @@ struct BacklinksInMigration: Scenario {
             let url = try checks.file("database")
             let count = 50
             do {
-                let realm = try Realm(configuration: checks.configuration(url, 0, [Before.Owner.self]))
+                let realm = try Realm(configuration: checks.configuration(url, 0, types: [Before.Owner.self]))
                 try realm.write {
                     let pets = (0..<count).map { realm.create(Before.Pet.self, value: ["id": $0]) }
                     for id in 0..<count {
@@ -56,7 +56,7 @@ struct BacklinksInMigration: Scenario {
                     }
                 }
             }
-            let migrating = checks.configuration(url, 1, [After.Owner.self]) { migration, _ in
+            let migrating = checks.configuration(url, 1, types: [After.Owner.self]) { migration, _ in
                 for owner in migration.objects(ofType: "Owner").filter("id >= 25") {
                     owner["pets"] = [MigrationObject]()
                 }
@@ -83,7 +83,7 @@ struct BacklinksInMigration: Scenario {
             ] {
                 checks.refused(name, .invalidInput) {
                     try Realm.performMigration(
-                        for: checks.configuration(url, 2, [After.Owner.self]) { migration, _ in
+                        for: checks.configuration(url, 2, types: [After.Owner.self]) { migration, _ in
                             _ = try migration.oldObjects(ofType: "Pet")[0].linkingObjects(
                                 ofType: type, property: property)
                         })

@@ -34,13 +34,13 @@ struct DuplicatePrimaryKey: Scenario {
         try MigrationChecks.run(context) { checks in
             for (name, shared) in [("pair", 2), ("half", count / 2)] {
                 let url = try checks.file(name)
-                try fill(checks.configuration(url, 0, [Plain.Ticket.self]), count, shared)
-                let migrating = checks.configuration(url, 1, [Keyed.Ticket.self])
+                try fill(checks.configuration(url, 0, types: [Plain.Ticket.self]), count, shared)
+                let migrating = checks.configuration(url, 1, types: [Keyed.Ticket.self])
                 checks.refused(name, .duplicateKey, naming: ["'Ticket.code'", "shared", "\(shared) objects"]) {
                     _ = try Realm(configuration: migrating)
                 }
                 try checks.version(url, is: 0, name)
-                let old = try Realm(configuration: checks.configuration(url, 0, [Plain.Ticket.self]))
+                let old = try Realm(configuration: checks.configuration(url, 0, types: [Plain.Ticket.self]))
                 let tickets = old.objects(Plain.Ticket.self)
                 let difference = Self.difference(tickets.map { ($0.code, $0.next?.code) }, count, shared)
                 checks.report.check("\(name), first object that changed", expected: nil, got: difference)
@@ -49,12 +49,12 @@ struct DuplicatePrimaryKey: Scenario {
             }
             let url = try checks.file("pair")
             try Realm.performMigration(
-                for: checks.configuration(url, 1, [Keyed.Ticket.self]) { migration, _ in
+                for: checks.configuration(url, 1, types: [Keyed.Ticket.self]) { migration, _ in
                     for (place, ticket) in migration.objects(ofType: "Ticket").filter("code == 'shared'").enumerated() {
                         ticket["code"] = "shared \(place)"
                     }
                 })
-            let realm = try Realm(configuration: checks.configuration(url, 1, [Keyed.Ticket.self]))
+            let realm = try Realm(configuration: checks.configuration(url, 1, types: [Keyed.Ticket.self]))
             let found = realm.object(ofType: Keyed.Ticket.self, forPrimaryKey: "shared 1")
             checks.report.check("retry, link of a mended key", expected: "shared 0", got: found?.next?.code ?? "none")
             let mended = { (number: Int) in (1...2).contains(number) ? "shared \(number - 1)" : "code \(number)" }

@@ -61,7 +61,7 @@ struct KillMidMigration: Scenario {
             } else {
                 moment.wait = UInt32(random.below(4000))
             }
-            if let (outcome, detail) = try Self.killMigration(file, moment, isPlan, durability) {
+            if let (outcome, detail) = try Self.killMigration(file, moment, isPlan: isPlan, durability: durability) {
                 return Trial(address: address, outcome: outcome, detail: detail)
             }
             let (outcome, detail) = try Self.judge(file, isPlan, durability)
@@ -103,7 +103,7 @@ struct KillMidMigration: Scenario {
 
     /// - Returns: an error where the process ended before the moment of its kill.
     private static func killMigration(
-        _ file: ResidentFile, _ moment: Moment, _ isPlan: Bool, _ durability: DurabilityClass
+        _ file: ResidentFile, _ moment: Moment, isPlan: Bool, durability: DurabilityClass
     ) throws -> (Outcome, String)? {
         let child = try ForkedChild.start { output in
             let configuration = configuration(file, isPlan, durability) { step, migration in

@@ -33,7 +33,7 @@ struct MigrationChecks {
     }
 
     func configuration(
-        _ url: URL, _ version: UInt64, _ types: [ObjectBase.Type], _ block: MigrationBlock? = nil
+        _ url: URL, _ version: UInt64, types: [ObjectBase.Type], block: MigrationBlock? = nil
     ) -> Realm.Configuration {
         var configuration = Realm.Configuration(
             fileURL: url, schemaVersion: version, migrationBlock: block, objectTypes: types)

@@ -32,11 +32,11 @@ struct MutateWhileEnumerating: Scenario {
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             do {
-                let realm = try Realm(configuration: checks.configuration(url, 0, [Before.Item.self]))
+                let realm = try Realm(configuration: checks.configuration(url, 0, types: [Before.Item.self]))
                 try realm.write { for id in 0..<count { realm.create(Before.Item.self, value: ["id": id]) } }
             }
             let first = count - count / 10
-            let migrating = checks.configuration(url, 1, [After.Item.self]) { migration, _ in
+            let migrating = checks.configuration(url, 1, types: [After.Item.self]) { migration, _ in
                 var victims = migration.objects(ofType: "Item").filter("id >= %@", first).map { $0 }
                 migration.enumerateObjects(ofType: "Item") { _, new in
                     guard let new, let id = new["id"] as? Int else { return }

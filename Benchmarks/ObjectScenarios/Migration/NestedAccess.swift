@@ -39,7 +39,7 @@ struct NestedAccess: Scenario {
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             do {
-                let realm = try Realm(configuration: checks.configuration(url, 0, [Deep.Root.self]))
+                let realm = try Realm(configuration: checks.configuration(url, 0, types: [Deep.Root.self]))
                 try realm.write {
                     for id in 0..<100 {
                         let root = Deep.Root(value: ["id": id])
@@ -60,7 +60,7 @@ struct NestedAccess: Scenario {
             for (name, read) in reads {
                 checks.refused(name, .invalidInput) {
                     try Realm.performMigration(
-                        for: checks.configuration(url, 1, [Flat.Root.self]) { migration, _ in
+                        for: checks.configuration(url, 1, types: [Flat.Root.self]) { migration, _ in
                             // A remainder of a refused migration would show this object.
                             migration.create("Root", value: ["id": 100])
                             // The object without links comes last, after all others were read.
@@ -70,12 +70,12 @@ struct NestedAccess: Scenario {
                         })
                 }
                 try checks.version(url, is: 0, name)
-                let left = try Realm(configuration: checks.configuration(url, 0, [Deep.Root.self]))
+                let left = try Realm(configuration: checks.configuration(url, 0, types: [Deep.Root.self]))
                 checks.report.check(
                     "\(name), objects left", expected: Array(0..<100),
                     got: left.objects(Deep.Root.self).map(\.id).sorted())
             }
-            let lifting = checks.configuration(url, 1, [Flat.Root.self]) { migration, _ in
+            let lifting = checks.configuration(url, 1, types: [Flat.Root.self]) { migration, _ in
                 try migration.enumerateObjects(ofType: "Root") { old, new in
                     guard let old, let new else { return }
                     let checked: Int? = try old.value("bar.baz.qux")

@@ -49,7 +49,7 @@ struct ObjectsEmbedded: Scenario {
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             do {
-                let realm = try Realm(configuration: checks.configuration(url, 0, [Apart.Person.self]))
+                let realm = try Realm(configuration: checks.configuration(url, 0, types: [Apart.Person.self]))
                 try realm.write {
                     let shared = realm.create(Apart.Address.self, value: ["street": "shared", "town": ["name": "t"]])
                     realm.create(Apart.Address.self, value: ["street": "unowned", "town": ["name": "nowhere"]])
@@ -59,7 +59,7 @@ struct ObjectsEmbedded: Scenario {
                     }
                 }
             }
-            let realm = try Realm(configuration: checks.configuration(url, 1, [Within.Person.self]))
+            let realm = try Realm(configuration: checks.configuration(url, 1, types: [Within.Person.self]))
             checks.report.check("addresses", expected: 60, got: realm.dynamicObjects("Address").count)
             checks.report.check("towns", expected: 60, got: realm.dynamicObjects("Town").count)
             let people = realm.objects(Within.Person.self)
@@ -81,7 +81,7 @@ struct ObjectsEmbedded: Scenario {
         }
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
-            let realm = try Realm(configuration: checks.configuration(url, 2, [Apart.Person.self]))
+            let realm = try Realm(configuration: checks.configuration(url, 2, types: [Apart.Person.self]))
             let places = realm.objects(Apart.Address.self).map { "\($0.street) in \($0.town?.name ?? "none")" }
             checks.report.check(
                 "back again", expected: ["own in t"] + Array(repeating: "shared in t", count: 56), got: places.sorted())

@@ -48,20 +48,22 @@ struct OptionalToRequired: Scenario {
         let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let full = try checks.file("full")
-            try fill(checks.configuration(full, 0, [Loose.Reading.self]), count, everyNull: 0)
-            try compare(checks, "without nulls", checks.configuration(full, 1, [Strict.Reading.self]), count, 0)
+            try fill(checks.configuration(full, 0, types: [Loose.Reading.self]), count, everyNull: 0)
+            try compare(
+                checks, "without nulls", configuration: checks.configuration(full, 1, types: [Strict.Reading.self]),
+                count: count, every: 0)
 
             let gaps = try checks.file("gaps")
-            try fill(checks.configuration(gaps, 0, [Loose.Reading.self]), count, everyNull: 7)
+            try fill(checks.configuration(gaps, 0, types: [Loose.Reading.self]), count, everyNull: 7)
             let nulls = (0..<count).count { $0 % 7 == 0 }
             checks.refused(
                 "no rule", .missingValues,
                 naming: Self.names.map { "'Reading.\($0)'" } + ["\(nulls) objects"]
             ) {
-                _ = try Realm(configuration: checks.configuration(gaps, 1, [Strict.Reading.self]))
+                _ = try Realm(configuration: checks.configuration(gaps, 1, types: [Strict.Reading.self]))
             }
             try checks.version(gaps, is: 0, "no rule")
-            let ruled = checks.configuration(gaps, 1, [Strict.Reading.self]) { migration, _ in
+            let ruled = checks.configuration(gaps, 1, types: [Strict.Reading.self]) { migration, _ in
                 migration.fillNulls(onType: "Reading", of: "whole", with: -1)
                 migration.fillNulls(onType: "Reading", of: "real", with: -1.0)
                 migration.fillNulls(onType: "Reading", of: "text", with: "none")
@@ -70,7 +72,7 @@ struct OptionalToRequired: Scenario {
                     if old?["flag"] == nil { new?["flag"] = true }
                 }
             }
-            try compare(checks, "with rules", ruled, count, 7)
+            try compare(checks, "with rules", configuration: ruled, count: count, every: 7)
             checks.report.add(.rows, Double(count), statistic: "count")
         }
     }
@@ -94,7 +96,7 @@ struct OptionalToRequired: Scenario {
     }
 
     private func compare(
-        _ checks: MigrationChecks, _ address: String, _ configuration: Realm.Configuration, _ count: Int, _ every: Int
+        _ checks: MigrationChecks, _ address: String, configuration: Realm.Configuration, count: Int, every: Int
     ) throws {
         let realm = try Realm(configuration: configuration)
         var wrong = 0

@@ -16,7 +16,7 @@ struct ReadOnlyMigration: Scenario {
             let file = ResidentFile(path: url.path, count: 50)
             try file.fill(context.test.durability)
             let bytes = try FileTree.readBytes(url.path)
-            var reading = checks.configuration(url, 3, [Version3.Resident.self], ResidentFile.block3)
+            var reading = checks.configuration(url, 3, types: [Version3.Resident.self], block: ResidentFile.block3)
             reading.readOnly = true
             checks.refused("read-only", .schemaMismatch, naming: ["is read-only and cannot be migrated"]) {
                 _ = try Realm(configuration: reading)
@@ -24,10 +24,10 @@ struct ReadOnlyMigration: Scenario {
             reading.deleteRealmIfMigrationNeeded = true
             checks.refused("read-only and to be deleted", .schemaMismatch) { _ = try Realm(configuration: reading) }
             checks.report.check("file untouched", expected: true, got: try FileTree.readBytes(url.path) == bytes)
-            var afresh = checks.configuration(url, 3, [Version3.Resident.self])
+            var afresh = checks.configuration(url, 3, types: [Version3.Resident.self])
             afresh.deleteRealmIfMigrationNeeded = true
             do {
-                let open = try Realm(configuration: checks.configuration(url, 0, [Version0.Resident.self]))
+                let open = try Realm(configuration: checks.configuration(url, 0, types: [Version0.Resident.self]))
                 checks.refused("deleted while open", .alreadyOpen) { _ = try Realm(configuration: afresh) }
                 try open.write { open.create(Version0.Resident.self, value: ["number": 1000]) }
                 checks.report.check("still usable", expected: 51, got: open.objects(Version0.Resident.self).count)

@@ -47,7 +47,7 @@ struct RenameProperty: Scenario {
         let count = try context.integer("rows")
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
-            try fill(checks.configuration(url, 0, [Old.Person.self]), count)
+            try fill(checks.configuration(url, 0, types: [Old.Person.self]), count)
             for (address, from, to, part) in [
                 ("missing", "nmae", "title", "no property 'Person.nmae'"),
                 ("to nowhere", "name", "tilte", "renamed to 'tilte', which neither"),
@@ -57,13 +57,13 @@ struct RenameProperty: Scenario {
             ] {
                 checks.refused(address, .invalidInput, naming: [part]) {
                     try Realm.performMigration(
-                        for: checks.configuration(url, 1, [New.Person.self]) { migration, _ in
+                        for: checks.configuration(url, 1, types: [New.Person.self]) { migration, _ in
                             migration.renameProperty(onType: "Person", from: from, to: to)
                         })
                 }
                 try checks.version(url, is: 0, address)
             }
-            let renaming = checks.configuration(url, 3, [New.Person.self]) { migration, _ in
+            let renaming = checks.configuration(url, 3, types: [New.Person.self]) { migration, _ in
                 for (old, new) in Self.pairs {
                     migration.renameProperty(onType: "Person", from: old, to: "\(new)InBetween")
                     migration.renameProperty(onType: "Person", from: "\(new)InBetween", to: new)
@@ -72,13 +72,14 @@ struct RenameProperty: Scenario {
             let realm = try Realm(configuration: renaming)
             let lines = realm.objects(New.Person.self).map { person in
                 Self.line(
-                    person.number, person.title, person.taken, person.years, person.companion?.number,
-                    person.companions.map(\.number), Array(person.texts))
+                    person.number, person.title, taken: person.taken, years: person.years,
+                    companion: person.companion?.number,
+                    companions: person.companions.map(\.number), texts: Array(person.texts))
             }
             let expected = (0..<count).map { id in
                 Self.line(
-                    id, "name \(id)", "", id % 5 == 0 ? nil : id, id == 0 ? nil : id - 1,
-                    id == 0 ? [] : Array(repeating: id - 1, count: id % 3), ["w\(id)"])
+                    id, "name \(id)", taken: "", years: id % 5 == 0 ? nil : id, companion: id == 0 ? nil : id - 1,
+                    companions: id == 0 ? [] : Array(repeating: id - 1, count: id % 3), texts: ["w\(id)"])
             }
             let wrong = expected.indices.first { !lines.indices.contains($0) || lines[$0] != expected[$0] }
             checks.report.check("chained, objects", expected: count, got: lines.count)
@@ -90,8 +91,8 @@ struct RenameProperty: Scenario {
     }
 
     private static func line(
-        _ number: Int, _ title: String, _ taken: String, _ years: Int?, _ companion: Int?, _ companions: [Int],
-        _ texts: [String]
+        _ number: Int, _ title: String, taken: String, years: Int?, companion: Int?, companions: [Int],
+        texts: [String]
     ) -> String {
         "\(number) \(title) '\(taken)' \(years ?? -1), \(companion ?? -1), \(companions), \(texts)"
     }

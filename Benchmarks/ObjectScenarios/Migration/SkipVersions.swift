@@ -42,8 +42,8 @@ struct SkipVersions: Scenario {
         report.check("version, direct", expected: 3, got: try direct.schemaVersion())
         report.check("version, stepwise", expected: 3, got: try stepwise.schemaVersion())
         let expected = direct.expected
-        compare("direct", expected, try direct.rows3(final(direct)), report)
-        compare("stepwise", expected, try stepwise.rows3(final(stepwise)), report)
+        compare("direct", expected, got: try direct.rows3(final(direct)), report: report)
+        compare("stepwise", expected, got: try stepwise.rows3(final(stepwise)), report: report)
         report.add(.durationMilliseconds, Double(middle - start) / 1e6, label: "direct")
         report.add(.durationMilliseconds, Double(end - middle) / 1e6, label: "stepwise")
         report.add(.rows, Double(count), statistic: "count")
@@ -51,7 +51,7 @@ struct SkipVersions: Scenario {
 
     /// One trial; the detail names the first row that differs.
     private func compare(
-        _ address: String, _ expected: [ResidentFile.Row], _ got: [ResidentFile.Row], _ report: CaseReport
+        _ address: String, _ expected: [ResidentFile.Row], got: [ResidentFile.Row], report: CaseReport
     ) {
         guard expected.count == got.count else {
             report.check("\(address), rows", expected: expected.count, got: got.count)

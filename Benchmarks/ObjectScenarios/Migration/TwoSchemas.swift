@@ -29,13 +29,15 @@ struct TwoSchemas: Scenario {
         let durability = context.test.durability
         for round in 0..<(try context.integer("rounds")) {
             let directory = try context.emptyLocation("round-\(round)").directory
-            try race(ResidentFile(path: directory + "/a.strata", count: count), round, durability, context.report)
+            try race(
+                ResidentFile(path: directory + "/a.strata", count: count), round, durability: durability,
+                report: context.report)
         }
         context.report.add(.rows, Double(count), statistic: "count")
     }
 
     private func race(
-        _ file: ResidentFile, _ round: Int, _ durability: DurabilityClass, _ report: CaseReport
+        _ file: ResidentFile, _ round: Int, durability: DurabilityClass, report: CaseReport
     ) throws {
         let filler = try ForkedChild.start { _ in Self.status { try file.fill(durability) } }
         let filled = filler.wait()

@@ -37,7 +37,7 @@ struct TypeChange: Scenario {
         try MigrationChecks.run(context) { checks in
             let url = try checks.file("database")
             do {
-                let realm = try Realm(configuration: checks.configuration(url, 0, [Numbers.Part.self]))
+                let realm = try Realm(configuration: checks.configuration(url, 0, types: [Numbers.Part.self]))
                 try realm.write {
                     var last: Numbers.Part?
                     for id in 0..<count {
@@ -53,10 +53,10 @@ struct TypeChange: Scenario {
                 "no rule", .missingValues,
                 naming: ["'Part.id'", "'Part.price'", "'Part.sizes'", "\(count) objects"]
             ) {
-                _ = try Realm(configuration: checks.configuration(url, 1, [Texts.Part.self]))
+                _ = try Realm(configuration: checks.configuration(url, 1, types: [Texts.Part.self]))
             }
             try checks.version(url, is: 0, "no rule")
-            let ruled = checks.configuration(url, 1, [Texts.Part.self]) { migration, _ in
+            let ruled = checks.configuration(url, 1, types: [Texts.Part.self]) { migration, _ in
                 migration.convertProperty(onType: "Part", "id") { ($0 as? Int).map { "part-\($0)" } }
                 migration.convertProperty(onType: "Part", "price") { ($0 as? Int).map { "\($0) EUR" } }
                 migration.convertProperty(onType: "Part", "sizes") { ($0 as? List<Int>)?.map { "\($0)" } }

@@ -14,17 +14,17 @@ struct VersionGoesDown: Scenario {
             let url = try checks.file("database")
             let file = ResidentFile(path: url.path, count: 100)
             try file.fill(context.test.durability)
-            try Realm.performMigration(for: checks.configuration(url, 5, [Version0.Resident.self]))
+            try Realm.performMigration(for: checks.configuration(url, 5, types: [Version0.Resident.self]))
             try checks.version(url, is: 5, "bumped with no change")
             for version in [4, 1, 0] as [UInt64] {
                 checks.refused(
                     "down to \(version)", .schemaMismatch, naming: ["schema version 5", "asks for \(version)"]
                 ) {
-                    _ = try Realm(configuration: checks.configuration(url, version, [Version0.Resident.self]))
+                    _ = try Realm(configuration: checks.configuration(url, version, types: [Version0.Resident.self]))
                 }
             }
             checks.refused("changed without a new version", .schemaMismatch, naming: ["'Resident.name' was added"]) {
-                _ = try Realm(configuration: checks.configuration(url, 5, [Version3.Resident.self]))
+                _ = try Realm(configuration: checks.configuration(url, 5, types: [Version3.Resident.self]))
             }
             try checks.version(url, is: 5, "afterwards")
             let rows = try file.rows0(context.test.durability, version: 5)

@@ -37,9 +37,9 @@ struct BacklinkEquality: Scenario {
             let batches = 20
             for batch in 0..<batches {
                 try realm.write {
-                    for _ in 0..<operations / batches { step(realm, objects, &random, &model) }
+                    for _ in 0..<operations / batches { step(realm, objects, random: &random, model: &model) }
                 }
-                compare(realm, model, objects, context.report, "after batch \(batch)")
+                compare(realm, model, objects: objects, report: context.report, moment: "after batch \(batch)")
                 if context.isOverBudget { return context.report.cut() }
             }
             context.report.add(.links, Double(operations), statistic: "count")
@@ -70,7 +70,7 @@ struct BacklinkEquality: Scenario {
         }
     }
 
-    private func step(_ realm: Realm, _ objects: Int, _ random: inout RandomStream, _ model: inout Model) {
+    private func step(_ realm: Realm, _ objects: Int, random: inout RandomStream, model: inout Model) {
         // Few targets get most of the links: some exceed every capacity of a node.
         let target = random.below(3) == 0 ? random.below(objects) : random.below(4)
         guard let from = realm.object(ofType: Node.self, forPrimaryKey: random.below(objects)),
@@ -119,7 +119,7 @@ struct BacklinkEquality: Scenario {
     }
 
     /// Compares all links of the graph, from both sides, with the model.
-    private func compare(_ realm: Realm, _ model: Model, _ objects: Int, _ report: CaseReport, _ moment: String) {
+    private func compare(_ realm: Realm, _ model: Model, objects: Int, report: CaseReport, moment: String) {
         var lost: [Int] = []
         var forward: [String: [Int: [Int]]] = [:]
         var backward: [String: [Int: [Int]]] = [:]

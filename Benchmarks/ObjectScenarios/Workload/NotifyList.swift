@@ -95,7 +95,7 @@ struct NotifyList: Scenario {
             if isQueued { queue.sync {} }
             let observed = try writer.commit(commits, board)
             token.invalidate()
-            Self.report(alone, observed, board, context, commits)
+            Self.report(alone, observed, board: board, context: context, commits: commits)
             let sum = owner.elements.reduce(into: ListSum()) { $0.add($1) }
             context.report.check("elements", expected: writer.expected(count), got: sum)
         }
@@ -113,7 +113,7 @@ struct NotifyList: Scenario {
     }
 
     private static func report(
-        _ alone: Commits, _ observed: Commits, _ board: Board, _ context: CaseContext, _ commits: Int
+        _ alone: Commits, _ observed: Commits, board: Board, context: CaseContext, commits: Int
     ) {
         let report = context.report
         if alone.changes.count < commits || observed.changes.count < commits && !observed.isLost { report.cut() }

@@ -135,13 +135,13 @@ struct NotifyObservers: Scenario {
             }
             let alone = try Self.commit(work, realm, nil)
             let board = Board(work)
-            let observed = try Self.observe(work, way, realm, board)
-            Self.report(work, alone, observed, board, context.report)
+            let observed = try Self.observe(work, way, realm: realm, board: board)
+            Self.report(work, alone, observed: observed, board: board, report: context.report)
         }
     }
 
     private static func report(
-        _ work: Work, _ alone: Commits, _ observed: Commits, _ board: Board, _ report: CaseReport
+        _ work: Work, _ alone: Commits, observed: Commits, board: Board, report: CaseReport
     ) {
         if alone.count < work.commits || observed.count < work.commits { report.cut() }
         report.add(board.latency.withLock { $0 }, name: "commit to callback")
@@ -163,7 +163,7 @@ struct NotifyObservers: Scenario {
     }
 
     /// Commits with observers in place.
-    private static func observe(_ work: Work, _ way: Way, _ realm: Realm, _ board: Board) throws -> Commits {
+    private static func observe(_ work: Work, _ way: Way, realm: Realm, board: Board) throws -> Commits {
         let all = realm.objects(Item.self)
         let collection = work.isFiltered ? all.where { $0.number >= 0 } : all
         let queue = DispatchQueue(label: "observers")

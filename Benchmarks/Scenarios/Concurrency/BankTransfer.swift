@@ -75,7 +75,7 @@ struct BankTransfer: Scenario {
                         lane.isCut = MonotonicClock.now() >= deadline
                         if lane.isCut { break }
                         let id = Int64(index * transfers + number + 1)
-                        try Self.transfer(id, index, session, &random, &lane)
+                        try Self.transfer(id, index, session: session, random: &random, lane: &lane)
                     }
                 } else {
                     repeat { try Self.look(index, session, &lane) } while board.writers.load(ordering: .acquiring) > 0
@@ -120,7 +120,7 @@ struct BankTransfer: Scenario {
     }
 
     private static func transfer(
-        _ id: Int64, _ actor: Int, _ session: any TransactionSession, _ random: inout RandomStream, _ lane: inout Lane
+        _ id: Int64, _ actor: Int, session: any TransactionSession, random: inout RandomStream, lane: inout Lane
     ) throws {
         let from = random.below(accounts)
         let to = (from + 1 + random.below(accounts - 1)) % accounts

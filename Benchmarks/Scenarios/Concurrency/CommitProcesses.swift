@@ -49,7 +49,9 @@ struct CommitProcesses: Scenario {
         for index in 0..<processes {
             let chunks = PeopleRows.chunks(from: base + index * each, count: each).tables
             children.append(
-                try ForkedChild.start { output in Self.write(context, location, chunks, gate, output) })
+                try ForkedChild.start { output in
+                    Self.write(context, location, chunks: chunks, gate: gate, output: output)
+                })
         }
         usleep(200_000)
         let meter = CostMeter(context)
@@ -82,7 +84,7 @@ struct CommitProcesses: Scenario {
     }
 
     private static func write(
-        _ context: CaseContext, _ location: DatabaseLocation, _ chunks: [Table], _ gate: String, _ output: Int32
+        _ context: CaseContext, _ location: DatabaseLocation, chunks: [Table], gate: String, output: Int32
     ) -> Int32 {
         do {
             let session = try context.open(location, as: (any TableSession).self)

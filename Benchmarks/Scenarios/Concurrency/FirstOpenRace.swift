@@ -38,7 +38,7 @@ struct FirstOpenRace: Scenario {
             try FileTree.createDirectory(directory)
             let location = DatabaseLocation(directory: directory)
             let openers = try (0..<processes).map { index in
-                try Opener { try Self.insert(context, location, schema, index) }
+                try Opener { try Self.insert(context, location, schema: schema, index: index) }
             }
             let ends = openers.map { $0.wait() }
             if let signal = ends.compactMap(\.signal).first {
@@ -60,7 +60,7 @@ struct FirstOpenRace: Scenario {
     }
 
     private static func insert(
-        _ context: CaseContext, _ location: DatabaseLocation, _ schema: TableSet, _ index: Int
+        _ context: CaseContext, _ location: DatabaseLocation, schema: TableSet, index: Int
     ) throws {
         let session = try context.open(location, as: (any TableSession).self)
         // Another process may create the tables first.

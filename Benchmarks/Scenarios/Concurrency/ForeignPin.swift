@@ -61,7 +61,7 @@ struct ForeignPin: Scenario {
         var said: [UInt8] = []
         while !FileTree.exists(pinned), reader.receive(into: &said, milliseconds: 1), said.isEmpty {}
         let writer = try context.open(location, as: (any UpdateSession).self)
-        try update(context, writer, &oracle, count)
+        try update(context, writer, oracle: &oracle, count: count)
         try FileTree.writeText(written, "")
         let finding = try ForkedReader.finding(of: reader, seconds: 60, said: said)
         try writer.close()
@@ -72,7 +72,7 @@ struct ForeignPin: Scenario {
     }
 
     private func update(
-        _ context: CaseContext, _ writer: any UpdateSession, _ oracle: inout ExactOracle, _ count: Int
+        _ context: CaseContext, _ writer: any UpdateSession, oracle: inout ExactOracle, count: Int
     ) throws {
         var random = context.random("updates")
         let updates = try context.integer("updates")

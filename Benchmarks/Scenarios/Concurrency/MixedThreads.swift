@@ -75,18 +75,18 @@ struct MixedThreads: Scenario {
         let report = context.report
         let commits = writing.reduce(0) { $0 + $1.done }
         if commits < load.each * writers { report.cut() }
-        Self.tell(.commitsPerSecond, writing, "commit", "writers", report)
-        Self.tell(.operationsPerSecond, reading, "read", "readers", report)
+        Self.tell(.commitsPerSecond, writing, name: "commit", role: "writers", report: report)
+        Self.tell(.operationsPerSecond, reading, name: "read", role: "readers", report: report)
         var answers = CommitAnswers()
         for lane in writing { answers.merge(lane.answers) }
         report.judge(answers, in: context.test.durability)
         report.add(.operations, Double(commits), statistic: "count")
         context.require(commits, "nothing was committed")
-        try Self.judge(context, content, lanes, location)
+        try Self.judge(context, content, lanes: lanes, location: location)
     }
 
     private static func tell(
-        _ metric: Metric, _ lanes: ArraySlice<Lane>, _ name: String, _ role: String, _ report: CaseReport
+        _ metric: Metric, _ lanes: ArraySlice<Lane>, name: String, role: String, report: CaseReport
     ) {
         let span = (lanes.map(\.end).max() ?? 0) &- (lanes.map(\.start).min() ?? 0)
         let done = lanes.reduce(0) { $0 + $1.done }
@@ -98,14 +98,14 @@ struct MixedThreads: Scenario {
     }
 
     private static func judge(
-        _ context: CaseContext, _ content: KeyedContent, _ lanes: [Lane], _ location: DatabaseLocation
+        _ context: CaseContext, _ content: KeyedContent, lanes: [Lane], location: DatabaseLocation
     ) throws {
         var increments: [Int64: Int64] = [:]
         for lane in lanes { increments.merge(lane.increments) { $0 + $1 } }
         var complaint = lanes.compactMap(\.complaint).first
         for (key, answer) in lanes.flatMap(\.last) where complaint == nil {
             let wanted = content.ages[Int(key)] + (increments[key] ?? 0)
-            complaint = Self.complaint(content, key, answer, wanted...wanted)
+            complaint = Self.complaint(content, key, answer: answer, allowed: wanted...wanted)
         }
         context.report.add(
             Trial(
@@ -120,7 +120,7 @@ struct MixedThreads: Scenario {
     }
 
     private static func complaint(
-        _ content: KeyedContent, _ key: Int64, _ answer: ReadDigest, _ allowed: ClosedRange<Int64>
+        _ content: KeyedContent, _ key: Int64, answer: ReadDigest, allowed: ClosedRange<Int64>
     ) -> String? {
         let age = Int64(bitPattern: answer.sum &- content.rests[Int(key)])
         if answer.count == KeyedContent.rows.columns.count, allowed.contains(age) { return nil }
@@ -149,7 +149,8 @@ struct MixedThreads: Scenario {
             defer { if isWriter { board.writing.subtract(1, ordering: .releasing) } }
             let session = try opened.get()
             var random = RandomStream(seed.derived(UInt64(index)))
-            let lane = isWriter ? try write(session, load, &random) : try read(session, load, board, &random)
+            let lane =
+                isWriter ? try write(session, load, &random) : try read(session, load, board: board, random: &random)
             try session.close()
             return lane
         }
@@ -173,7 +174,7 @@ struct MixedThreads: Scenario {
     }
 
     private static func read(
-        _ session: any KeyedRowSession, _ load: Load, _ board: Board, _ random: inout RandomStream
+        _ session: any KeyedRowSession, _ load: Load, board: Board, random: inout RandomStream
     ) throws -> Lane {
         let recorder = LatencyRecorder()
         var seen = load.content.ages
@@ -182,7 +183,7 @@ struct MixedThreads: Scenario {
             let key = Int64(load.zipfian.scattered(&random))
             let answer = try recorder.timeSampled(lane.done) { try session.readRow(key) }
             lane.done += 1
-            if let complaint = complaint(load.content, key, answer, seen[Int(key)]...(.max)) {
+            if let complaint = complaint(load.content, key, answer: answer, allowed: seen[Int(key)]...(.max)) {
                 lane.complaint = lane.complaint ?? complaint
             } else {
                 seen[Int(key)] = Int64(bitPattern: answer.sum &- load.content.rests[Int(key)])

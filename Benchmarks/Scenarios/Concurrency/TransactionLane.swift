@@ -85,7 +85,8 @@ struct TransactionLane: EndingLane, Sendable {
         var children: [ForkedChild] = []
         for process in 0..<processes {
             let actors = (process * threads)..<((process + 1) * threads)
-            children.append(try ForkedChild.start { _ in child(context, location, mix, actors, gate) })
+            children.append(
+                try ForkedChild.start { _ in child(context, location, mix: mix, actors: actors, gate: gate) })
         }
         for actor in 0..<(processes * threads) { try waitFor(context, actor, children) }
         try FileTree.writeText(gate, "")
@@ -144,8 +145,8 @@ struct TransactionLane: EndingLane, Sendable {
     }
 
     private static func child(
-        _ context: CaseContext, _ location: DatabaseLocation, _ mix: TransactionMix, _ actors: Range<Int>,
-        _ gate: String
+        _ context: CaseContext, _ location: DatabaseLocation, mix: TransactionMix, actors: Range<Int>,
+        gate: String
     ) -> Int32 {
         let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
         let directory = context.directory
@@ -155,8 +156,9 @@ struct TransactionLane: EndingLane, Sendable {
                 let path = "\(directory)/actor-\(actor)"
                 do {
                     try work(
-                        engine, settings, location, mix.plans(of: actor), actor, path: path, gate: gate,
-                        ready: "\(directory)/ready-\(actor)", deadline)
+                        engine, settings, location: location, plans: mix.plans(of: actor), number: actor, path: path,
+                        gate: gate,
+                        ready: "\(directory)/ready-\(actor)", deadline: deadline)
                     return true
                 } catch {
                     try FileTree.replaceText(path + ".error", Self.text(of: error))
@@ -190,8 +192,8 @@ struct TransactionLane: EndingLane, Sendable {
     }
 
     private static func work(
-        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ plans: [PlannedTransaction],
-        _ number: Int, path: String, gate: String, ready: String, _ deadline: UInt64
+        _ engine: any Engine, _ settings: EngineSettings, location: DatabaseLocation, plans: [PlannedTransaction],
+        number: Int, path: String, gate: String, ready: String, deadline: UInt64
     ) throws {
         let session = try CaseContext.session(engine, location, settings, as: (any TransactionSession).self)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

@@ -62,8 +62,8 @@ struct VisibleLatency: Scenario {
         let (engine, settings, deadline) = (context.engine, context.settings, context.deadline)
         let histograms = try ThreadGroup.run(2) { index in
             index == 0
-                ? try Self.write(engine, location, settings, board, count, deadline)
-                : try Self.watch(engine, location, settings, board, initial)
+                ? try Self.write(engine, location, settings: settings, board: board, count: count, deadline: deadline)
+                : try Self.watch(engine, location, settings: settings, board: board, initial: initial)
         }
         var latency = Histogram()
         for histogram in histograms { latency.merge(histogram) }
@@ -86,8 +86,8 @@ struct VisibleLatency: Scenario {
 
     /// Commits, and waits until the reader has seen the commit before the next one.
     private static func write(
-        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board, _ count: Int,
-        _ deadline: UInt64
+        _ engine: any Engine, _ location: DatabaseLocation, settings: EngineSettings, board: Board, count: Int,
+        deadline: UInt64
     ) throws -> Histogram {
         defer { board.isOver.store(true, ordering: .releasing) }
         let session = try CaseContext.session(engine, location, settings, as: (any UpdateSession).self)
@@ -114,8 +114,8 @@ struct VisibleLatency: Scenario {
 
     /// Polls the row; a commit that is seen before it returned counts as 0.
     private static func watch(
-        _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, _ board: Board,
-        _ initial: Int64
+        _ engine: any Engine, _ location: DatabaseLocation, settings: EngineSettings, board: Board,
+        initial: Int64
     ) throws -> Histogram {
         defer { board.isOver.store(true, ordering: .releasing) }
         let session = try CaseContext.session(engine, location, settings, as: (any TableSession).self)

@@ -70,7 +70,8 @@ struct WriterStarvation: Scenario {
             let session = try opened.get()
             let lane =
                 index == 0
-                ? try Self.wait(session, board, waits, deadline) : try Self.grab(session, Int64(index), board)
+                ? try Self.wait(session, board, waits: waits, deadline: deadline)
+                : try Self.grab(session, Int64(index), board)
             try session.close()
             return lane
         }
@@ -98,7 +99,7 @@ struct WriterStarvation: Scenario {
     }
 
     private static func wait(
-        _ session: any UpdateSession, _ board: Board, _ waits: Int, _ deadline: UInt64
+        _ session: any UpdateSession, _ board: Board, waits: Int, deadline: UInt64
     ) throws -> Lane {
         var lane = Lane()
         while lane.commits < waits, MonotonicClock.now() < deadline {

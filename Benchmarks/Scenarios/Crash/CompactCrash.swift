@@ -82,7 +82,8 @@ struct CompactCrash: Scenario {
             // Later stretches get what this one leaves of its share.
             let share = tried + max(1, (most - tried) / (stretches.count - index))
             found += sweep.visit(points: stretch) { state in
-                let (outcome, detail) = judge(engine, context, disk.crash(state), deletion.oracle, names)
+                let (outcome, detail) = judge(
+                    engine, context, disk: disk.crash(state), oracle: deletion.oracle, names: names)
                 context.report.add(
                     Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
                 (tried, last) = (tried + 1, state.step.operation)
@@ -108,8 +109,8 @@ struct CompactCrash: Scenario {
     }
 
     private func judge(
-        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, _ oracle: ExactOracle,
-        _ names: Set<String>
+        _ engine: any SimulatableEngine, _ context: CaseContext, disk: SimulatedDisk, oracle: ExactOracle,
+        names: Set<String>
     ) -> (Outcome, String) {
         let comparison = FullReadComparison(oracle)
         do {

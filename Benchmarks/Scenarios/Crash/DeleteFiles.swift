@@ -40,7 +40,7 @@ struct DeleteFiles: Scenario {
             if !gone.isEmpty { try deletions.add() }
             let (engine, settings, location) = (context.engine, context.settings, trial.location)
             let finding = try ForkedReader.finding(seconds: 30) {
-                try Self.makeNew(engine, settings, location, tables)
+                try Self.makeNew(engine, settings, location: location, tables: tables)
             }
             return Trial(address: address, outcome: finding.outcome, detail: finding.detail)
         }
@@ -49,7 +49,7 @@ struct DeleteFiles: Scenario {
 
     /// Creates empty tables and checks them; then commits all rows of the data set table by table, and reads them.
     private static func makeNew(
-        _ engine: any Engine, _ settings: EngineSettings, _ location: DatabaseLocation, _ tables: TableSet
+        _ engine: any Engine, _ settings: EngineSettings, location: DatabaseLocation, tables: TableSet
     ) throws -> ContentFinding {
         func open() throws -> any TableSession {
             try CaseContext.session(engine, location, settings, as: (any TableSession).self)

@@ -51,7 +51,8 @@ struct PowerLoss: Scenario {
                 points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
             ) { state in
                 let allowed = marks.allowed(before: state.step.operation, keepsAcknowledged: keeps)
-                let (outcome, detail) = judge(engine, context, disk.crash(state), allowed: allowed, loaded)
+                let (outcome, detail) = judge(
+                    engine, context, disk: disk.crash(state), allowed: allowed, loaded: loaded)
                 context.report.add(
                     Trial(address: FaultAddress(text: "\(state.address)"), outcome: outcome, detail: detail))
                 (tried, last) = (tried + 1, state.step.operation)
@@ -110,8 +111,8 @@ struct PowerLoss: Scenario {
     /// `allowed`: the numbers of transactions that may have survived, the loading one included; 0 is a database without
     /// tables.
     private func judge(
-        _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, allowed: ClosedRange<Int>,
-        _ loaded: ExactOracle
+        _ engine: any SimulatableEngine, _ context: CaseContext, disk: SimulatedDisk, allowed: ClosedRange<Int>,
+        loaded: ExactOracle
     ) -> (Outcome, String) {
         let rows = loaded.schema.main.rowCount
         let cells = (0..<rows).map { CellPlace(table: "Person", row: $0, column: "age") }

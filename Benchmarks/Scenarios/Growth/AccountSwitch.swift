@@ -108,7 +108,7 @@ struct AccountSwitch: Scenario {
         report.add(stalls, name: "switch")
         Self.judgeStall(stalls, bound: try context.integer("bound"), report)
         for (place, account) in accounts.enumerated() {
-            try Self.judge(account, "database \(place)", context, isCompacting ? fresh : nil)
+            try Self.judge(account, "database \(place)", context: context, fresh: isCompacting ? fresh : nil)
         }
         Self.judgeHandles(accounts, report)
     }
@@ -135,7 +135,7 @@ struct AccountSwitch: Scenario {
 
     /// `fresh`: the size of a compacted database; nil where it was not compacted.
     private static func judge(
-        _ account: Account, _ name: String, _ context: CaseContext, _ fresh: FreshDatabase?
+        _ account: Account, _ name: String, context: CaseContext, fresh: FreshDatabase?
     ) throws {
         account.course.judgePlateau(
             context, warmUp: warmUp, percent: try context.integer("plateau"), name: name)

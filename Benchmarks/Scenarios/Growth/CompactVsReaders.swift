@@ -68,7 +68,7 @@ struct CompactVsReaders: Scenario {
         let begun = Atomic<Int>(0)
 
         init(
-            _ context: CaseContext, _ location: DatabaseLocation, _ expected: ExactOracle, _ cells: [CellPlace],
+            _ context: CaseContext, _ location: DatabaseLocation, expected: ExactOracle, cells: [CellPlace],
             compactions: Int, leastVisits: Int
         ) {
             engine = context.engine
@@ -102,7 +102,7 @@ struct CompactVsReaders: Scenario {
         }
         let fresh = try FreshDatabase(context, tables.keeping(deletion.liveRows))
         let board = Board(
-            context, location, deletion.oracle, cells, compactions: try context.integer("compactions"),
+            context, location, expected: deletion.oracle, cells: cells, compactions: try context.integer("compactions"),
             leastVisits: 10 * (readers + writers))
         let lanes = try ThreadGroup.run(1 + writers + readers) { index in
             try Self.work(board, role: index == 0 ? .compactor : index <= writers ? .writer : .reader, index - 1)

@@ -86,7 +86,7 @@ struct KeyedLane: Sendable {
         ready()
         stretch.start = MonotonicClock.now()
         var pacer = pace?.pacer(lane: stream.lane, of: stream.lanes)
-        try send(requests, rows, on: session, &stretch, deadline, witness, &pacer)
+        try send(requests, rows, on: session, stretch: &stretch, deadline: deadline, witness: witness, pacer: &pacer)
         if let pacer { stretch.lateness = pacer.lateness }
         stretch.end = MonotonicClock.now()
         stretch.rates = [stretch.rate]
@@ -101,8 +101,8 @@ struct KeyedLane: Sendable {
     /// A closed loop: sends the next request when the last one is answered. With a pacer an open one: sends each when
     /// it is due, or as soon after that as earlier ones allow.
     private mutating func send(
-        _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, _ stretch: inout KeyedStretch,
-        _ deadline: UInt64, _ witness: IOWitness?, _ pacer: inout Pacer<SystemPacerClock>?
+        _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, stretch: inout KeyedStretch,
+        deadline: UInt64, witness: IOWitness?, pacer: inout Pacer<SystemPacerClock>?
     ) throws {
         for (place, request) in requests.enumerated() {
             let due = pacer?.next()

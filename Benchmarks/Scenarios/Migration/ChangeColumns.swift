@@ -56,12 +56,12 @@ struct ChangeColumns: Scenario {
         report.add(.fileBytes, Double(before), label: "before")
         report.add(.fileBytes, Double(try context.fileBytes(at: location)), label: "after")
         report.add(.rows, Double(count), statistic: "count")
-        try check(engine, change, location, count, context)
+        try check(engine, change, location: location, count: count, context: context)
     }
 
     private func check(
-        _ engine: any ColumnChangingEngine, _ change: ColumnChange, _ location: DatabaseLocation, _ count: Int,
-        _ context: CaseContext
+        _ engine: any ColumnChangingEngine, _ change: ColumnChange, location: DatabaseLocation, count: Int,
+        context: CaseContext
     ) throws {
         var seen = 0
         var wrong: String?

@@ -58,7 +58,7 @@ struct ProbeTrials {
             expected.sort()
         }
         note(isEmpty: expected.isEmpty)
-        add(address, expected, got, "\(query)")
+        add(address, expected, got: got, question: "\(query)")
     }
 
     private mutating func note(isEmpty: Bool) {
@@ -104,7 +104,7 @@ struct ProbeTrials {
                         "\(what): \(expected.count) rows, got \(got.count); first \(String(describing: place))")))
     }
 
-    private func add(_ address: String, _ expected: [Int64], _ got: [Int64], _ question: String) {
+    private func add(_ address: String, _ expected: [Int64], got: [Int64], question: String) {
         let isSame = expected == got
         let differing = zip(expected, got).enumerated().first { $0.element.0 != $0.element.1 }?.offset
         let place = differing ?? min(expected.count, got.count)

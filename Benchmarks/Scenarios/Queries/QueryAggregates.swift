@@ -42,7 +42,7 @@ struct QueryAggregates: Scenario {
         var queries: [ProbeQuery] = []
         let all = Int(count * Self.gap)
         for number in 0..<(try context.integer("queries")) {
-            if number % 8 == 4 { try Self.change(&trials, all, &choice, row) }
+            if number % 8 == 4 { try Self.change(&trials, all, random: &choice, row: row) }
             let condition: ProbeCondition = number % 8 == 4 ? .and([]) : Self.condition(&choice, rows: all)
             let column = columns[number % 8 == 4 ? choice.below(4) : number % 4]
             try trials.ask(column, where: condition)
@@ -58,7 +58,7 @@ struct QueryAggregates: Scenario {
 
     /// One transaction that inserts rows between others, changes some, and deletes one.
     private static func change(
-        _ trials: inout ProbeTrials, _ all: Int, _ random: inout RandomStream, _ row: (Int64) -> ProbeRow
+        _ trials: inout ProbeTrials, _ all: Int, random: inout RandomStream, row: (Int64) -> ProbeRow
     ) throws {
         let some = Set((0..<6).map { _ in Int64(random.below(all)) }).sorted()
         try trials.store(some.dropFirst().map(row), deleting: [])

@@ -33,7 +33,7 @@ struct QueryBoundaries: Scenario {
                 try trials?.store(rows, deleting: gone)
             }
             if var own = trials {
-                try Self.change(&own, size, count, &random, &queries)
+                try Self.change(&own, size, count: count, random: &random, queries: &queries)
                 trials = own
             }
             if context.isOverBudget {
@@ -58,14 +58,14 @@ struct QueryBoundaries: Scenario {
     }
 
     private static func change(
-        _ trials: inout ProbeTrials, _ size: Int, _ count: Int, _ random: inout RandomStream,
-        _ queries: inout [ProbeQuery]
+        _ trials: inout ProbeTrials, _ size: Int, count: Int, random: inout RandomStream,
+        queries: inout [ProbeQuery]
     ) throws {
-        try compare(&trials, "\(size) rows", count, &random, &queries)
+        try compare(&trials, "\(size) rows", count: count, random: &random, queries: &queries)
         // The values at the ends of nodes become null, and get values again.
         let ends = [0, 63, 64, 127, 128, 255, 256, 511, 512, 1_023, 1_024, size - 1].filter { $0 < size }
         try trials.store(Set(ends).sorted().map { ProbeRow(id: Int64($0)) }, deleting: [])
-        try compare(&trials, "\(size) rows, ends null", count, &random, &queries)
+        try compare(&trials, "\(size) rows, ends null", count: count, random: &random, queries: &queries)
         try trials.store(
             Set(ends).sorted().map { ProbeRow(id: Int64($0), number: Int64($0), real: 0.5, text: "end") }, deleting: [])
         try trials.compareRows("\(size) rows, ends with values again")
@@ -77,10 +77,10 @@ struct QueryBoundaries: Scenario {
             let one = trials.model.rows.keys.min()
             try trials.store([], deleting: gone.isEmpty ? one.map { [$0] } ?? [] : gone)
         }
-        try compare(&trials, "\(size) rows, most deleted", count, &random, &queries)
+        try compare(&trials, "\(size) rows, most deleted", count: count, random: &random, queries: &queries)
         let again = (0..<Int64(size)).map { row($0, &random) }
         try trials.store(again.filter { trials.model.rows[$0.id] == nil }, deleting: [])
-        try compare(&trials, "\(size) rows again", count, &random, &queries)
+        try compare(&trials, "\(size) rows again", count: count, random: &random, queries: &queries)
     }
 
     /// A few rows are deleted at distant places, and inserted again with other values: so few that an engine may keep
@@ -103,8 +103,8 @@ struct QueryBoundaries: Scenario {
     }
 
     private static func compare(
-        _ trials: inout ProbeTrials, _ what: String, _ count: Int, _ random: inout RandomStream,
-        _ queries: inout [ProbeQuery]
+        _ trials: inout ProbeTrials, _ what: String, count: Int, random: inout RandomStream,
+        queries: inout [ProbeQuery]
     ) throws {
         try trials.compareRows(what)
         try compareSums(&trials)

@@ -119,7 +119,7 @@ static int prepare(DB_ENV *environment, uint32_t durability) {
     if (code == 0) code = environment->set_lk_detect(environment, DB_LOCK_DEFAULT);
     if (code == 0) code = environment->set_timeout(environment, 5000000, DB_SET_LOCK_TIMEOUT);
     if (code == 0) code = environment->set_flags(environment, DB_TIME_NOTGRANTED, 1);
-    /* Trials copy all files: a log of 10 MiB, the default, would be most of what they do. */
+    /* Trials copy all files: with the default log of 10 MiB, copying would dominate them. */
     if (code == 0) code = environment->set_lg_max(environment, 1 << 20);
     if (code == 0) code = environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
     if (code == 0 && durability == ASSAY_PERIODIC_DURABILITY) {

@@ -2,7 +2,7 @@
  * LevelDB for assay, by its C interface (leveldb/c.h).
  *
  * A read transaction is a set of read options, with a snapshot where one is asked for. A write transaction is a write
- * batch, under a lock of the process: what it reads is what was committed before it, so own-writes is not claimed.
+ * batch, under a lock of the process: it reads only earlier commits, so own-writes is not claimed.
  */
 #include <assay_engine.h>
 #include <leveldb/c.h>

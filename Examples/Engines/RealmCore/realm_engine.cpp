@@ -79,7 +79,7 @@ static int status_of(const realm::Exception &error) {
     }
 }
 
-/* Does something with Realm, and makes an answer of what it throws. */
+/* Runs a call of Realm, and turns its exceptions into an answer. */
 template <class Body>
 static int attempt(const char *call, Body &&body) noexcept {
     try {
@@ -339,7 +339,7 @@ static assay_engine_functions made_engine() {
         "atomicity | (in other words) all operations of a transaction take effect or none does; no passing state is "
         "seen after a crash of the system | the same\n"
         "isolation serializable | (in other words) one writer at a time; others wait | the same";
-    /* A commit is durable in the data file. What a compaction that was killed leaves is removed by the next one. */
+    /* A commit is durable in the data file. The next compaction removes the files of a killed one. */
     engine.files = "data data.realm\nlock data.realm.lock\nlock data.realm.note\nignored data.realm.*";
     engine.longest_key = longest_key;
     engine.longest_value = longest_value;

@@ -73,7 +73,8 @@ struct KeptCases {
         let fault = cause.example.isWholeCase ? nil : cause.example
         return CaseFile(
             build: build, subject: subject(result.test, fault, scenario),
-            expected: expected(cause.outcome, result.test, scenario, registries), got: CaseFile.Finding(cause),
+            expected: expected(cause.outcome, result.test, scenario: scenario, registries: registries),
+            got: CaseFile.Finding(cause),
             isFree: result.hasFreeSchedule)
     }
 
@@ -87,7 +88,7 @@ struct KeptCases {
     }
 
     private static func expected(
-        _ outcome: Outcome, _ test: Case, _ scenario: (any Scenario)?, _ registries: Registries
+        _ outcome: Outcome, _ test: Case, scenario: (any Scenario)?, registries: Registries
     ) -> String {
         guard let scenario else { return Outcome.correct.rawValue }
         return VerdictRule().expectation(

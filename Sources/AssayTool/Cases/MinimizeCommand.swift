@@ -6,7 +6,7 @@ import RunRecords
 struct MinimizeCommand: Command {
     let name = "minimize"
     let summary = "makes the failure of a case file smaller, and keeps it beside as FILE.min"
-    let question = "what is the least that still fails?"
+    let question = "which is the smallest case that still fails?"
     let positional = ["FILE"]
     let examples = [
         CommandExample("minimize FILE", "at most two minutes; writes FILE.min.case.json"),

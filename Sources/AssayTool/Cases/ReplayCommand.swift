@@ -96,7 +96,8 @@ struct ReplayCommand: Command {
         guard kept == nil || times == 1 else {
             throw UsageError("--keep keeps the database of one trial: leave --times out", command: name)
         }
-        let configuration = try configuration(arguments, run, manifest, directory, engine: recorded.test.engine)
+        let configuration = try configuration(
+            arguments, run, manifest: manifest, directory: directory, engine: recorded.test.engine)
         try sayBuild(run.header, configuration)
         var runner = Runner(configuration)
         try describe(recorded, trial)
@@ -112,9 +113,11 @@ struct ReplayCommand: Command {
                 try Output.line("recorded: \(before?.rawValue ?? nothing)")
             }
             let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
-            try print(result, outcome, trial, runner.replayed?.detail ?? "")
+            try print(result, outcome, trial: trial, detail: runner.replayed?.detail ?? "")
             if let kept, let trial {
-                try describe(kept, result, trial, runner.replayed?.detail ?? "", configuration.registries)
+                try describe(
+                    kept, result, trial: trial, detail: runner.replayed?.detail ?? "",
+                    registries: configuration.registries)
             }
             if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
             if outcome == before && (trial != nil || isSame(result.verdict, recorded)) { reproduced += 1 }
@@ -147,7 +150,7 @@ struct ReplayCommand: Command {
     }
 
     private func describe(
-        _ kept: KeptDatabase, _ result: CaseResult, _ trial: FaultAddress, _ detail: String, _ registries: Registries
+        _ kept: KeptDatabase, _ result: CaseResult, trial: FaultAddress, detail: String, registries: Registries
     ) throws {
         guard kept.isThere, let engine = registries.engine(of: result.test) else {
             try Output.line("kept: nothing, scenario \(result.test.scenario) leaves no database to look at")
@@ -168,7 +171,7 @@ struct ReplayCommand: Command {
     }
 
     private func configuration(
-        _ arguments: Arguments, _ run: Run, _ manifest: RunManifest, _ directory: RunDirectory, engine: String
+        _ arguments: Arguments, _ run: Run, manifest: RunManifest, directory: RunDirectory, engine: String
     ) throws -> RunConfiguration {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         var registries = try EngineLibraries.registries(arguments)
@@ -236,7 +239,7 @@ struct ReplayCommand: Command {
     }
 
     private func print(
-        _ result: CaseResult, _ outcome: Outcome?, _ trial: FaultAddress?, _ detail: String
+        _ result: CaseResult, _ outcome: Outcome?, trial: FaultAddress?, detail: String
     ) throws {
         let outcome = outcome?.rawValue ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"

@@ -38,8 +38,8 @@ struct SoakCommand: Command {
         [
             "Answers: \(question)", "",
             "PLAN (soak unless named) says which cases. Each round runs all of them in another order and with another",
-            "seed, which follows from the first one, so that a soak can be repeated. An interrupt ends it with what",
-            "was found by then.",
+            "seed, which follows from the first one, so that a soak can be repeated. An interrupt ends the soak and",
+            "reports its findings.",
         ]
     }
 

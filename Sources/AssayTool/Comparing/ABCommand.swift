@@ -80,7 +80,8 @@ struct ABCommand: Command {
         let claim = try RunCommand.claim(
             out: arguments.value("--out"), id: id, options: ["ab": [prepared.plan.name]])
         do {
-            let comparison = try measure(prepared, registries, claim, startTime, budget: budget, arguments)
+            let comparison = try measure(
+                prepared, registries, claim: claim, startTime: startTime, budget: budget, arguments: arguments)
             try claim.end()
             try Output.write(
                 Reporting.terminal(comparison, width: min(80, Output.width), colour: Output.wantsColour))
@@ -88,7 +89,7 @@ struct ABCommand: Command {
         } catch {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             guard error is ComparisonInterrupted else { throw error }
-            Output.error("stopped: what was measured is in \(claim.directory.path)/measurements.jsonl; nothing is")
+            Output.error("stopped: the measurements are in \(claim.directory.path)/measurements.jsonl; nothing is")
             Output.error("concluded from a part of it, and a comparison does not go on: start it again")
             return Interruption.exitStatus
         }
@@ -116,11 +117,12 @@ struct ABCommand: Command {
     }
 
     private func measure(
-        _ prepared: Prepared, _ registries: Registries, _ claim: RunClaim, _ startTime: Int, budget: Double?,
-        _ arguments: Arguments
+        _ prepared: Prepared, _ registries: Registries, claim: RunClaim, startTime: Int, budget: Double?,
+        arguments: Arguments
     ) throws -> BuildComparison {
         let directory = claim.directory.path
-        var header = try header(claim, prepared.plan, prepared.seed, startTime, prepared.a, prepared.b)
+        var header = try header(
+            claim, prepared.plan, seed: prepared.seed, startTime: startTime, a: prepared.a, b: prepared.b)
         for index in header.engines.indices {
             guard let engine = registries.engines.engine(named: header.engines[index].name) else { continue }
             header.engines[index].take(engine)
@@ -180,7 +182,7 @@ struct ABCommand: Command {
     }
 
     private func header(
-        _ claim: RunClaim, _ plan: Plan, _ seed: Seed, _ startTime: Int, _ a: DescribedProgram, _ b: DescribedProgram
+        _ claim: RunClaim, _ plan: Plan, seed: Seed, startTime: Int, a: DescribedProgram, b: DescribedProgram
     ) throws -> RunHeader {
         var header = RunHeader(
             id: claim.id, plan: plan.name, seed: seed,

@@ -39,8 +39,8 @@ struct BisectCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)",
-            "CASE is a scenario, with what names one case of it, or the id of a case of a plan. What does not build,",
-            "and what cannot be told from both ends, is skipped.",
+            "CASE is a scenario with options that select one case, or the id of a case of a plan. A revision that",
+            "does not build, or that the comparisons with both ends leave undecided, is skipped.",
         ]
     }
 
@@ -86,7 +86,8 @@ struct BisectCommand: Command {
             try record.write(to: claim.directory.path)
             try RunManifest(cases: [planned], hangSeconds: 60, memoryMegabytes: 4_096, budgetSeconds: nil)
                 .write(to: claim.directory)
-            return try carryOut(record, planned, programs, claim, arguments, registries)
+            return try carryOut(
+                record, planned, programs: programs, claim: claim, arguments: arguments, registries: registries)
         }
     }
 
@@ -132,15 +133,17 @@ struct BisectCommand: Command {
         return try ComparisonOptions.withScratch { scratch in
             let programs = ProgramOptions(
                 arguments, scratch: scratch, repository: record.repository, builds: record.builds)
-            return try carryOut(record, planned, programs, claim, arguments, BuildRegistries.make())
+            return try carryOut(
+                record, planned, programs: programs, claim: claim, arguments: arguments,
+                registries: BuildRegistries.make())
         }
     }
 
     // MARK: Both
 
     private func carryOut(
-        _ record: BisectRecord, _ planned: PlannedCase, _ programs: ProgramOptions, _ claim: RunClaim,
-        _ arguments: Arguments, _ registries: Registries
+        _ record: BisectRecord, _ planned: PlannedCase, programs: ProgramOptions, claim: RunClaim,
+        arguments: Arguments, registries: Registries
     ) throws -> Int32 {
         let path = claim.directory.path
         do {
@@ -157,11 +160,11 @@ struct BisectCommand: Command {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             let command = "assay bisect --resume \(ShellWord.quoted(path))"
             guard error is WorkInterrupted || error is ComparisonInterrupted else {
-                Output.error("what was decided is kept; go on with\n  \(command)")
+                Output.error("decisions are kept; go on with\n  \(command)")
                 throw error
             }
             Output.error(
-                "stopped; what was decided is kept, and the step that was under way is done again by\n  \(command)")
+                "stopped; decisions are kept. Repeat the interrupted step, and go on, with\n  \(command)")
             return Interruption.exitStatus
         }
     }

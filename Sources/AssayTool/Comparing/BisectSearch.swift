@@ -59,7 +59,7 @@ struct BisectSearch {
         var ended = record
         ended.conclusion = text
         try ended.write(to: directory)
-        try Output.write(words.closing(text, record, measuring.planned.test, directory, first: first))
+        try Output.write(words.closing(text, record, test: measuring.planned.test, directory: directory, first: first))
         return first == nil ? 3 : 0
     }
 
@@ -105,14 +105,14 @@ struct BisectSearch {
         if let reason = refused.first?.reason ?? ComparisonOptions.objection(good, program) {
             return BisectStep(commit: revision.commit, mark: .skipped, reason: "cannot be compared: \(reason)")
         }
-        let step = try measure(revision, program, good, bad, ends)
+        let step = try measure(revision, program, good: good, bad: bad, ends: ends)
         marks[digest] = step.mark
         return step
     }
 
     private func measure(
-        _ revision: Revision, _ program: DescribedProgram, _ good: DescribedProgram, _ bad: DescribedProgram,
-        _ ends: SideComparison
+        _ revision: Revision, _ program: DescribedProgram, good: DescribedProgram, bad: DescribedProgram,
+        ends: SideComparison
     ) throws -> BisectStep {
         var step = BisectStep(commit: revision.commit, mark: .skipped)
         let number = steps.count < 10 ? "0\(steps.count)" : "\(steps.count)"

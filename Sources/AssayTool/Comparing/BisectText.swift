@@ -93,8 +93,8 @@ struct BisectText {
         }
     }
 
-    /// - Parameter first: the first slower revision, where it is one.
-    func closing(_ text: String, _ record: BisectRecord, _ test: Case, _ directory: String, first: Int?) -> String {
+    /// - Parameter first: the first slower revision, if there is exactly one.
+    func closing(_ text: String, _ record: BisectRecord, test: Case, directory: String, first: Int?) -> String {
         var lines = ["", "VERDICT  \(text)", "Steps  \(directory)/\(BisectStep.file)   Raw  steps/"]
         if let first {
             let before = first == 0 ? record.good : record.revisions[first - 1]

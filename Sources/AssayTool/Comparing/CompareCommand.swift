@@ -5,8 +5,8 @@ import RunRecords
 /// `assay compare`: shows two finished runs side by side.
 struct CompareCommand: Command {
     let name = "compare"
-    let summary = "says what differs between two finished runs, in what repeats exactly"
-    let question = "does the one run come to something else than the other?"
+    let summary = "lists the differences of two finished runs in values that repeat exactly"
+    let question = "do two runs differ in anything that repeats exactly?"
     let positional = ["RUN", "RUN"]
     let examples = [
         CommandExample("compare D E", "two finished runs of one plan")

@@ -59,7 +59,7 @@ struct DamageCommand: Command {
         }
         let wanted = try ProgramCaseFile.wanted(arguments)
         try options.checkCSV()
-        let only = try arguments.value("--only").map { try damage($0, subject, older, pageSize) }
+        let only = try arguments.value("--only").map { try damage($0, subject, older: older, pageSize: pageSize) }
         let scratch = try options.scratch()
         var read = try options.check("--read")
         read.limitSeconds = try arguments.seconds("--time-limit") ?? 20
@@ -73,7 +73,7 @@ struct DamageCommand: Command {
         let samples = try options.samples(default: 200)
         let seed = try options.seed
         let reference = try trials.reference()
-        if let only { return try repeated(only, trials, reference, kept) }
+        if let only { return try repeated(only, trials, reference: reference, kept: kept) }
         let damages = kinds.flatMap { kind -> [FileDamage] in
             var random = RandomStream(seed.derived(kind.rawValue))
             return subject.files.damages(
@@ -111,7 +111,7 @@ struct DamageCommand: Command {
     }
 
     private func damage(
-        _ text: String, _ subject: DamageSubject, _ older: DamagedFiles?, _ pageSize: Int
+        _ text: String, _ subject: DamageSubject, older: DamagedFiles?, pageSize: Int
     ) throws -> FileDamage {
         guard let damage = FileDamage(text) else {
             throw UsageError(
@@ -127,7 +127,7 @@ struct DamageCommand: Command {
     }
 
     private func repeated(
-        _ damage: FileDamage, _ trials: DamageTrials, _ reference: PrintedLines, _ kept: String?
+        _ damage: FileDamage, _ trials: DamageTrials, reference: PrintedLines, kept: String?
     ) throws -> Int32 {
         if let kept {
             let change = trials.files.change(damage, pageSize: trials.pageSize, older: trials.older)

@@ -56,7 +56,7 @@ struct ProgramFaultCommand: Command {
         let lasting = [
             OptionSpecification("--once", "the call alone fails"),
             OptionSpecification("--for-good", "the calls after it fail, too (both are tried)"),
-            OptionSpecification("--must-tell", "who ends with status 0 all the same has broken a promise"),
+            OptionSpecification("--must-tell", "status 0 after a failed call breaks a promise"),
         ]
         switch fault {
         case .eio:
@@ -119,7 +119,7 @@ struct ProgramFaultCommand: Command {
         if trials.limitSeconds == nil {
             trials.limitSeconds = max(10, 20 * Double(baseline.durationNanoseconds) / 1e9)
         }
-        if let only { return try repeated(only, trials, baseline, kept, arguments) }
+        if let only { return try repeated(only, trials, baseline: baseline, kept: kept, arguments: arguments) }
         let faults =
             switch fault {
             case .eio: choice.inputOutputErrors(calls, baseline.state)
@@ -217,8 +217,8 @@ struct ProgramFaultCommand: Command {
     }
 
     private func repeated(
-        _ fault: CallFault, _ trials: ProgramFaultTrials, _ baseline: ProgramFaultTrials.Baseline, _ kept: String?,
-        _ arguments: Arguments
+        _ fault: CallFault, _ trials: ProgramFaultTrials, baseline: ProgramFaultTrials.Baseline, kept: String?,
+        arguments: Arguments
     ) throws -> Int32 {
         var place = trials.directory + "/only"
         if let kept {

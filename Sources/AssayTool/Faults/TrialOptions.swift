@@ -53,7 +53,7 @@ struct TrialOptions {
         let check = CheckCommand(arguments.value(option) ?? "")
         guard check.namesPath else {
             throw UsageError(
-                "\(option) has no {}, which stands for what is to be looked at: \(option) 'COMMAND {}'",
+                "\(option) has no {}, the place of the path to check: \(option) 'COMMAND {}'",
                 command: command)
         }
         return check

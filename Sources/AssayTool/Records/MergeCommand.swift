@@ -7,7 +7,7 @@ import RunRecords
 struct MergeCommand: Command {
     let name = "merge"
     let summary = "unites the runs of shards (`assay run PLAN --shard I/N`) into one run with one report"
-    let question = "what did all machines come to together?"
+    let question = "what is the result of all machines together?"
     let positional = ["RUN..."]
     let examples = [
         CommandExample("merge S1 S2 S3 S4 --out D", "four shards: assay run PLAN --shard 1/4 --out S1, and so on"),

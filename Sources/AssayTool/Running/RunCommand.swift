@@ -318,7 +318,7 @@ struct RunCommand: Command {
             throw UsageError(
                 "\(path) was merged: finish the shards that it lacks, and merge all of them again", command: name)
         }
-        try refuseContradictions(arguments, marker, header, path)
+        try refuseContradictions(arguments, marker, header: header, path: path)
         try PeerLibraryOption.activate(arguments, recorded: header.engines)
         var registries = BuildRegistries.make()
         try EngineLibraries.add(header.engines.compactMap(\.file), to: &registries, option: path, command: name)
@@ -347,7 +347,7 @@ struct RunCommand: Command {
 
     /// A resumed run keeps its definition: an option that would change it is refused.
     private func refuseContradictions(
-        _ arguments: Arguments, _ marker: RunMarker, _ header: RunHeader, _ path: String
+        _ arguments: Arguments, _ marker: RunMarker, header: RunHeader, path: String
     ) throws {
         func refuse(_ begun: String, _ given: String) throws {
             throw UsageError(

@@ -102,7 +102,10 @@ struct VerifyFiguresCommand: Command {
         try Output.line(
             "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()
-        try Output.line(row("workload", "engine", "Assay", "control", "ratio", "interval", ""))
+        try Output.line(
+            row(
+                "workload", "engine", assay: "Assay", control: "control", ratio: "ratio", interval: "interval", mark: ""
+            ))
         var failures = 0
         var verdicts: [FigureVerdict] = []
         for (figure, engine) in chosen {
@@ -128,14 +131,15 @@ struct VerifyFiguresCommand: Command {
             }
         let unit = found.metric.hasSuffix("_per_second") ? "/s" : found.metric.hasSuffix("_ns") ? " ns" : " us"
         return row(
-            found.name, found.engine, short(found.assayMedian) + unit, short(found.controlMedian) + unit,
-            decimals(found.ratio), "\(decimals(found.low))..\(decimals(found.high))",
-            found.pairs > rounds ? mark + " (\(found.pairs) pairs)" : mark)
+            found.name, found.engine, assay: short(found.assayMedian) + unit,
+            control: short(found.controlMedian) + unit,
+            ratio: decimals(found.ratio), interval: "\(decimals(found.low))..\(decimals(found.high))",
+            mark: found.pairs > rounds ? mark + " (\(found.pairs) pairs)" : mark)
     }
 
     private func row(
-        _ name: String, _ engine: String, _ assay: String, _ control: String, _ ratio: String, _ interval: String,
-        _ mark: String
+        _ name: String, _ engine: String, assay: String, control: String, ratio: String, interval: String,
+        mark: String
     ) -> String {
         var text = left(name, 23) + left(engine, 13)
         for (cell, width) in [(assay, 9), (control, 9), (ratio, 7)] { text += right(cell, width) }

@@ -57,8 +57,8 @@
  * ANSWERS
  *
  * Every function that can fail answers one of enum assay_status. After an answer other than ASSAY_OK and
- * ASSAY_NOT_FOUND, last_error tells in words what went wrong. Where a call fails, what it was to give is not looked at.
- * A transaction stays open when one of its calls failed, and Assay aborts it; commit alone ends it whatever it answers.
+ * ASSAY_NOT_FOUND, last_error tells in words what went wrong. After a failed call its results are not read. A
+ * transaction stays open when one of its calls failed, and Assay aborts it; commit alone ends it whatever it answers.
  */
 #ifndef ASSAY_ENGINE_H
 #define ASSAY_ENGINE_H
@@ -76,7 +76,7 @@ extern "C" {
  */
 #define ASSAY_ENGINE_ABI 1u
 
-/* What a call came to. Another number counts as ASSAY_OTHER. */
+/* The result of a call. Another number counts as ASSAY_OTHER. */
 enum assay_status {
     ASSAY_OK = 0,
     /* get: there is no such key. delete_key: there was none. next: the scan is at its end. No error. */
@@ -98,13 +98,13 @@ enum assay_status {
     ASSAY_OTHER = 6
 };
 
-/* What a commit promises once it has answered ASSAY_OK. */
+/* The promise of a commit once it has answered ASSAY_OK. */
 enum assay_durability {
-    /* It survives a power cut: what the commit needs is synced to the device before the answer. */
+    /* It survives a power cut: the commit is synced to the device before the answer. */
     ASSAY_FULL_DURABILITY = 0,
     /* It survives the end of the process. A power cut may lose the newest commits, and nothing of those before. */
     ASSAY_PERIODIC_DURABILITY = 1,
-    /* It survives a close. What a kill or a power cut leaves is not promised. */
+    /* It survives a close, but not necessarily a kill or a power cut. */
     ASSAY_NO_DURABILITY = 2
 };
 
@@ -115,7 +115,7 @@ enum assay_threads {
     ASSAY_THREADS_FREE = 2
 };
 
-/* How a transaction begins: ASSAY_READ or ASSAY_WRITE, and with ASSAY_READ possibly `| ASSAY_SNAPSHOT`. */
+/* The mode of a transaction: ASSAY_READ or ASSAY_WRITE, and with ASSAY_READ possibly `| ASSAY_SNAPSHOT`. */
 enum assay_begin {
     /* get and scan alone. Each sees at least what was committed when the transaction began. */
     ASSAY_READ = 0,
@@ -138,13 +138,13 @@ typedef struct assay_bytes {
     size_t size;
 } assay_bytes;
 
-/* Yours to define. Assay passes pointers to them and looks into none. */
+/* Defined by the library. Assay only passes pointers to them. */
 typedef struct assay_store assay_store;
 typedef struct assay_transaction assay_transaction;
 typedef struct assay_cursor assay_cursor;
 
 /*
- * What a library is and does. One value, which stands as long as the process and does not change.
+ * The description of a library. One value, constant for the life of the process.
  *
  * Members marked "optional" may be NULL; all other pointers must not be.
  */
@@ -155,8 +155,8 @@ typedef struct assay_engine {
     uint32_t size;
 
     /*
-     * How the engine is called in commands and reports: 1 to 32 of a-z, 0-9 and "-", a letter first. Names of engines
-     * that assay has by itself (`assay list`) are taken.
+     * The engine's name in commands and reports: 1 to 32 of a-z, 0-9 and "-", a letter first. Names of engines that
+     * assay has by itself (`assay list`) are taken.
      */
     const char *name;
     /* Of the engine, not of this library: "1.23". Ask the engine that was loaded, where it can be asked. */
@@ -176,8 +176,8 @@ typedef struct assay_engine {
 
     /*
      * What the engine's own documentation promises, a line each: "KIND | SENTENCE | SOURCE". The sentence is the
-     * documentation's, the source says where it stands. What no line names is not promised, and breaking it is no
-     * violation; "" where nothing is.
+     * documentation's, the source says where it stands. A promise without a line is not made, and cannot be violated;
+     * "" where nothing is promised.
      *   durability         a commit under ASSAY_FULL_DURABILITY survives a power cut
      *   atomicity          a transaction is seen whole or not at all, also after a kill or a power cut
      *   isolation LEVEL    LEVEL is read-committed, snapshot, serializable or strict-serializable
@@ -214,8 +214,8 @@ typedef struct assay_engine {
     uint32_t threads;
 
     /*
-     * What is set for one of enum assay_durability, a line each: "NAME = VALUE". Reports show it. NULL (the answer, not
-     * the function) where the engine does not have that class; it must have one of them at least.
+     * The settings for one of enum assay_durability, a line each: "NAME = VALUE". Reports show it. NULL (the answer,
+     * not the function) where the engine does not have that class; it must have one of them at least.
      */
     const char *(*settings)(uint32_t durability);
 
@@ -232,7 +232,7 @@ typedef struct assay_engine {
 
     int (*begin)(assay_store *store, uint32_t how, assay_transaction **transaction);
     int (*get)(assay_transaction *transaction, assay_bytes key, assay_bytes *value);
-    /* Stores the value under the key, in place of what is there. */
+    /* Stores the value under the key, replacing an older one. */
     int (*put)(assay_transaction *transaction, assay_bytes key, assay_bytes value);
     /* A key that is not there is no error: ASSAY_OK or ASSAY_NOT_FOUND, and nothing changes. */
     int (*delete_key)(assay_transaction *transaction, assay_bytes key);
@@ -262,9 +262,9 @@ typedef struct assay_engine {
     void (*abort)(assay_transaction *transaction);
 
     /*
-     * In words what went wrong in the newest call on this thread that failed, with the engine's own code and text: of
-     * that store, its transactions and cursors; with NULL, of open and check. Never NULL, never "" after an error. One
-     * text per thread (_Thread_local) is enough.
+     * The error of the latest failed call on this thread, with the engine's own code and text: of that store, its
+     * transactions and cursors; with NULL, of open and check. Never NULL, never "" after an error. One text per thread
+     * (_Thread_local) is enough.
      */
     const char *(*last_error)(const assay_store *store);
 

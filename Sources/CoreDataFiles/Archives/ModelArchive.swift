@@ -48,9 +48,9 @@ package enum ModelArchive {
             guard isAttribute || kind == "NSRelationshipDescription" else { continue }
             guard let propertyName = archive.string(property, "NSPropertyName") else { return nil }
             if isAttribute {
-                entity.attributes.append(attribute(archive, property, propertyName, origin))
+                entity.attributes.append(attribute(archive, property, name: propertyName, origin: origin))
             } else if archive.integer(property, "NSIsTransient") != 1,
-                let relationship = relationship(archive, property, propertyName, origin)
+                let relationship = relationship(archive, property, name: propertyName, origin: origin)
             {
                 entity.relationships.append(relationship)
             }
@@ -61,7 +61,7 @@ package enum ModelArchive {
     }
 
     private static func attribute(
-        _ archive: KeyedArchive, _ object: KeyedArchive.Object, _ name: String, _ origin: CoreDataModel.Origin
+        _ archive: KeyedArchive, _ object: KeyedArchive.Object, name: String, origin: CoreDataModel.Origin
     ) -> CoreDataAttribute {
         let number = archive.integer(object, "NSAttributeType") ?? 0
         var attribute = CoreDataAttribute(
@@ -75,7 +75,7 @@ package enum ModelArchive {
     }
 
     private static func relationship(
-        _ archive: KeyedArchive, _ object: KeyedArchive.Object, _ name: String, _ origin: CoreDataModel.Origin
+        _ archive: KeyedArchive, _ object: KeyedArchive.Object, name: String, origin: CoreDataModel.Origin
     ) -> CoreDataRelationship? {
         guard
             let target = archive.string(object, "_NSDestinationEntityName")

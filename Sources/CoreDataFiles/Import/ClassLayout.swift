@@ -83,9 +83,9 @@ struct ClassLayout {
         let wanted = mapping.entities[hierarchy.root.name]
         var made = Class(
             name: wanted?.className ?? hierarchy.root.name, columns: [], sources: [], key: wanted?.key, singleCount: 0)
-        if made.key != nil { add(&made, Self.keyName, .integer, 0, .key) }
-        if hierarchy.isMixed { add(&made, Self.entityName, .bytes, 2, .entity) }
-        add(&made, Self.versionName, .integer, 0 | 1 << 12, .version, isOptional: true)
+        if made.key != nil { add(&made, Self.keyName, type: .integer, tag: 0, source: .key) }
+        if hierarchy.isMixed { add(&made, Self.entityName, type: .bytes, tag: 2, source: .entity) }
+        add(&made, Self.versionName, type: .integer, tag: 0 | 1 << 12, source: .version, isOptional: true)
         for attribute in hierarchy.attributes {
             let (type, tag) = Self.type(attribute.attribute)
             let isKey = made.key == attribute.name
@@ -98,8 +98,8 @@ struct ClassLayout {
             // A value of any type without bytes is null.
             let isOptional = attribute.isOptional && tag != 9
             add(
-                &made, attribute.name, type, tag | (isOptional ? 1 << 12 : 0) | (isKey ? 1 << 13 : 0),
-                .attribute(attribute), isOptional: isOptional, isKey: isKey,
+                &made, attribute.name, type: type, tag: tag | (isOptional ? 1 << 12 : 0) | (isKey ? 1 << 13 : 0),
+                source: .attribute(attribute), isOptional: isOptional, isKey: isKey,
                 defaultBits: tag == 4 && !isOptional ? (-978_307_200.0 as Double).bitPattern : nil)
         }
         if let key = made.key, !hierarchy.attributes.contains(where: { $0.name == key }) {
@@ -107,18 +107,20 @@ struct ClassLayout {
         }
         for link in hierarchy.links {
             add(
-                &made, link.name, .link, 7 | 1 << 12, .link(link), isOptional: true,
+                &made, link.name, type: .link, tag: 7 | 1 << 12, source: .link(link), isOptional: true,
                 target: TableID(UInt32(link.target + 1)))
         }
         made.singleCount = made.columns.count
         for (place, join) in layout.joins.enumerated() where join.owner == index {
             add(
-                &made, join.name, .links, 7 | 1 << 8, .join(place), target: TableID(UInt32(join.target + 1)),
+                &made, join.name, type: .links, tag: 7 | 1 << 8, source: .join(place),
+                target: TableID(UInt32(join.target + 1)),
                 collection: CollectionColumn(.integer))
         }
         for (place, order) in layout.orders.enumerated() where order.owner == index {
             add(
-                &made, order.name, .links, 7 | 1 << 8, .order(place), target: TableID(UInt32(order.target + 1)),
+                &made, order.name, type: .links, tag: 7 | 1 << 8, source: .order(place),
+                target: TableID(UInt32(order.target + 1)),
                 collection: CollectionColumn(.integer))
         }
         guard Set(made.columns.map(\.name)).count == made.columns.count else {
@@ -129,7 +131,7 @@ struct ClassLayout {
     }
 
     private mutating func add(
-        _ made: inout Class, _ name: String, _ type: ColumnType, _ tag: UInt32, _ source: Source,
+        _ made: inout Class, _ name: String, type: ColumnType, tag: UInt32, source: Source,
         isOptional: Bool = false, isKey: Bool = false, defaultBits: UInt64? = nil, target: TableID? = nil,
         collection: CollectionColumn? = nil
     ) {

@@ -74,7 +74,7 @@
             var report = Report()
             report.notes = copy.notes + layout.notes
             do {
-                var work = try ImportWork(copy, file, target, options)
+                var work = try ImportWork(copy, file, target: target, options: options)
                 if isThere { try work.update() } else { try work.load(isResumed: isResumed) }
                 work.fill(&report)
                 if !isThere { report.way = isResumed ? .resumed : .first }

@@ -179,7 +179,7 @@
         /// Makes required columns optional if a null occurs.
         /// - Returns: the changed properties.
         func admitNulls(
-            _ table: Int, _ cells: UnsafeMutableBufferPointer<Cell>, _ count: Int, _ transaction: WriteTransaction
+            _ table: Int, _ cells: UnsafeMutableBufferPointer<Cell>, count: Int, transaction: WriteTransaction
         ) throws -> [String] {
             var schema = transaction.view.schema
             let position = places.tables[table]
@@ -204,15 +204,15 @@
         /// Updates an existing row from its source; equal values are not written.
         /// - Returns: whether any value was written.
         func change(
-            _ table: Int, _ key: RowKey, _ cells: UnsafeMutableBufferPointer<Cell>, _ count: Int,
-            _ transaction: WriteTransaction
+            _ table: Int, _ key: RowKey, cells: UnsafeMutableBufferPointer<Cell>, count: Int,
+            transaction: WriteTransaction
         ) throws -> Bool {
             var changed = false
             for place in 0..<count {
                 let position = places.tables[table]
                 let column = places.columns[table][place]
                 guard let row = try transaction.view.locate(position, key) else { return changed }
-                if try isSame(cells[place], transaction.view, row, column, position) { continue }
+                if try isSame(cells[place], transaction.view, row: row, column: column, table: position) { continue }
                 try transaction.set(position, key, column, cells[place])
                 changed = true
             }
@@ -220,7 +220,7 @@
         }
 
         private func isSame(
-            _ cell: Cell, _ view: ReadView, _ row: RowLocation, _ column: Int, _ table: Int
+            _ cell: Cell, _ view: ReadView, row: RowLocation, column: Int, table: Int
         ) throws -> Bool {
             switch view.schema.tables[table].columns[column].type {
             case .integer, .link:
@@ -236,7 +236,7 @@
         }
 
         /// The keys of a list.
-        static func list(_ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) -> [Int64] {
+        static func list(_ view: ReadView, _ table: Int, key: RowKey, column: Int) throws(StorageError) -> [Int64] {
             var list: [Int64] = []
             try CollectionReader(view, table, key, column).forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end { list.append(try part.value(at: place).integerValue) }

@@ -19,14 +19,15 @@
         private let all: Int
 
         init(
-            _ copy: SourceCopy, _ file: SQLiteFile, _ target: ImportTarget, _ options: CoreDataImport.Options
+            _ copy: SourceCopy, _ file: SQLiteFile, target: ImportTarget, options: CoreDataImport.Options
         ) throws(CoreDataError) {
             self.copy = copy
             self.file = file
             self.target = target
             self.options = options
             var found = ImportFindings()
-            let (keys, sources) = try Self.sources(copy, file, target.layout, options.mapping, &found)
+            let (keys, sources) = try Self.sources(
+                copy, file, layout: target.layout, mapping: options.mapping, findings: &found)
             findings = found
             self.keys = keys
             self.sources = sources
@@ -41,8 +42,8 @@
 
         /// The keys of each table, and a reader for each.
         static func sources(
-            _ copy: SourceCopy, _ file: SQLiteFile, _ layout: ClassLayout, _ mapping: CoreDataMapping,
-            _ findings: inout ImportFindings
+            _ copy: SourceCopy, _ file: SQLiteFile, layout: ClassLayout, mapping: CoreDataMapping,
+            findings: inout ImportFindings
         ) throws(CoreDataError) -> (keys: [KeySet], sources: [RowSource]) {
             let hierarchies = layout.layout.hierarchies
             var keys: [KeySet] = []
@@ -71,7 +72,9 @@
                     twins[link.target] = try EntityLookup(file, hierarchies[link.target])
                 }
             }
-            let sources = hierarchies.indices.map { RowSource(copy, file, layout, $0, keys, twins, mapping) }
+            let sources = hierarchies.indices.map {
+                RowSource(copy, file, layout: layout, index: $0, keys: keys, twins: twins, mapping: mapping)
+            }
             return (keys, sources)
         }
 
@@ -169,7 +172,7 @@
 
         private mutating func admitNulls(_ table: Int, _ transaction: WriteTransaction) throws {
             let count = layout.classes[table].singleCount
-            for name in try target.admitNulls(table, sources[table].cells, count, transaction) {
+            for name in try target.admitNulls(table, sources[table].cells, count: count, transaction: transaction) {
                 report.becameOptional.append(name)
                 findings.add(.unexpectedNull, "\(name), row \(sources[table].key)")
             }
@@ -182,7 +185,8 @@
             for table in layout.classes.indices {
                 let made = layout.classes[table]
                 for column in made.singleCount..<made.columns.count {
-                    guard var source = try ListSource(made.sources[column], layout.layout, keys, file) else { continue }
+                    guard var source = try ListSource(made.sources[column], layout.layout, keys: keys, file: file)
+                    else { continue }
                     let position = target.places.tables[table]
                     let list = target.places.columns[table][column]
                     var rest = try ListSource.filled(position, list, transaction.view)
@@ -192,21 +196,21 @@
                             rest.remove(owner) == nil
                             ? []
                             : try ImportTarget.list(
-                                transaction.view, position, RowKey(owner), list)
+                                transaction.view, position, key: RowKey(owner), column: list)
                         if known == wanted { continue }
                         // The application has deleted it, and the store's history does not mention it.
                         if known.isEmpty, try transaction.view.locate(position, RowKey(owner)) == nil {
                             findings.add(.missingRow, "\(made.name) \(owner)")
                             continue
                         }
-                        try assign(wanted, position, owner, list, transaction)
+                        try assign(wanted, position, owner: owner, column: list, transaction: transaction)
                         if inBatches { try commitBatch(wanted.count, &transaction) }
                         if report.lists & 4095 == 0, options.shouldStop() {
                             throw CoreDataError(.stopped, "stopped after \(report.lists) lists")
                         }
                     }
                     for owner in rest.sorted() where try !target.isOwn(owner, table, transaction.view) {
-                        try assign([], position, owner, list, transaction)
+                        try assign([], position, owner: owner, column: list, transaction: transaction)
                     }
                     findings.merge(source.findings)
                 }
@@ -214,7 +218,7 @@
         }
 
         private mutating func assign(
-            _ wanted: [Int64], _ table: Int, _ owner: Int64, _ column: Int, _ transaction: WriteTransaction
+            _ wanted: [Int64], _ table: Int, owner: Int64, column: Int, transaction: WriteTransaction
         ) throws {
             let elements = CollectionElements(CollectionColumn(.integer))
             #if Zoo
@@ -354,7 +358,9 @@
                             + "give the one in the new file another key first")
                 }
                 try admitNulls(table, transaction)
-                if try target.change(table, RowKey(key), source.cells, made.singleCount, transaction) {
+                if try target.change(
+                    table, RowKey(key), cells: source.cells, count: made.singleCount, transaction: transaction)
+                {
                     report.changed += 1
                 }
                 try step()

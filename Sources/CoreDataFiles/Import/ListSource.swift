@@ -14,7 +14,7 @@
         private var isDone = false
 
         init?(
-            _ source: ClassLayout.Source, _ layout: StoreLayout, _ keys: [KeySet], _ file: SQLiteFile
+            _ source: ClassLayout.Source, _ layout: StoreLayout, keys: [KeySet], file: SQLiteFile
         ) throws(CoreDataError) {
             let sql: String
             switch source {

@@ -25,8 +25,8 @@
         private let twins: [Int: EntityLookup]
 
         init(
-            _ copy: SourceCopy, _ file: SQLiteFile, _ layout: ClassLayout, _ index: Int, _ keys: [KeySet],
-            _ twins: [Int: EntityLookup], _ mapping: CoreDataMapping
+            _ copy: SourceCopy, _ file: SQLiteFile, layout: ClassLayout, index: Int, keys: [KeySet],
+            twins: [Int: EntityLookup], mapping: CoreDataMapping
         ) {
             self.copy = copy
             self.file = file
@@ -169,7 +169,7 @@
             switch row.kind(place + 3) {
             case .null: return .null
             case .integer: break
-            default: throw unfit(row, place + 3, link.column, "a key")
+            default: throw unfit(row, place + 3, name: link.column, wanted: "a key")
             }
             let target = row.integer(place + 3)
             guard keys[link.target].contains(target) else {
@@ -188,7 +188,7 @@
         // MARK: Values
 
         private func unfit(
-            _ row: SQLiteStatement, _ column: Int, _ name: String, _ wanted: String
+            _ row: SQLiteStatement, _ column: Int, name: String, wanted: String
         ) -> CoreDataError {
             CoreDataError(
                 .unfitValue,
@@ -212,30 +212,34 @@
             }
             switch attribute.attribute.type {
             case .integer16, .integer32, .integer64:
-                guard kind == .integer else { throw unfit(row, column, attribute.column, "an integer") }
+                guard kind == .integer else { throw unfit(row, column, name: attribute.column, wanted: "an integer") }
                 return .integer(row.integer(column))
             case .boolean:
-                guard kind == .integer else { throw unfit(row, column, attribute.column, "0 or 1") }
+                guard kind == .integer else { throw unfit(row, column, name: attribute.column, wanted: "0 or 1") }
                 return .integer(row.integer(column) == 0 ? 0 : 1)
             case .double, .float, .date:
                 guard kind == .real || kind == .integer else {
-                    throw unfit(row, column, attribute.column, "a number")
+                    throw unfit(row, column, name: attribute.column, wanted: "a number")
                 }
                 return .double(row.double(column))
             case .string, .uri, .objectID:
-                guard kind == .text else { throw unfit(row, column, attribute.column, "text") }
+                guard kind == .text else { throw unfit(row, column, name: attribute.column, wanted: "text") }
                 let bytes = row.bytes(column, isText: true)
-                guard Self.isText(bytes) else { throw unfit(row, column, attribute.column, "text of UTF-8") }
+                guard Self.isText(bytes) else {
+                    throw unfit(row, column, name: attribute.column, wanted: "text of UTF-8")
+                }
                 return .bytes(bytes)
             case .uuid:
                 let bytes = row.bytes(column, isText: false)
                 guard kind == .data, bytes.count == 16 else {
-                    throw unfit(row, column, attribute.column, "a UUID of 16 bytes")
+                    throw unfit(row, column, name: attribute.column, wanted: "a UUID of 16 bytes")
                 }
                 return .bytes(bytes)
             case .decimal: return try decimal(row, column, attribute)
             case .data, .transformable:
-                guard kind == .data || kind == .text else { throw unfit(row, column, attribute.column, "data") }
+                guard kind == .data || kind == .text else {
+                    throw unfit(row, column, name: attribute.column, wanted: "data")
+                }
                 return try data(row, column, attribute)
             case .any: return any(row, column)
             }
@@ -262,7 +266,7 @@
                 default: DecimalBytes.bytes(row.text(column))
                 }
             guard let bytes else {
-                throw unfit(row, column, attribute.column, "a decimal of at most 34 digits")
+                throw unfit(row, column, name: attribute.column, wanted: "a decimal of at most 34 digits")
             }
             return keep(bytes)
         }
@@ -292,7 +296,7 @@
                     guard let found = try external(name, attribute) else { return .null }
                     made = found
                 } else {
-                    throw unfit(row, column, attribute.column, "a blob that begins with 1 or 2")
+                    throw unfit(row, column, name: attribute.column, wanted: "a blob that begins with 1 or 2")
                 }
             }
             if attribute.attribute.isDecoded {

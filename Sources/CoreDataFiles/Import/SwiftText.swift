@@ -56,7 +56,7 @@
         private func inverses(_ index: Int) -> [String] {
             var taken = Set(layout.classes[index].columns.map(\.name))
             var lines: [String] = []
-            func add(_ wanted: String, _ origin: String, _ property: String, _ rule: CoreDataDeleteRule?) {
+            func add(_ wanted: String, _ origin: String, property: String, rule: CoreDataDeleteRule?) {
                 let name = taken.insert(wanted).inserted ? wanted : "\(wanted)Of\(origin)"
                 taken.insert(name)
                 if rule == .cascade || rule == .deny {
@@ -72,12 +72,12 @@
                     guard let inverse = link.relationship.inverse,
                         !layout.layout.hierarchies[index].links.contains(where: { $0.relationship.name == inverse })
                     else { continue }
-                    add(inverse, layout.classes[other].name, link.name, nil)
+                    add(inverse, layout.classes[other].name, property: link.name, rule: nil)
                 }
             }
             for join in layout.layout.joins where join.target == index {
                 guard let inverse = join.inverseName else { continue }
-                add(inverse, layout.classes[join.owner].name, join.name, nil)
+                add(inverse, layout.classes[join.owner].name, property: join.name, rule: nil)
             }
             return lines
         }

@@ -14,7 +14,7 @@
         ) throws(CoreDataError) -> StoreLayout {
             let catalog = try StoreCatalog(file)
             var notes: [String] = []
-            let model = try best(file, catalog, given, &notes)
+            let model = try best(file, catalog, given: given, notes: &notes)
             func layout(_ model: CoreDataModel) throws(CoreDataError) -> StoreLayout {
                 var reading = LayoutReading(
                     file: file, catalog: catalog, mapping: mapping, model: try mapping.applied(to: model),
@@ -43,7 +43,7 @@
             "names and types are from the columns: name a model by --model, or correct them by --mapping"
 
         private static func best(
-            _ file: SQLiteFile, _ catalog: StoreCatalog, _ given: CoreDataModel?, _ notes: inout [String]
+            _ file: SQLiteFile, _ catalog: StoreCatalog, given: CoreDataModel?, notes: inout [String]
         ) throws(CoreDataError) -> CoreDataModel {
             let names = catalog.entities.map(\.name)
             if let given {
@@ -130,7 +130,7 @@
                             "\(entity.name).\(relationship.name) leads to \(relationship.target), which the store "
                                 + "does not have")
                     }
-                    hierarchy.links.append(try self.stored(relationship, entity.name, target, &claim))
+                    hierarchy.links.append(try self.stored(relationship, entity.name, target: target, claim: &claim))
                 }
             }
             for column in catalog.columns(hierarchy.table)
@@ -157,7 +157,8 @@
         ) throws(CoreDataError) -> StoredAttribute? {
             let column: String
             do throws(CoreDataError) {
-                column = try self.column(attribute.name, attribute.type.sqlType, attribute.column, entity, claim)
+                column = try self.column(
+                    attribute.name, attribute.type.sqlType, wanted: attribute.column, entity: entity, claim: claim)
             } catch {
                 guard attribute.type == .any, attribute.origin != .mapping else { throw error }
                 notes.append("\(entity).\(attribute.name) is of an unknown type and is left out: \(error)")
@@ -172,9 +173,10 @@
         }
 
         private func stored(
-            _ relationship: CoreDataRelationship, _ entity: String, _ target: Int, _ claim: inout Claim
+            _ relationship: CoreDataRelationship, _ entity: String, target: Int, claim: inout Claim
         ) throws(CoreDataError) -> StoredLink {
-            let column = try self.column(relationship.name, "INTEGER", relationship.column, entity, claim)
+            let column = try self.column(
+                relationship.name, "INTEGER", wanted: relationship.column, entity: entity, claim: claim)
             claim.taken.insert(column)
             let twin = claim.columns.first {
                 StoreCatalog.numbered($0.dropFirst())?.rest == "_" + column.dropFirst()
@@ -187,7 +189,7 @@
         }
 
         private func column(
-            _ name: String, _ type: String, _ wanted: String?, _ entity: String, _ claim: Claim
+            _ name: String, _ type: String, wanted: String?, entity: String, claim: Claim
         ) throws(CoreDataError) -> String {
             let (table, columns, taken) = (claim.table, claim.columns, claim.taken)
             let plain = "Z" + name.uppercased()
@@ -286,7 +288,7 @@
             let relationship = model.entities.first { $0.name == entity.name }?.relationships.first {
                 $0.isToMany && $0.name.uppercased() == rest
             }
-            guard let place = try targetPlace(keys, number, rest, table) else { return nil }
+            guard let place = try targetPlace(keys, number, rest: rest, table: table) else { return nil }
             let (ownerColumn, targetColumn) = (keys[1 - place], keys[place])
             let targetNumber = StoreCatalog.numbered(targetColumn.dropFirst(2))?.number ?? number
             guard let targetEntity = layout.entity(targetNumber), let target = layout.hierarchy(of: targetEntity.name)
@@ -310,7 +312,7 @@
 
         /// Which of two columns has the targets: the one named like the table.
         private func targetPlace(
-            _ keys: [String], _ number: Int64, _ rest: Substring, _ table: String
+            _ keys: [String], _ number: Int64, rest: Substring, table: String
         ) throws(CoreDataError) -> Int? {
             if let reflexive = keys.firstIndex(of: "REFLEXIVE") { return reflexive }
             let parts = keys.map { StoreCatalog.numbered($0.dropFirst(2)) }

@@ -53,7 +53,7 @@
             Self.removeLeftOver(beside: place)
             let blobs = times > 0 ? Self.sizeOfFolder(Self.externalFolder(of: source)) : 0
             try Self.requireRoom(
-                place, bytes + times * (bytes + blobs), for: "a copy of \(source), with what is made of it,")
+                place, bytes + times * (bytes + blobs), for: "a copy of \(source) and its conversion")
             folder = place + ".source-\(getpid())-\(UInt64.random(in: 0...0xFFFF_FFFF))"
             guard mkdir(folder, 0o700) == 0 else {
                 throw CoreDataError(
@@ -77,7 +77,8 @@
                 guard header.count == 100 else { throw CoreDataError(.inUse, "\(source) became shorter: try again") }
                 let pageSize = Int(header[16]) << 8 | Int(header[17])
                 (log, notes) = try Self.logState(
-                    source, folder, pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2, journalSize)
+                    source, folder, pageSize: pageSize == 1 ? 65536 : pageSize, isLogged: header[18] == 2,
+                    journalSize: journalSize)
             } catch {
                 Self.removeCopy(folder)
                 throw error
@@ -252,11 +253,11 @@
         }
 
         private static func logState(
-            _ source: String, _ folder: String, _ pageSize: Int, isLogged: Bool, _ journalSize: Int64
+            _ source: String, _ folder: String, pageSize: Int, isLogged: Bool, journalSize: Int64
         ) throws(CoreDataError) -> (WriteAheadLog, [String]) {
             var notes: [String] = []
             if journalSize > 0 {
-                notes.append("a rollback journal is there: what its writer had not committed is taken back in the copy")
+                notes.append("a rollback journal is there: the copy rolls back its open transaction")
             }
             guard isLogged else { return (WriteAheadLog(), notes) }
             let log = exists(folder + "/store-wal") ? try readLog(folder + "/store-wal", pageSize) : WriteAheadLog()

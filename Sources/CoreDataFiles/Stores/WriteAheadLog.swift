@@ -45,7 +45,7 @@ package struct WriteAheadLog: Sendable, Equatable {
         }
         let magic = Self.big(header, 0)
         isBig = magic & 1 == 1
-        sum = Self.sum(header, 0..<24, (0, 0), isBig)
+        sum = Self.sum(header, 0..<24, start: (0, 0), isBig: isBig)
         guard magic & ~1 == 0x377F_0682, Self.big(header, 4) == 3_007_000, Int(Self.big(header, 8)) == pageSize,
             sum == (Self.big(header, 24), Self.big(header, 28))
         else {
@@ -61,8 +61,8 @@ package struct WriteAheadLog: Sendable, Equatable {
     /// - Returns: whether the frame is one of this log; those behind one that is not are none either.
     package mutating func add(frame: UnsafeRawBufferPointer) -> Bool {
         guard (Self.big(frame, 8), Self.big(frame, 12)) == salt else { return false }
-        sum = Self.sum(frame, 0..<8, sum, isBig)
-        sum = Self.sum(frame, 24..<frame.count, sum, isBig)
+        sum = Self.sum(frame, 0..<8, start: sum, isBig: isBig)
+        sum = Self.sum(frame, 24..<frame.count, start: sum, isBig: isBig)
         guard sum == (Self.big(frame, 16), Self.big(frame, 20)) else { return false }
         validFrames += 1
         if Self.big(frame, 4) != 0 { (committedFrames, state) = (validFrames, .live) }
@@ -74,7 +74,7 @@ package struct WriteAheadLog: Sendable, Equatable {
     }
 
     private static func sum(
-        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ start: (UInt32, UInt32), _ isBig: Bool
+        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, start: (UInt32, UInt32), isBig: Bool
     ) -> (UInt32, UInt32) {
         var (first, second) = start
         var place = range.lowerBound

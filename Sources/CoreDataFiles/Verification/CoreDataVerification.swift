@@ -57,7 +57,7 @@
             var report = Report()
             report.notes = copy.notes
             do {
-                try compare(copy, file, target, &report)
+                try compare(copy, file, target: target, report: &report)
                 try target.store.close()
             } catch {
                 do { try target.store.close() } catch {}
@@ -67,7 +67,7 @@
         }
 
         private func compare(
-            _ copy: SourceCopy, _ file: SQLiteFile, _ target: ImportTarget, _ report: inout Report
+            _ copy: SourceCopy, _ file: SQLiteFile, target: ImportTarget, report: inout Report
         ) throws {
             let layout = target.layout.layout
             let view = try target.store.snapshot().view
@@ -81,11 +81,13 @@
             for (table, hierarchy) in layout.hierarchies.enumerated() {
                 let columns = ComparedColumn.all(
                     hierarchy, hasOwnKey: options.mapping.entities[hierarchy.root.name]?.key != nil)
-                let stored = try StoredRows(file, hierarchy, columns, keys, copy.externalFolder, options.mapping)
+                let stored = try StoredRows(
+                    file, hierarchy, columns: columns, keys: keys, externalFolder: copy.externalFolder,
+                    mapping: options.mapping)
                 let place = target.places.tables[table]
                 let found = try FoundRows(view.schema.tables[place], columns, hierarchy)
                 let rows = TableComparison(view.schema.tables[place].name, stored, found)
-                try rows.run(view, place, &report) { done throws(CoreDataError) in
+                try rows.run(view, place, report: &report) { done throws(CoreDataError) in
                     options.progress(done, all)
                     if options.shouldStop() {
                         throw CoreDataError(.stopped, "stopped after \(done) of \(all) rows; nothing was changed")
@@ -98,18 +100,20 @@
                 }
             }
             for join in layout.joins {
-                try compare(StoredLists(join, keys, file), join.owner, join.name, target, view, &report)
+                try compare(
+                    StoredLists(join, keys, file), join.owner, name: join.name, target: target, view: view,
+                    report: &report)
             }
             for order in layout.orders {
                 let lists = try StoredLists(order, table: layout.hierarchies[order.target].table, keys, file)
-                try compare(lists, order.owner, order.name, target, view, &report)
+                try compare(lists, order.owner, name: order.name, target: target, view: view, report: &report)
             }
         }
 
         /// All lists of one property: the store's, and those that only the file has.
         private func compare(
-            _ stored: StoredLists, _ owners: Int, _ name: String, _ target: ImportTarget, _ view: ReadView,
-            _ report: inout Report
+            _ stored: StoredLists, _ owners: Int, name: String, target: ImportTarget, view: ReadView,
+            report: inout Report
         ) throws {
             var stored = stored
             let table = target.places.tables[owners]
@@ -125,7 +129,7 @@
                 report.lists += 1
                 // A row that the file lacks is already reported, and has no list.
                 if try rest.remove(owner) == nil && view.locate(table, RowKey(owner)) == nil { continue }
-                if try ImportTarget.list(view, table, RowKey(owner), column) != targets {
+                if try ImportTarget.list(view, table, key: RowKey(owner), column: column) != targets {
                     report.findings.add(.differentList, "\(made.name) \(owner), \(name)")
                 }
             }

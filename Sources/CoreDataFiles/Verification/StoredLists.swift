@@ -13,8 +13,9 @@
         /// A many-to-many relationship: its table has an owner, a target and perhaps a place in each row.
         init(_ join: StoredJoin, _ keys: [KeyIndex], _ file: SQLiteFile) throws(CoreDataError) {
             try self.init(
-                file, join.table, join.ownerColumn, join.targetColumn, join.ownerOrderColumn, keys[join.owner],
-                keys[join.target], where: "")
+                file, join.table, owner: join.ownerColumn, target: join.targetColumn, place: join.ownerOrderColumn,
+                owners: keys[join.owner],
+                targets: keys[join.target], where: "")
         }
 
         /// An ordered one-to-many relationship: the rows of the many side have the place.
@@ -22,13 +23,14 @@
             _ order: StoredOrder, table: String, _ keys: [KeyIndex], _ file: SQLiteFile
         ) throws(CoreDataError) {
             try self.init(
-                file, table, order.linkColumn, "Z_PK", order.orderColumn, keys[order.owner], keys[order.target],
+                file, table, owner: order.linkColumn, target: "Z_PK", place: order.orderColumn,
+                owners: keys[order.owner], targets: keys[order.target],
                 where: " WHERE \(quoted(order.linkColumn)) IS NOT NULL")
         }
 
         private init(
-            _ file: SQLiteFile, _ table: String, _ owner: String, _ target: String, _ place: String?,
-            _ owners: KeyIndex, _ targets: KeyIndex, where condition: String
+            _ file: SQLiteFile, _ table: String, owner: String, target: String, place: String?,
+            owners: KeyIndex, targets: KeyIndex, where condition: String
         ) throws(CoreDataError) {
             self.table = table
             self.owners = owners

@@ -15,8 +15,8 @@
         private(set) var findings = ImportFindings()
 
         init(
-            _ file: SQLiteFile, _ hierarchy: StoredHierarchy, _ columns: [ComparedColumn], _ keys: [KeyIndex],
-            _ externalFolder: String, _ mapping: CoreDataMapping
+            _ file: SQLiteFile, _ hierarchy: StoredHierarchy, columns: [ComparedColumn], keys: [KeyIndex],
+            externalFolder: String, mapping: CoreDataMapping
         ) throws(CoreDataError) {
             self.hierarchy = hierarchy
             self.columns = columns

@@ -19,8 +19,8 @@
 
         /// - Parameter told: called from time to time with the number of rows; may throw.
         func run(
-            _ view: ReadView, _ table: Int, _ report: inout CoreDataVerification.Report,
-            _ told: (Int) throws(CoreDataError) -> Void
+            _ view: ReadView, _ table: Int, report: inout CoreDataVerification.Report,
+            told: (Int) throws(CoreDataError) -> Void
         ) throws {
             self.report = report
             next = try stored.next()

@@ -79,17 +79,19 @@ package struct FigureVerification {
     ) throws -> [FigureComparison] {
         var random = RandomStream(seed.derived(figure.name + engine))
         var pairs: [Pair] = []
-        for round in 0..<rounds { pairs.append(try pair(figure, engine, round, &random)) }
+        for round in 0..<rounds { pairs.append(try pair(figure, engine, round: round, random: &random)) }
         let found = comparisons(figure, engine, pairs)
         guard found.contains(where: { $0.standing == .undecided }) else { return found }
-        for round in rounds..<(Self.repetition * rounds) { pairs.append(try pair(figure, engine, round, &random)) }
+        for round in rounds..<(Self.repetition * rounds) {
+            pairs.append(try pair(figure, engine, round: round, random: &random))
+        }
         return comparisons(figure, engine, pairs)
     }
 
     private typealias Pair = (assay: [Double], control: [Double])
 
     private func pair(
-        _ figure: ControlledFigure, _ engine: String, _ round: Int, _ random: inout RandomStream
+        _ figure: ControlledFigure, _ engine: String, round: Int, random: inout RandomStream
     ) throws -> Pair {
         let found: Pair
         if random.below(2) == 0 {

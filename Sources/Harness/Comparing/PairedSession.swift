@@ -153,7 +153,7 @@ private struct SessionCourse {
         for round in 0..<session.pairs {
             if let left = secondsLeft(share), left <= 0 { break }
             for test in running where failures[test.id] == nil {
-                for measurement in try self.round(round, batch, test, measure, record) {
+                for measurement in try self.round(round, batch, test: test, measure: measure, record: record) {
                     measurements[test.id, default: []].append(measurement)
                     if !Self.isComparable(measurement.result) { fail(test, measurement, observer) }
                 }
@@ -169,8 +169,8 @@ private struct SessionCourse {
 
     /// Ends early where a side gives nothing to compare.
     private func round(
-        _ round: Int, _ batch: Int, _ test: Case, _ measure: PairedSession.Measure,
-        _ record: (SideMeasurement) throws -> Void
+        _ round: Int, _ batch: Int, test: Case, measure: PairedSession.Measure,
+        record: (SideMeasurement) throws -> Void
     ) throws -> [SideMeasurement] {
         var measurements: [SideMeasurement] = []
         let turns = PairedSession.turns(seed: session.seed, test: test, batch: batch, round: round)

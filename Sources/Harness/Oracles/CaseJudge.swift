@@ -11,7 +11,7 @@ struct CaseJudge: Sendable {
     ///   - share: the case's share of the budget in seconds; nil where it has none.
     ///   - directory: the directory of the case, which still holds its files.
     func conclude(
-        _ end: WorkerEnd, _ blank: CaseResult, _ scenario: any Scenario, _ engine: any Engine, share: Double?,
+        _ end: WorkerEnd, _ blank: CaseResult, scenario: any Scenario, engine: any Engine, share: Double?,
         directory: String
     ) -> MeasuredCase {
         var result = blank

@@ -25,12 +25,15 @@ package struct VerdictRule: Sendable {
         let wrong = outcomes.filter { $0.count > 0 && !scenario.accepts.contains($0.outcome) }
         let asked = Self.asked(of: scenario)
         if wrong.isEmpty {
-            let states = asked.map { promise($0, isMade($0, scenario, engine, test) ? .kept : .notMade, by: nil) }
+            let states = asked.map {
+                promise($0, isMade($0, scenario, engine: engine, test: test) ? .kept : .notMade, by: nil)
+            }
             return Judgement(verdict: .pass, message: "", promises: states)
         }
-        let broken = wrong.filter { brokenPromise($0.outcome, scenario, engine, test) != nil }
+        let broken = wrong.filter { brokenPromise($0.outcome, scenario, engine: engine, test: test) != nil }
         let excuses = broken.map { count in known.first { $0.covers(test, count.outcome) } }
-        let promises = judged(asked, wrong, Array(zip(broken, excuses)), scenario, engine, test)
+        let promises = judged(
+            asked, wrong, broken: Array(zip(broken, excuses)), scenario: scenario, engine: engine, test: test)
         guard !broken.isEmpty else {
             let kinds = Set(wrong.compactMap { scenario.promise(brokenBy: $0.outcome) })
             let words = kinds.map { Self.words($0, scenario) }.sorted().joined(separator: " or ")
@@ -60,7 +63,7 @@ package struct VerdictRule: Sendable {
     }
 
     private func isMade(
-        _ kind: Promise.Kind?, _ scenario: any Scenario, _ engine: any Engine, _ test: Case
+        _ kind: Promise.Kind?, _ scenario: any Scenario, engine: any Engine, test: Case
     ) -> Bool {
         guard let kind else { return true }
         guard kind == .isolation else {
@@ -72,10 +75,10 @@ package struct VerdictRule: Sendable {
     /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine must get right, nil where the engine
     /// made no promise that it breaks.
     private func brokenPromise(
-        _ outcome: Outcome, _ scenario: any Scenario, _ engine: any Engine, _ test: Case
+        _ outcome: Outcome, _ scenario: any Scenario, engine: any Engine, test: Case
     ) -> Promise.Kind?? {
         let kind = scenario.promise(brokenBy: outcome)
-        if isMade(kind, scenario, engine, test) { return .some(kind) }
+        if isMade(kind, scenario, engine: engine, test: test) { return .some(kind) }
         // A limit of the process is not damage.
         if kind == .survivesLimits { return nil }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
@@ -84,12 +87,12 @@ package struct VerdictRule: Sendable {
 
     /// The tested promises, and those that an outcome broke though the scenario does not test them.
     private func judged(
-        _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], _ broken: [(OutcomeCount, KnownViolation?)],
-        _ scenario: any Scenario, _ engine: any Engine, _ test: Case
+        _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], broken: [(OutcomeCount, KnownViolation?)],
+        scenario: any Scenario, engine: any Engine, test: Case
     ) -> [JudgedPromise] {
         var list: [JudgedPromise] = []
         for (count, excuse) in broken {
-            guard let kind = brokenPromise(count.outcome, scenario, engine, test) else { continue }
+            guard let kind = brokenPromise(count.outcome, scenario, engine: engine, test: test) else { continue }
             let found = promise(kind, excuse == nil ? .broken : .known, by: count.outcome)
             guard let place = list.firstIndex(where: { $0.kind == found.kind && $0.concern == found.concern }) else {
                 list.append(found)
@@ -98,7 +101,7 @@ package struct VerdictRule: Sendable {
             if found.state == .broken { list[place].state = .broken }
         }
         for kind in asked where !list.contains(where: { $0.kind == kind?.rawValue ?? "" }) {
-            list.append(promise(kind, isMade(kind, scenario, engine, test) ? .kept : .notMade, by: nil))
+            list.append(promise(kind, isMade(kind, scenario, engine: engine, test: test) ? .kept : .notMade, by: nil))
         }
         return list
     }
@@ -124,7 +127,7 @@ package struct VerdictRule: Sendable {
         against outcome: Outcome, of test: Case, scenario: any Scenario, engine: (any Engine)?
     ) -> String {
         var words = scenario.accepts.map(\.rawValue).sorted().joined(separator: " or ")
-        if let engine, let broken = brokenPromise(outcome, scenario, engine, test) {
+        if let engine, let broken = brokenPromise(outcome, scenario, engine: engine, test: test) {
             if let kind = broken {
                 let sentence = engine.promises.first { $0.kind == kind }?.sentence
                 words += ", as \(engine.name) promises: \(sentence ?? Self.words(kind, scenario))"

@@ -95,10 +95,10 @@ package struct CaseRunner {
         let place = "\(directory)/\(name)"
         try FileTree.remove(place)
         try FileTree.createDirectory(place + "/case")
-        let prepared = try prepare(test, scenario, engine, place)
+        let prepared = try prepare(test, scenario, engine: engine, place: place)
         if let failure = prepared.failure {
             try FileTree.remove(place)
-            return RunningCase(ended: withoutFixture(failure, result, scenario, engine))
+            return RunningCase(ended: withoutFixture(failure, result, scenario: scenario, engine: engine))
         }
         let fixture = prepared.location
         var request = WorkerRequest(
@@ -111,7 +111,8 @@ package struct CaseRunner {
         let process = process(under: counter, behind: front, place)
         let worker = try process.start(request, limits: workerLimits(seconds: seconds), variables: variables, in: group)
         return RunningCase(worker: worker, directory: place) { [judge, result] end in
-            var measured = judge.conclude(end, result, scenario, engine, share: seconds, directory: place)
+            var measured = judge.conclude(
+                end, result, scenario: scenario, engine: engine, share: seconds, directory: place)
             judge.blameMachine(end, &measured.result, place)
             measured.result.samples += watch.samples(of: end)
             judge.bound(end, &measured.result)
@@ -141,7 +142,7 @@ package struct CaseRunner {
 
     /// A copy of the case's fixture, or the fixture itself; empty where the case asks for none.
     private mutating func prepare(
-        _ test: Case, _ scenario: any Scenario, _ engine: any Engine, _ place: String
+        _ test: Case, _ scenario: any Scenario, engine: any Engine, place: String
     ) throws -> Prepared {
         guard let key = fixtureKey(test) else { return Prepared() }
         let built = try fixtures.fixture(
@@ -167,9 +168,10 @@ package struct CaseRunner {
     }
 
     private func withoutFixture(
-        _ failure: WorkerEnd, _ result: CaseResult, _ scenario: any Scenario, _ engine: any Engine
+        _ failure: WorkerEnd, _ result: CaseResult, scenario: any Scenario, engine: any Engine
     ) -> MeasuredCase {
-        var failed = judge.conclude(failure, result, scenario, engine, share: nil, directory: directory)
+        var failed = judge.conclude(
+            failure, result, scenario: scenario, engine: engine, share: nil, directory: directory)
         judge.blameMachine(failure, &failed.result, directory)
         failed.result.message = "the fixture could not be built: \(failed.result.message)"
         if failed.result.verdict == .pass { failed.result.verdict = .harnessError }

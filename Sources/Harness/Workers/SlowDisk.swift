@@ -49,11 +49,15 @@ package struct SlowDisk {
         witness.setDelays(syncNanoseconds: 0, writeNanoseconds: 0)
         let met = witness.counts() - start
         let own = Self.own.withLock { $0 }
-        tell("delayed_syncs", met.delayedSyncs - min(own.syncs, met.delayedSyncs), syncMicroseconds, report)
-        tell("delayed_writes", met.delayedWrites - min(own.writes, met.delayedWrites), writeMicroseconds, report)
+        tell(
+            "delayed_syncs", met.delayedSyncs - min(own.syncs, met.delayedSyncs), microseconds: syncMicroseconds,
+            report: report)
+        tell(
+            "delayed_writes", met.delayedWrites - min(own.writes, met.delayedWrites), microseconds: writeMicroseconds,
+            report: report)
     }
 
-    private func tell(_ name: String, _ count: UInt64, _ microseconds: Int, _ report: CaseReport) {
+    private func tell(_ name: String, _ count: UInt64, microseconds: Int, report: CaseReport) {
         guard microseconds > 0 else { return }
         report.add(Metric(name, unit: "count", .neutral, .measured), Double(count), label: "whole case")
         if count == 0 {

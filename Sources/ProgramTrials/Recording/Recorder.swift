@@ -56,8 +56,9 @@ package struct Recorder {
         let end = try program.run()
         let after = try DirectorySnapshot(of: directory, without: volatile)
         return Self.run(
-            program.words, start, try FileTree.readBytes(trace), count: Self.recordCount(try FileTree.readBytes(lock)),
-            after, end, root: directory, calls: watch.finish())
+            program.words, start, trace: try FileTree.readBytes(trace),
+            count: Self.recordCount(try FileTree.readBytes(lock)),
+            after: after, end: end, root: directory, calls: watch.finish())
     }
 
     /// Number of records begun: the second word of the memory shared by the recorders of all processes.
@@ -72,8 +73,8 @@ package struct Recorder {
     ///   - count: the number of its records; nil: not checked.
     ///   - calls: the calls that the kernel reported; nil: not checked.
     static func run(
-        _ words: [String], _ start: DirectorySnapshot, _ trace: [UInt8], count: Int?, _ after: DirectorySnapshot,
-        _ end: WatchedEnd, root: String, calls: PastCalls? = nil
+        _ words: [String], _ start: DirectorySnapshot, trace: [UInt8], count: Int?, after: DirectorySnapshot,
+        end: WatchedEnd, root: String, calls: PastCalls? = nil
     ) -> TracedRun {
         var reader = TraceReader(root: root, start: start)
         var past: [String] = []

@@ -27,11 +27,12 @@ enum ScaleCSV {
                     let growth = point.size == line.growth?.largest ? line.growth : nil
                     let law = lawFields(line.law, point.size, isLast: point.size == line.points.last?.size)
                     text += CSVReport.line(
-                        fields(figure, line.engine, point, growth, isBeside: false, digest) + law)
+                        fields(figure, line.engine, point: point, growth: growth, isBeside: false, digest: digest) + law
+                    )
                 }
                 if let aside = line.aside {
                     text += CSVReport.line(
-                        fields(figure, line.engine, aside, nil, isBeside: true, digest)
+                        fields(figure, line.engine, point: aside, growth: nil, isBeside: true, digest: digest)
                             + lawFields(nil, aside.size, isLast: false))
                 }
             }
@@ -49,8 +50,8 @@ enum ScaleCSV {
     }
 
     private static func fields(
-        _ figure: ScaleFigure, _ engine: String, _ point: ScaleFigure.Point, _ growth: ScaleFigure.Growth?,
-        isBeside: Bool, _ digest: RunDigest
+        _ figure: ScaleFigure, _ engine: String, point: ScaleFigure.Point, growth: ScaleFigure.Growth?,
+        isBeside: Bool, digest: RunDigest
     ) -> [String] {
         let test = point.result.test
         let (measure, sample) = (figure.measure, point.sample)

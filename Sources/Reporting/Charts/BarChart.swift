@@ -65,20 +65,21 @@ struct BarChart {
         Drawing.svg(&markup, height: height, title: title, description: description) { svg in
             if let shownLimit {
                 let x = scale.position(shownLimit)
-                Drawing.line(&svg, "lim", x, head - 2, x, height)
-                Drawing.label(&svg, "ax", x, head - 6, .middle, "raw limit")
+                Drawing.line(&svg, "lim", x1: x, y1: head - 2, x2: x, y2: height)
+                Drawing.label(&svg, "ax", x: x, y: head - 6, anchor: .middle, words: "raw limit")
             }
             for (index, bar) in bars.enumerated() {
                 draw(bar, at: head + Self.step * Double(index), scale, &svg)
             }
-            Drawing.line(&svg, "tk", Self.left, head, Self.left, height)
+            Drawing.line(&svg, "tk", x1: Self.left, y1: head, x2: Self.left, y2: height)
         }
     }
 
     private func draw(_ bar: Bar, at y: Double, _ scale: Scale, _ svg: inout Markup) {
         let end = max(scale.position(bar.value), Self.left + 1.5)
         let (top, middle, bottom) = (y + 3, y + Self.step / 2, y + Self.step - 3)
-        Drawing.label(&svg, "lb", Self.left - 7, y + 15.5, .end, TextTable.shortened(bar.name, to: 14))
+        Drawing.label(
+            &svg, "lb", x: Self.left - 7, y: y + 15.5, anchor: .end, words: TextTable.shortened(bar.name, to: 14))
         let isBeyond = bar.value > scale.domain.upperBound
         let corners: [(x: Double, y: Double)] =
             isBeyond
@@ -89,14 +90,14 @@ struct BarChart {
         var reach = end
         if let low = bar.low, let high = bar.high, !isBeyond {
             let (from, to) = (scale.position(low), scale.position(high))
-            Drawing.line(&svg, "wb", from, middle, to, middle)
-            for x in [from, to] { Drawing.line(&svg, "wb", x, middle - 3, x, middle + 3) }
+            Drawing.line(&svg, "wb", x1: from, y1: middle, x2: to, y2: middle)
+            for x in [from, to] { Drawing.line(&svg, "wb", x1: x, y1: middle - 3, x2: x, y2: middle + 3) }
             reach = max(reach, to)
         }
-        Drawing.label(&svg, "val", reach + 6, y + 15.5, .start, bar.text)
+        Drawing.label(&svg, "val", x: reach + 6, y: y + 15.5, anchor: .start, words: bar.text)
         if let ratio = bar.ratio {
             let style = ratio.decision.map { "ax t-\($0.rawValue)" } ?? "ax"
-            Drawing.label(&svg, style, Drawing.width, y + 15.5, .end, Figure.ratio(ratio.value))
+            Drawing.label(&svg, style, x: Drawing.width, y: y + 15.5, anchor: .end, words: Figure.ratio(ratio.value))
         }
     }
 

@@ -74,18 +74,20 @@ struct DotPlot {
             &markup, style: layout.style, height: bottom + 22, title: title, description: description
         ) { svg in
             for (index, line) in lines.enumerated() {
-                band(line.ratio.band.factor, at: Self.head + layout.step * Double(index), layout.step, scale, &svg)
+                band(
+                    line.ratio.band.factor, at: Self.head + layout.step * Double(index), layout.step, scale: scale,
+                    svg: &svg)
             }
             for tick in layout.isSlim ? slimTicks : ticks {
                 let x = scale.position(tick)
-                Drawing.fluidLine(&svg, tick == 1 ? "one" : "gr", (x, Self.head - 4), (x, bottom + 4))
+                Drawing.fluidLine(&svg, tick == 1 ? "one" : "gr", from: (x, Self.head - 4), to: (x, bottom + 4))
                 for y in [Self.head - 9, bottom + 17] {
-                    Drawing.fluidLabel(&svg, "ax", x, y, .middle, Figure.trimmed(tick) + "\u{D7}")
+                    Drawing.fluidLabel(&svg, "ax", x: x, y: y, anchor: .middle, words: Figure.trimmed(tick) + "\u{D7}")
                 }
             }
             for (index, line) in lines.enumerated() {
                 let share = layout.isSlim ? 0.68 : 0.5
-                draw(line, layout, at: Self.head + layout.step * (Double(index) + share), scale, &svg)
+                draw(line, layout, at: Self.head + layout.step * (Double(index) + share), scale: scale, svg: &svg)
             }
         }
     }
@@ -97,7 +99,7 @@ struct DotPlot {
         return name.prefix(longestName - tail - 1) + "\u{2026}" + name.suffix(tail)
     }
 
-    private func band(_ factor: Double, at top: Double, _ step: Double, _ scale: Scale, _ svg: inout Markup) {
+    private func band(_ factor: Double, at top: Double, _ step: Double, scale: Scale, svg: inout Markup) {
         let (start, end) = (scale.position(1 / factor), scale.position(factor))
         svg.open(
             "rect",
@@ -109,7 +111,7 @@ struct DotPlot {
     }
 
     private func draw(
-        _ line: Line, _ layout: Layout, at middle: Double, _ scale: Scale, _ svg: inout Markup
+        _ line: Line, _ layout: Layout, at middle: Double, scale: Scale, svg: inout Markup
     ) {
         let ratio = line.ratio
         let style = ratio.decision?.rawValue ?? Decision.open.rawValue
@@ -117,31 +119,33 @@ struct DotPlot {
         svg.element("a", ["href": line.link]) { link in
             link.element("title", "\(line.name): \(sentence(line))")
             if layout.isSlim {
-                Drawing.fluidLabel(&link, "lb", layout.names, middle - 10, .start, name)
+                Drawing.fluidLabel(&link, "lb", x: layout.names, y: middle - 10, anchor: .start, words: name)
             } else {
-                Drawing.fluidLabel(&link, "lb", layout.names, middle + 4, .end, name)
+                Drawing.fluidLabel(&link, "lb", x: layout.names, y: middle + 4, anchor: .end, words: name)
             }
         }
         if let again = line.control { control(again, at: middle, scale, &svg) }
         if let low = ratio.low, let high = ratio.high {
             let (from, to) = (scale.position(low), scale.position(high))
-            Drawing.fluidLine(&svg, "wh w-\(style)", (from, middle), (to, middle))
-            for x in [from, to] { Drawing.fluidLine(&svg, "wh w-\(style)", (x, middle - 3), (x, middle + 3)) }
+            Drawing.fluidLine(&svg, "wh w-\(style)", from: (from, middle), to: (to, middle))
+            for x in [from, to] { Drawing.fluidLine(&svg, "wh w-\(style)", from: (x, middle - 3), to: (x, middle + 3)) }
         }
-        dot(scale.position(ratio.value), middle, style, &svg)
+        dot(scale.position(ratio.value), middle, style: style, svg: &svg)
         let words = layout.isSlim ? "\(words(line)) \(ratio.peer)" : words(line)
-        Drawing.fluidLabel(&svg, "val t-\(style)", layout.ratios, middle + 4, .end, words)
-        if !layout.isSlim { Drawing.fluidLabel(&svg, "ax", layout.peers, middle + 4, .start, ratio.peer) }
+        Drawing.fluidLabel(&svg, "val t-\(style)", x: layout.ratios, y: middle + 4, anchor: .end, words: words)
+        if !layout.isSlim {
+            Drawing.fluidLabel(&svg, "ax", x: layout.peers, y: middle + 4, anchor: .start, words: ratio.peer)
+        }
     }
 
     /// The ratio of the control, as a faint tick with its interval below the dot.
     private func control(_ ratio: FigureRatio, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
         let y = middle + 7
         if let low = ratio.low, let high = ratio.high {
-            Drawing.fluidLine(&svg, "again", (scale.position(low), y), (scale.position(high), y))
+            Drawing.fluidLine(&svg, "again", from: (scale.position(low), y), to: (scale.position(high), y))
         }
         let x = scale.position(ratio.value)
-        Drawing.fluidLine(&svg, "again", (x, y - 3), (x, y + 3))
+        Drawing.fluidLine(&svg, "again", from: (x, y - 3), to: (x, y + 3))
     }
 
     private func sentence(_ line: Line) -> String {
@@ -153,7 +157,7 @@ struct DotPlot {
     }
 
     /// A nested drawing, centred at a place in percent, with its shape in pixels.
-    private func dot(_ x: Double, _ y: Double, _ style: String, _ svg: inout Markup) {
+    private func dot(_ x: Double, _ y: Double, style: String, svg: inout Markup) {
         svg.element("svg", ["x": Drawing.share(x), "y": Drawing.number(y), "class": "at", "width": "1", "height": "1"])
         {
             let shape =

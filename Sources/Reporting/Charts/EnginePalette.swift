@@ -77,7 +77,7 @@ extension RunDigest {
 
 extension Drawing {
     /// The mark of an engine at a place.
-    static func mark(_ markup: inout Markup, _ palette: EnginePalette, _ engine: String, _ x: Double, _ y: Double) {
+    static func mark(_ markup: inout Markup, _ palette: EnginePalette, engine: String, x: Double, y: Double) {
         markup.open(
             "path",
             [

@@ -17,7 +17,7 @@ struct HistoryTimeline {
             &markup, width: Self.width, height: height, title: witness.title, description: description
         ) { svg in
             for place in 0...last {
-                Drawing.line(&svg, "gr", x(place), 0, x(place), height)
+                Drawing.line(&svg, "gr", x1: x(place), y1: 0, x2: x(place), y2: height)
             }
             for (index, row) in witness.rows.enumerated() {
                 draw(row, at: Self.head + Self.step * Double(index) + 8, &svg)
@@ -26,15 +26,15 @@ struct HistoryTimeline {
     }
 
     private func draw(_ row: WitnessTimeline.Row, at y: Double, _ svg: inout Markup) {
-        Drawing.label(&svg, "lb", Self.left - 8, y + 4, .end, row.name)
+        Drawing.label(&svg, "lb", x: Self.left - 8, y: y + 4, anchor: .end, words: row.name)
         let (start, end) = (x(row.start), x(row.end ?? last))
-        Drawing.line(&svg, "wh w-behind", start, y, end, y)
-        Drawing.line(&svg, "wh w-behind", start, y - 4, start, y + 4)
+        Drawing.line(&svg, "wh w-behind", x1: start, y1: y, x2: end, y2: y)
+        Drawing.line(&svg, "wh w-behind", x1: start, y1: y - 4, x2: start, y2: y + 4)
         // An unknown end is drawn as an arrow: the transaction may have ended at any later time.
         let tip = row.end == nil ? [(end - 5, y - 4), (end, y), (end - 5, y + 4)] : [(end, y - 4), (end, y + 4)]
         svg.open("path", ["class": "wh w-behind", "d": Drawing.path(tip.map { (x: $0.0, y: $0.1) })])
         svg.close("path")
-        Drawing.label(&svg, "ax", Self.left, y + 18, .start, row.operations)
+        Drawing.label(&svg, "ax", x: Self.left, y: y + 18, anchor: .start, words: row.operations)
     }
 
     private var last: Int { max(1, witness.rows.map { max($0.start, $0.end ?? 0) }.max() ?? 1) }

@@ -50,15 +50,17 @@ struct LatencyChart {
         let x = Scale(.linear, 0...reach, from: Self.left, to: Self.right)
         Drawing.svg(&markup, height: Self.height, title: title, description: description(shown)) { svg in
             for tick in y.decadeTicks {
-                Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
+                Drawing.line(&svg, "gr", x1: Self.left, y1: y.position(tick), x2: Self.right, y2: y.position(tick))
                 Drawing.label(
-                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end,
-                    Figure.duration(nanoseconds: tick, isTick: true))
+                    &svg, "ax", x: Self.left - 6, y: y.position(tick) + 4, anchor: .end,
+                    words: Figure.duration(nanoseconds: tick, isTick: true))
             }
             for mark in Self.marks where mark.nines <= reach + 0.01 {
-                Drawing.line(&svg, "tk", x.position(mark.nines), Self.bottom, x.position(mark.nines), Self.bottom + 4)
+                Drawing.line(
+                    &svg, "tk", x1: x.position(mark.nines), y1: Self.bottom, x2: x.position(mark.nines),
+                    y2: Self.bottom + 4)
                 Drawing.label(
-                    &svg, "ax", x.position(mark.nines), Self.bottom + 17, .middle, mark.words)
+                    &svg, "ax", x: x.position(mark.nines), y: Self.bottom + 17, anchor: .middle, words: mark.words)
             }
             let ends = shown.map { y.position(Double(max(1, Self.last($0.histogram)))) }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
@@ -69,14 +71,14 @@ struct LatencyChart {
                     "path", ["class": line.isLimit ? "ln s\(colour) d2" : "ln s\(colour)", "d": Drawing.path(points)])
                 svg.close("path")
                 if let last = points.last {
-                    Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
+                    Drawing.line(&svg, "ld s\(colour)", x1: last.x, y1: last.y, x2: Self.right + 5, y2: places[index])
                 }
                 if !line.isLimit, let last = points.last {
                     for place in [points[points.count / 2], last] {
-                        Drawing.mark(&svg, palette, line.name, place.x, place.y)
+                        Drawing.mark(&svg, palette, engine: line.name, x: place.x, y: place.y)
                     }
                 }
-                Drawing.label(&svg, "lb", Self.right + 8, places[index] + 4, .start, line.name)
+                Drawing.label(&svg, "lb", x: Self.right + 8, y: places[index] + 4, anchor: .start, words: line.name)
             }
         }
     }

@@ -116,13 +116,17 @@ struct OutcomeStrip {
         let shown = RunDigest.unique(pageCount < 8 ? [0] : ticks)
         for page in shown {
             let x = x(page * SweepMap.pageBytes)
-            Drawing.line(&svg, "tk", x, bottom, x, bottom + 4)
+            Drawing.line(&svg, "tk", x1: x, y1: bottom, x2: x, y2: bottom + 4)
             let words = page == 0 ? "offset 0" : Figure.bytes(Double(page * SweepMap.pageBytes))
-            Drawing.label(&svg, "ax", x, bottom + 15, page == 0 ? .start : .middle, words)
-            Drawing.label(&svg, "ax", x, bottom + 28, page == 0 ? .start : .middle, page == 0 ? "page 0" : "\(page)")
+            Drawing.label(&svg, "ax", x: x, y: bottom + 15, anchor: page == 0 ? .start : .middle, words: words)
+            Drawing.label(
+                &svg, "ax", x: x, y: bottom + 28, anchor: page == 0 ? .start : .middle,
+                words: page == 0 ? "page 0" : "\(page)")
         }
-        Drawing.label(&svg, "ax", Drawing.width, bottom + 15, .end, Figure.bytes(Double(file.byteCount)))
-        Drawing.label(&svg, "ax", Drawing.width, bottom + 28, .end, Figure.count(pageCount, "page"))
+        Drawing.label(
+            &svg, "ax", x: Drawing.width, y: bottom + 15, anchor: .end, words: Figure.bytes(Double(file.byteCount)))
+        Drawing.label(
+            &svg, "ax", x: Drawing.width, y: bottom + 28, anchor: .end, words: Figure.count(pageCount, "page"))
     }
 
     /// A line over the pages of each kind, with its name if it fits.
@@ -130,10 +134,12 @@ struct OutcomeStrip {
         for range in file.owners {
             let start = x(range.pages.lowerBound * SweepMap.pageBytes)
             let end = x(min(range.pages.upperBound, pageCount) * SweepMap.pageBytes)
-            Drawing.line(&svg, "tk", start, Self.owners - 2, max(start + 1, end - 1), Self.owners - 2)
+            Drawing.line(&svg, "tk", x1: start, y1: Self.owners - 2, x2: max(start + 1, end - 1), y2: Self.owners - 2)
             let room = Int((end - start) / 6)
             if room >= 3 {
-                Drawing.label(&svg, "ax", start, Self.owners - 4, .start, TextTable.shortened(range.name, to: room))
+                Drawing.label(
+                    &svg, "ax", x: start, y: Self.owners - 4, anchor: .start,
+                    words: TextTable.shortened(range.name, to: room))
             }
         }
     }

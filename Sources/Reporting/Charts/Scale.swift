@@ -109,7 +109,7 @@ enum Drawing {
     }
 
     static func line(
-        _ markup: inout Markup, _ style: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double
+        _ markup: inout Markup, _ style: String, x1: Double, y1: Double, x2: Double, y2: Double
     ) {
         markup.open("path", ["class": style, "d": path([(x1, y1), (x2, y2)])])
         markup.close("path")
@@ -120,7 +120,7 @@ enum Drawing {
     }
 
     static func label(
-        _ markup: inout Markup, _ style: String, _ x: Double, _ y: Double, _ anchor: Anchor, _ words: String
+        _ markup: inout Markup, _ style: String, x: Double, y: Double, anchor: Anchor, words: String
     ) {
         markup.element(
             "text",
@@ -158,7 +158,7 @@ enum Drawing {
     }
 
     static func fluidLine(
-        _ markup: inout Markup, _ style: String, _ from: (x: Double, y: Double), _ to: (x: Double, y: Double)
+        _ markup: inout Markup, _ style: String, from: (x: Double, y: Double), to: (x: Double, y: Double)
     ) {
         markup.open(
             "line",
@@ -169,7 +169,7 @@ enum Drawing {
     }
 
     static func fluidLabel(
-        _ markup: inout Markup, _ style: String, _ x: Double, _ y: Double, _ anchor: Anchor, _ words: String
+        _ markup: inout Markup, _ style: String, x: Double, y: Double, anchor: Anchor, words: String
     ) {
         markup.element(
             "text",

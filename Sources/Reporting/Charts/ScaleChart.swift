@@ -41,19 +41,19 @@ struct ScaleChart {
                 y.position((line.aside ?? line.points.last)?.sample.value ?? low)
             }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
-            for (line, place) in zip(figure.lines, places) { draw(line, x, y, label: place, &svg) }
+            for (line, place) in zip(figure.lines, places) { draw(line, x, y: y, label: place, svg: &svg) }
         }
     }
 
     private func axes(_ x: Scale, _ y: Scale, _ svg: inout Markup) {
         for tick in y.decadeTicks {
-            Drawing.line(&svg, "gr", Self.left, y.position(tick), right, y.position(tick))
-            Drawing.label(&svg, "ax", Self.left - 6, y.position(tick) + 4, .end, valueTick(tick))
+            Drawing.line(&svg, "gr", x1: Self.left, y1: y.position(tick), x2: right, y2: y.position(tick))
+            Drawing.label(&svg, "ax", x: Self.left - 6, y: y.position(tick) + 4, anchor: .end, words: valueTick(tick))
         }
         for size in figure.sizes {
             let place = x.position(Double(size))
-            Drawing.line(&svg, "tk", place, Self.bottom, place, Self.bottom + 4)
-            Drawing.label(&svg, "ax", place, Self.bottom + 17, .middle, Self.sizeTick(size))
+            Drawing.line(&svg, "tk", x1: place, y1: Self.bottom, x2: place, y2: Self.bottom + 4)
+            Drawing.label(&svg, "ax", x: place, y: Self.bottom + 17, anchor: .middle, words: Self.sizeTick(size))
         }
         // Linear growth: ten times the size, ten times the cost.
         let rises = figure.measure.metric.direction != .higherIsBetter
@@ -64,38 +64,39 @@ struct ScaleChart {
             ? (y.domain.lowerBound, y.domain.lowerBound * pow(10, decades))
             : (y.domain.upperBound, y.domain.upperBound * pow(10, -decades))
         Drawing.line(
-            &svg, "lim", x.position(x.domain.lowerBound), y.position(from),
-            x.position(x.domain.lowerBound * pow(10, decades)), y.position(to))
+            &svg, "lim", x1: x.position(x.domain.lowerBound), y1: y.position(from),
+            x2: x.position(x.domain.lowerBound * pow(10, decades)), y2: y.position(to))
         Drawing.label(
-            &svg, "ax", x.position(x.domain.lowerBound * pow(10, decades * 0.82)),
-            y.position(from * pow(10, (rises ? decades : -decades) * 0.82)) - 6, .end,
-            rises ? "\u{221D} n" : "\u{221D} 1/n")
+            &svg, "ax", x: x.position(x.domain.lowerBound * pow(10, decades * 0.82)),
+            y: y.position(from * pow(10, (rises ? decades : -decades) * 0.82)) - 6, anchor: .end,
+            words: rises ? "\u{221D} n" : "\u{221D} 1/n")
         if hasAside {
-            Drawing.label(&svg, "ax", asidePlace, Self.bottom + 17, .middle, asideWords)
-            Drawing.line(&svg, "tk", asidePlace, Self.bottom, asidePlace, Self.bottom + 4)
+            Drawing.label(&svg, "ax", x: asidePlace, y: Self.bottom + 17, anchor: .middle, words: asideWords)
+            Drawing.line(&svg, "tk", x1: asidePlace, y1: Self.bottom, x2: asidePlace, y2: Self.bottom + 4)
         }
     }
 
     private var asidePlace: Double { right + Self.asideRoom / 2 + 4 }
 
-    private func draw(_ line: ScaleFigure.Line, _ x: Scale, _ y: Scale, label: Double, _ svg: inout Markup) {
+    private func draw(_ line: ScaleFigure.Line, _ x: Scale, y: Scale, label: Double, svg: inout Markup) {
         let colour = palette.slot(line.engine)
         let places = line.points.map { (x: x.position(Double($0.size)), y: y.position($0.sample.value)) }
         svg.open("path", ["class": "ln s\(colour)", "d": Drawing.path(places)])
         svg.close("path")
         for (point, place) in zip(line.points, places) {
-            whisker(point.sample, at: place.x, colour, y, &svg)
-            Drawing.mark(&svg, palette, line.engine, place.x, place.y)
+            whisker(point.sample, at: place.x, colour, y: y, svg: &svg)
+            Drawing.mark(&svg, palette, engine: line.engine, x: place.x, y: place.y)
         }
         var end = places.last ?? (right, label)
         if let aside = line.aside {
             end = (asidePlace, y.position(aside.sample.value))
-            whisker(aside.sample, at: end.x, colour, y, &svg)
+            whisker(aside.sample, at: end.x, colour, y: y, svg: &svg)
             dot(end, "ring s\(colour)", &svg)
         }
-        Drawing.line(&svg, "ld s\(colour)", end.x, end.y, Self.labels + 5, label)
+        Drawing.line(&svg, "ld s\(colour)", x1: end.x, y1: end.y, x2: Self.labels + 5, y2: label)
         Drawing.label(
-            &svg, "lb", Self.labels + 8, label + 4, .start, TextTable.shortened(line.engine, to: 15))
+            &svg, "lb", x: Self.labels + 8, y: label + 4, anchor: .start,
+            words: TextTable.shortened(line.engine, to: 15))
     }
 
     private func dot(_ place: (x: Double, y: Double), _ style: String, _ svg: inout Markup) {
@@ -105,11 +106,11 @@ struct ScaleChart {
         svg.close("circle")
     }
 
-    private func whisker(_ sample: Sample, at place: Double, _ colour: Int, _ y: Scale, _ svg: inout Markup) {
+    private func whisker(_ sample: Sample, at place: Double, _ colour: Int, y: Scale, svg: inout Markup) {
         guard let low = sample.low, let high = sample.high, low > 0 else { return }
         let (top, bottom) = (y.position(high), y.position(low))
-        Drawing.line(&svg, "wh s\(colour)", place, top, place, bottom)
-        for end in [top, bottom] { Drawing.line(&svg, "wh s\(colour)", place - 3, end, place + 3, end) }
+        Drawing.line(&svg, "wh s\(colour)", x1: place, y1: top, x2: place, y2: bottom)
+        for end in [top, bottom] { Drawing.line(&svg, "wh s\(colour)", x1: place - 3, y1: end, x2: place + 3, y2: end) }
     }
 
     private func valueTick(_ value: Double) -> String {

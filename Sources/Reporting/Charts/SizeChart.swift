@@ -36,17 +36,19 @@ struct SizeChart {
         let x = Scale(.linear, first...last, from: Self.left, to: Self.right)
         Drawing.svg(&markup, height: Self.height, title: title, description: description) { svg in
             for tick in ticks {
-                Drawing.line(&svg, "gr", Self.left, y.position(tick), Self.right, y.position(tick))
+                Drawing.line(&svg, "gr", x1: Self.left, y1: y.position(tick), x2: Self.right, y2: y.position(tick))
                 Drawing.label(
-                    &svg, "ax", Self.left - 6, y.position(tick) + 4, .end,
-                    "\(Figure.trimmed(tick / unit.size)) \(unit.name)")
+                    &svg, "ax", x: Self.left - 6, y: y.position(tick) + 4, anchor: .end,
+                    words: "\(Figure.trimmed(tick / unit.size)) \(unit.name)")
             }
             for (place, anchor) in [(first, Drawing.Anchor.start), (last, .end)] {
                 Drawing.label(
-                    &svg, "ax", x.position(place), Self.bottom + 17, anchor, Figure.grouped(Int(place)))
+                    &svg, "ax", x: x.position(place), y: Self.bottom + 17, anchor: anchor,
+                    words: Figure.grouped(Int(place)))
             }
             Drawing.label(
-                &svg, "ax", (Self.left + Self.right) / 2, Self.bottom + 17, .middle, lines.first?.series.step ?? "")
+                &svg, "ax", x: (Self.left + Self.right) / 2, y: Self.bottom + 17, anchor: .middle,
+                words: lines.first?.series.step ?? "")
             pins(x, &svg)
             curves(x, y, &svg)
         }
@@ -73,15 +75,15 @@ struct SizeChart {
                 svg.close("path")
             }
             if let last = files.last {
-                Drawing.line(&svg, "ld s\(colour)", last.x, last.y, Self.right + 5, places[index])
+                Drawing.line(&svg, "ld s\(colour)", x1: last.x, y1: last.y, x2: Self.right + 5, y2: places[index])
                 for place in [files[files.count / 2], last] {
-                    Drawing.mark(&svg, palette, line.engine, place.x, place.y)
+                    Drawing.mark(&svg, palette, engine: line.engine, x: place.x, y: place.y)
                 }
             }
             let name = variants.count > 1 ? "\(line.engine) \(line.variant)" : line.engine
             Drawing.label(
-                &svg, "lb", Self.right + 8, places[index] + 4, .start,
-                TextTable.shortened(name, to: 18))
+                &svg, "lb", x: Self.right + 8, y: places[index] + 4, anchor: .start,
+                words: TextTable.shortened(name, to: 18))
         }
     }
 
@@ -93,8 +95,9 @@ struct SizeChart {
                 continue
             }
             let (start, end) = (x.position(Double(first.position)), x.position(Double(last.position)))
-            Drawing.line(&svg, "pin", start, Self.bottom, end, Self.bottom)
-            Drawing.label(&svg, "ax", (start + end) / 2, Self.bottom - 5, .middle, "a reader pins a version")
+            Drawing.line(&svg, "pin", x1: start, y1: Self.bottom, x2: end, y2: Self.bottom)
+            Drawing.label(
+                &svg, "ax", x: (start + end) / 2, y: Self.bottom - 5, anchor: .middle, words: "a reader pins a version")
             return
         }
     }

@@ -85,7 +85,7 @@ extension RunDigest {
                 }
             ).filter { $0.kind == .speed && $0.isCompared }
             return measures.compactMap { measure in
-                let lines = engines.compactMap { scaleLine($0, measure, sized, aside) }
+                let lines = engines.compactMap { scaleLine($0, measure, sized: sized, aside: aside) }
                 let isLong = lines.contains { $0.points.count >= ScaleFigure.fewestSizes }
                 let subject = lines.contains { $0.aside != nil } ? aside?.subject : nil
                 return isLong
@@ -95,7 +95,7 @@ extension RunDigest {
     }
 
     private func scaleLine(
-        _ engine: String, _ measure: Measure, _ sized: [Comparison], _ aside: Comparison?
+        _ engine: String, _ measure: Measure, sized: [Comparison], aside: Comparison?
     ) -> ScaleFigure.Line? {
         func point(_ comparison: Comparison) -> ScaleFigure.Point? {
             guard let result = comparison.results[engine],

@@ -114,14 +114,14 @@ struct BuildComparisonPage {
         let name = "\(compared.test.scenario) \(compared.test.engine)"
         return compared.batches.enumerated().flatMap { index, batch in
             let again = index == 0 ? "" : ", again"
-            var line = plotLine("\(name)\(again)", "B", batch.judged.measured, compared)
-            line?.control = plotLine(name, "A2", batch.judged.control, compared)?.ratio
+            var line = plotLine("\(name)\(again)", "B", measured: batch.judged.measured, compared: compared)
+            line?.control = plotLine(name, "A2", measured: batch.judged.control, compared: compared)?.ratio
             return [line].compactMap { $0 }
         }
     }
 
     private func plotLine(
-        _ name: String, _ side: String, _ measured: SideComparison?, _ compared: ComparedCase
+        _ name: String, _ side: String, measured: SideComparison?, compared: ComparedCase
     ) -> DotPlot.Line? {
         guard let measured else { return nil }
         let decision: Decision =
@@ -191,14 +191,14 @@ struct BuildComparisonPage {
                     batch.judged.name.metric, 0, statistic: batch.judged.name.statistic, label: batch.judged.name.label)
             )
             let title = (index == 0 ? "" : "again: ") + measure.words
-            cells(title, "B", batch.judged, batch.judged.measured, measure, &body)
-            cells("", "A2", batch.judged, batch.judged.control, measure, &body)
+            cells(title, "B", figure: batch.judged, measured: batch.judged.measured, measure: measure, body: &body)
+            cells("", "A2", figure: batch.judged, measured: batch.judged.control, measure: measure, body: &body)
         }
     }
 
     private func cells(
-        _ title: String, _ side: String, _ figure: ComparedFigure, _ measured: SideComparison?, _ measure: Measure,
-        _ body: inout Markup
+        _ title: String, _ side: String, figure: ComparedFigure, measured: SideComparison?, measure: Measure,
+        body: inout Markup
     ) {
         body.element("tr") { row in
             row.element("td", title)

@@ -6,7 +6,7 @@ struct EnvironmentSection: ReportPart {
 
     func write(_ main: inout Markup) {
         let machine = header.machine
-        section("environment", "Environment", &main) { section in
+        section("environment", "Environment", main: &main) { section in
             let facts = [
                 ("machine", machine.host), ("system", machine.system), ("processor", machine.processor),
                 ("cores", machine.coreCount > 0 ? String(machine.coreCount) : ""),
@@ -63,8 +63,8 @@ struct EnvironmentSection: ReportPart {
             for shard in header.missingShards { list.element("li", "\(shard): MISSING") }
         }
         note(
-            "Each case was measured on one machine, which its entry names. What is set beside each other was measured "
-                + "by one shard: there is no ratio over two machines.", &section)
+            "Each case was measured on one machine, which its entry names. Compared figures were measured by one "
+                + "shard: no ratio has figures of two machines.", &section)
     }
 
     private func notBuilt(_ section: inout Markup) {

@@ -6,12 +6,12 @@ struct SettingsSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
-        section("settings", "Engine settings", &main) { section in
+        section("settings", "Engine settings", main: &main) { section in
             section.element(
                 "p", ["class": "sentence"],
                 "What \(EngineName.sentenceList(digest.engines)) ran with: a figure means nothing without it.")
             var isEmpty = true
-            fold("Every setting", nil, &section) { section in
+            fold("Every setting", nil, section: &section) { section in
                 for durability in digest.durabilities {
                     let engines = digest.engines.map { engine in (engine, settings(of: engine, durability)) }
                         .filter { !$0.1.isEmpty }
@@ -28,7 +28,7 @@ struct SettingsSection: ReportPart {
                 }
             }
             if isEmpty { note("No case that ran says how its engine was set.", &section) }
-            fold("What each engine promises", nil, &section) { promises(&$0) }
+            fold("What each engine promises", nil, section: &section) { promises(&$0) }
         }
     }
 

@@ -60,8 +60,8 @@ struct TrendChart {
         let x = Scale(.linear, 0...last, from: Self.left + 6, to: Self.right - 4)
         Drawing.svg(&markup, height: Self.height, title: words.title, description: description) { svg in
             axes(y, &svg)
-            levels(marks, x, y, &svg)
-            for mark in marks { draw(mark, x, y, &svg) }
+            levels(marks, x, y: y, svg: &svg)
+            for mark in marks { draw(mark, x, y: y, svg: &svg) }
             for change in trend.changes { draw(change, x, &svg) }
         }
     }
@@ -71,15 +71,17 @@ struct TrendChart {
         for share in [0.08, 0.5, 0.92] {
             let value = exp(low + (high - low) * share)
             let place = y.position(value)
-            Drawing.line(&svg, "gr", Self.left, place, Self.right, place)
-            Drawing.label(&svg, "ax", Self.left - 6, place + 4, .end, text(value))
+            Drawing.line(&svg, "gr", x1: Self.left, y1: place, x2: Self.right, y2: place)
+            Drawing.label(&svg, "ax", x: Self.left - 6, y: place + 4, anchor: .end, words: text(value))
         }
         if case .ratio = trend.basis, y.domain.contains(1) {
-            Drawing.line(&svg, "lim", Self.left, y.position(1), Self.right, y.position(1))
+            Drawing.line(&svg, "lim", x1: Self.left, y1: y.position(1), x2: Self.right, y2: y.position(1))
         }
         guard let first = trend.points.first, let last = trend.points.last else { return }
-        Drawing.label(&svg, "ax", Self.left, Self.height - 6, .start, Self.day(first))
-        if trend.points.count > 1 { Drawing.label(&svg, "ax", Self.right, Self.height - 6, .end, Self.day(last)) }
+        Drawing.label(&svg, "ax", x: Self.left, y: Self.height - 6, anchor: .start, words: Self.day(first))
+        if trend.points.count > 1 {
+            Drawing.label(&svg, "ax", x: Self.right, y: Self.height - 6, anchor: .end, words: Self.day(last))
+        }
     }
 
     private static func day(_ point: TrendPoint) -> String { String(Figure.time(point.run.startTime).prefix(10)) }
@@ -90,7 +92,7 @@ struct TrendChart {
     }
 
     /// The median of each stretch between two changes.
-    private func levels(_ marks: [Mark], _ x: Scale, _ y: Scale, _ svg: inout Markup) {
+    private func levels(_ marks: [Mark], _ x: Scale, y: Scale, svg: inout Markup) {
         if trend.basis == .nothing { return }
         var rest = marks[...]
         for end in trend.changes.map(\.index) + [trend.points.count] {
@@ -99,13 +101,14 @@ struct TrendChart {
             guard let first = stretch.first, let last = stretch.last, first.index < last.index else { continue }
             let place = y.position(MedianInterval.median(stretch.map(\.value)))
             Drawing.line(
-                &svg, "lv s\(colour)", x.position(Double(first.index)), place, x.position(Double(last.index)), place)
+                &svg, "lv s\(colour)", x1: x.position(Double(first.index)), y1: place,
+                x2: x.position(Double(last.index)), y2: place)
         }
     }
 
     private var colour: Int { palette.slot(trend.test.engine) }
 
-    private func draw(_ mark: Mark, _ x: Scale, _ y: Scale, _ svg: inout Markup) {
+    private func draw(_ mark: Mark, _ x: Scale, y: Scale, svg: inout Markup) {
         let place = (x: x.position(Double(mark.index)), y: y.position(mark.value))
         let point = trend.points[mark.index]
         svg.element("a", ["href": HistorySite.name(of: point.run)]) { link in
@@ -114,7 +117,8 @@ struct TrendChart {
                 "title",
                 "\(point.run.id), \(point.run.shortCommit): \(words.value(point))\(ratio.isEmpty ? "" : ", \(ratio)")")
             if let low = mark.low, let high = mark.high {
-                Drawing.line(&link, "wh s\(colour)", place.x, y.position(high), place.x, y.position(low))
+                Drawing.line(
+                    &link, "wh s\(colour)", x1: place.x, y1: y.position(high), x2: place.x, y2: y.position(low))
             }
             link.open(
                 "circle",
@@ -129,10 +133,11 @@ struct TrendChart {
     /// Half a step before the first run of the new level.
     private func draw(_ change: Trend.Change, _ x: Scale, _ svg: inout Markup) {
         let place = x.position(Double(change.index) - 0.5)
-        Drawing.line(&svg, "wh d2 w-\(words.tone(change))", place, Self.top, place, Self.bottom)
+        Drawing.line(&svg, "wh d2 w-\(words.tone(change))", x1: place, y1: Self.top, x2: place, y2: Self.bottom)
         let isRight = place > Drawing.width / 2
         Drawing.label(
-            &svg, "t-\(words.tone(change))", place, Self.top - 4, isRight ? .end : .start, words.step(change))
+            &svg, "t-\(words.tone(change))", x: place, y: Self.top - 4, anchor: isRight ? .end : .start,
+            words: words.step(change))
     }
 
     private var description: String {

@@ -10,14 +10,16 @@ struct TerminalFigureGrid {
         digest.durabilities.flatMap { durability in
             digest.figureGrids(durability).flatMap { grid in
                 grid.columns.groups.map { group in
-                    lines(grid, group.name, grid.columns.filter { $0.group == group.name }, durability)
+                    lines(
+                        grid, group.name, columns: grid.columns.filter { $0.group == group.name },
+                        durability: durability)
                 }.joined()
             }
         }
     }
 
     private func lines(
-        _ grid: FigureGrid, _ group: String, _ columns: [ResultGrid.Column], _ durability: DurabilityClass
+        _ grid: FigureGrid, _ group: String, columns: [ResultGrid.Column], durability: DurabilityClass
     ) -> [String] {
         var table = TextTable(namesLeftOut: true)
         table.rows.append(

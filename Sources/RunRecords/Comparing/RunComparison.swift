@@ -11,7 +11,7 @@ package struct RunComparison: Sendable, Equatable {
         package var a: String
         package var b: String
 
-        package init(_ test: Case, _ what: String, _ a: String, _ b: String) {
+        package init(_ test: Case, _ what: String, a: String, b: String) {
             (self.test, self.what, self.a, self.b) = (test, what, a, b)
         }
     }
@@ -63,7 +63,7 @@ package struct RunComparison: Sendable, Equatable {
         var sides = ComparedSides(Fingerprint(a.header), Fingerprint(b.header))
         for test in common {
             guard let first = byID.a[test.id], let second = byID.b[test.id] else { continue }
-            sides.compare(first, second, a.measurements(of: test.id), b.measurements(of: test.id))
+            sides.compare(first, second, measuredA: a.measurements(of: test.id), measuredB: b.measurements(of: test.id))
         }
         (differences, undecided) = (sides.differences, sides.undecided)
         (equalCount, timedCount) = (sides.equalCount, sides.timedCount)
@@ -136,9 +136,9 @@ private struct ComparedSides {
         fingerprints = (a, b)
     }
 
-    mutating func compare(_ a: CaseResult, _ b: CaseResult, _ measuredA: [CaseResult], _ measuredB: [CaseResult]) {
-        fact(a.test, "verdict", a.verdict.rawValue, b.verdict.rawValue)
-        fact(a.test, "settings", Self.settings(a), Self.settings(b))
+    mutating func compare(_ a: CaseResult, _ b: CaseResult, measuredA: [CaseResult], measuredB: [CaseResult]) {
+        fact(a.test, "verdict", a: a.verdict.rawValue, b: b.verdict.rawValue)
+        fact(a.test, "settings", a: Self.settings(a), b: Self.settings(b))
         // The progress of a case that was cut depends on the speed of the machine.
         if a.isCut || b.isCut {
             undecided.append(.init(a.test, "counts", "the case was cut by its budget"))
@@ -147,18 +147,18 @@ private struct ComparedSides {
         if a.hasFreeSchedule || b.hasFreeSchedule {
             undecided.append(.init(a.test, "outcomes", "its threads run freely, and come another way each time"))
         } else {
-            fact(a.test, "outcomes", Self.outcomes(a), Self.outcomes(b))
+            fact(a.test, "outcomes", a: Self.outcomes(a), b: Self.outcomes(b))
         }
         let samples = (a: Self.deterministic(a), b: Self.deterministic(b))
         for name in Set(samples.a.keys).union(samples.b.keys).sorted() {
-            fact(a.test, name, samples.a[name].map(Self.text) ?? "none", samples.b[name].map(Self.text) ?? "none")
+            fact(a.test, name, a: samples.a[name].map(Self.text) ?? "none", b: samples.b[name].map(Self.text) ?? "none")
         }
         counts(a.test, CountedCase(measuredA), CountedCase(measuredB))
         timedCount += a.samples.count { $0.metric.kind == .measured && CountedName($0) == nil }
     }
 
-    private mutating func fact(_ test: Case, _ what: String, _ a: String, _ b: String) {
-        if a == b { equalCount += 1 } else { differences.append(.init(test, what, a, b)) }
+    private mutating func fact(_ test: Case, _ what: String, a: String, b: String) {
+        if a == b { equalCount += 1 } else { differences.append(.init(test, what, a: a, b: b)) }
     }
 
     private mutating func counts(_ test: Case, _ a: CountedCase?, _ b: CountedCase?) {
@@ -175,7 +175,7 @@ private struct ComparedSides {
             } else if first.low == second.low, first.high == second.high, first.low == first.high {
                 equalCount += 1
             } else if first.repeatsExactly, second.repeatsExactly {
-                differences.append(.init(test, name.description, Self.text(first.low), Self.text(second.low)))
+                differences.append(.init(test, name.description, a: Self.text(first.low), b: Self.text(second.low)))
             } else {
                 undecided.append(.init(test, name.description, Self.doubt(first, second)))
             }

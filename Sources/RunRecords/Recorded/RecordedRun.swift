@@ -130,7 +130,7 @@ extension RecordedRun {
         run.lastingFigures(of: result).map { sample in
             var figure = RecordedFigure(sample)
             guard sample.metric.direction != .neutral else { return figure }
-            figure.ratios = others.compactMap { ratio(figure.name, result, $0, run) }
+            figure.ratios = others.compactMap { ratio(figure.name, result, other: $0, run: run) }
                 .sorted { $0.reference < $1.reference }
             return figure
         }
@@ -138,7 +138,7 @@ extension RecordedRun {
 
     /// By the pairs of the rounds; for cases that were measured once by their two figures. nil where one of them is 0.
     private static func ratio(
-        _ name: FigureName, _ own: CaseResult, _ other: CaseResult, _ run: Run
+        _ name: FigureName, _ own: CaseResult, other: CaseResult, run: Run
     ) -> RecordedRatio? {
         var pairs: [(own: Double, other: Double)] = []
         if run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil {

@@ -50,13 +50,15 @@
             let triggers = try file.integer("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'") ?? 0
             if triggers > 0 { throw refuse("it has triggers of its own, which Core Data never makes") }
             tables = try layout.hierarchies.indices.map { place in
-                try Self.table(layout, place, leavingOut, refuse)
+                try Self.table(layout, place, leavingOut: leavingOut, refuse: refuse)
             }
-            for table in tables { try Self.checkColumns(file, table.hierarchy, layout, leavingOut, refuse) }
+            for table in tables {
+                try Self.checkColumns(file, table.hierarchy, layout: layout, leavingOut: leavingOut, refuse: refuse)
+            }
         }
 
         private static func table(
-            _ layout: StoreLayout, _ place: Int, _ leavingOut: Set<String>, _ refuse: (String) -> MigrationError
+            _ layout: StoreLayout, _ place: Int, leavingOut: Set<String>, refuse: (String) -> MigrationError
         ) throws -> Table {
             let hierarchy = layout.hierarchies[place]
             func isLeftOut(_ entity: String, _ name: String) -> Bool { leavingOut.contains("\(entity).\(name)") }
@@ -94,8 +96,8 @@
 
         /// Refuses unknown columns: a new row would leave them empty.
         private static func checkColumns(
-            _ file: SQLiteFile, _ hierarchy: StoredHierarchy, _ layout: StoreLayout, _ leavingOut: Set<String>,
-            _ refuse: (String) -> MigrationError
+            _ file: SQLiteFile, _ hierarchy: StoredHierarchy, layout: StoreLayout, leavingOut: Set<String>,
+            refuse: (String) -> MigrationError
         ) throws {
             var known: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
             known.formUnion(hierarchy.attributes.map(\.column))

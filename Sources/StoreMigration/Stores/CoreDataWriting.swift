@@ -151,15 +151,15 @@
                     let twin = link.entityColumn.map { ", \(quoted($0)) = NULL" } ?? ""
                     try file.run("UPDATE \(name) SET \(quoted(link.column)) = NULL\(twin) WHERE Z_PK = \(key)")
                 case (.join(let join), .links(let targets)):
-                    try writeJoin(join, record.id, key, field.name, targets)
-                case (.join(let join), _): try writeJoin(join, record.id, key, field.name, [])
+                    try writeJoin(join, record.id, key: key, field: field.name, targets: targets)
+                case (.join(let join), _): try writeJoin(join, record.id, key: key, field: field.name, targets: [])
                 default: break
                 }
             }
         }
 
         private func writeJoin(
-            _ join: StoredJoin, _ id: RecordID, _ key: Int64, _ field: String, _ targets: [RecordKey]
+            _ join: StoredJoin, _ id: RecordID, key: Int64, field: String, targets: [RecordKey]
         ) throws {
             try file.run("DELETE FROM \(quoted(join.table)) WHERE \(quoted(join.ownerColumn)) = \(key)")
             guard Set(targets).count == targets.count else {

@@ -87,7 +87,7 @@ struct StrataReading {
         try view.scan(table, columns: columns) { (batch) throws(StorageError) in
             do {
                 for row in 0..<batch.count {
-                    for place in values.indices { values[place] = try value(batch, place, row, keys[place]) }
+                    for place in values.indices { values[place] = try value(batch, place, row: row, keys: keys[place]) }
                     try body(key(batch, row), values)
                 }
             } catch {
@@ -107,7 +107,7 @@ struct StrataReading {
     }
 
     private func value(
-        _ batch: RowBatch, _ place: Int, _ row: Int, _ keys: [Int64: RecordKey]?
+        _ batch: RowBatch, _ place: Int, row: Int, keys: [Int64: RecordKey]?
     ) throws -> FieldValue {
         let kind = model.fields[place].kind
         if case .links = kind { return try .links(links(batch, place, row).map { Self.key($0, keys) }) }
@@ -153,7 +153,7 @@ struct StrataReading {
         guard let row = try row(id.key), let location = try view.locate(table, row) else { return nil }
         var found: [String: FieldValue] = [:]
         for (place, field) in model.fields.enumerated() {
-            found[field.name] = try value(location, row, place, field.kind)
+            found[field.name] = try value(location, row, place: place, kind: field.kind)
         }
         try view.confirm()
         return model.sorted(Record(id, found))
@@ -172,7 +172,7 @@ struct StrataReading {
         }
     }
 
-    private func value(_ row: RowLocation, _ key: RowKey, _ place: Int, _ kind: FieldKind) throws -> FieldValue {
+    private func value(_ row: RowLocation, _ key: RowKey, place: Int, kind: FieldKind) throws -> FieldValue {
         let column = columns[place]
         switch kind {
         case .boolean, .integer: return try view.integer(row, column).map { .integer($0) } ?? .null

@@ -143,7 +143,7 @@ public final class DoubleWriter: @unchecked Sendable {
         #endif
         let sequence = try stores.timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
         do { try stores.apply(changes, to: first) } catch {
-            try afterFailure(of: first, changes, sequence, outbox, error)
+            try afterFailure(of: first, changes, sequence, outbox: outbox, error: error)
         }
         reached = sequence
         #if Zoo
@@ -165,7 +165,7 @@ public final class DoubleWriter: @unchecked Sendable {
     }
 
     private func afterFailure(
-        of side: StoreSide, _ changes: [RecordChange], _ sequence: Int, _ outbox: Outbox, _ error: any Error
+        of side: StoreSide, _ changes: [RecordChange], _ sequence: Int, outbox: Outbox, error: any Error
     ) throws -> Never {
         let mayHave = mayHold(changes, side)
         if !mayHave { try outbox.withdraw(sequence) }
@@ -274,7 +274,7 @@ public final class DoubleWriter: @unchecked Sendable {
             if phase == stores.phase { return }
             if try outbox.isRetired {
                 throw MigrationError(
-                    .retired, "the old store was retired: what was written since is in the new store alone")
+                    .retired, "the old store was retired: only the new store has the later writes")
             }
             guard abs(phase.rawValue - stores.phase.rawValue) == 1 else {
                 throw MigrationError(

@@ -107,10 +107,10 @@ struct EarlyRows {
             }
         case .matches(let filter, let found):
             if place < found.count { return .row(found[place]) }
-            return try moreMatches(place, filter, found.count, source, view)
+            return try moreMatches(place, filter, found: found.count, source: source, view: view)
         case .best(let order, let filter, let found):
             if place < found.count { return .row(found[place]) }
-            return try moreOfOrder(place, order, filter, found.count, source, view)
+            return try moreOfOrder(place, order, filter: filter, found: found.count, source: source, view: view)
         }
     }
 
@@ -125,7 +125,7 @@ struct EarlyRows {
     }
 
     private mutating func moreMatches(
-        _ place: Int, _ filter: Predicate, _ found: Int, _ source: ObjectSource, _ view: ReadView
+        _ place: Int, _ filter: Predicate, found: Int, source: ObjectSource, view: ReadView
     ) throws(StorageError) -> Answer {
         way = .whole
         guard let wanted = Self.more(place, than: found, atLeast: 1) else { return .unknown }
@@ -136,8 +136,7 @@ struct EarlyRows {
     }
 
     private mutating func moreOfOrder(
-        _ place: Int, _ order: FirstOfOrder, _ filter: Predicate?, _ found: Int, _ source: ObjectSource,
-        _ view: ReadView
+        _ place: Int, _ order: FirstOfOrder, filter: Predicate?, found: Int, source: ObjectSource, view: ReadView
     ) throws(StorageError) -> Answer {
         way = .whole
         guard let wanted = Self.more(place, than: found, atLeast: 64) else { return .unknown }

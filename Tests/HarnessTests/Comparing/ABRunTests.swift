@@ -215,7 +215,7 @@ struct ABRunTests {
         kill(processID, SIGINT)
         #expect(AssayProcess.wait(processID) == .exited(Interruption.exitStatus))
         let text = try FileTree.readText(directory.path + "/stopped")
-        #expect(text.contains("stopped: what was measured is in \(raw)"), "\(text)")
+        #expect(text.contains("stopped: the measurements are in \(raw)"), "\(text)")
         #expect(!FileTree.exists(out + "/work") && !FileTree.exists(out + "/ab.json"))
     }
 

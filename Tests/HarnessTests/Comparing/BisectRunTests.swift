@@ -127,7 +127,7 @@ struct BisectRunTests {
             return first
         }
 
-        @Test("the first slower revision is found and named, with each step; what does not build is skipped")
+        @Test("the first slower revision is found and named, with each step; broken revisions are skipped")
         func found() throws {
             let first = try makeLine()
             let end = try shell.run(line(begin("HEAD~5", "HEAD")))
@@ -184,7 +184,7 @@ struct BisectRunTests {
         }
     #endif
 
-    @Test("what is kept of a search is read as it was written; what is damaged is said, and nothing touched")
+    @Test("the record of a search round-trips; damage is reported, and nothing changed")
     func record() throws {
         let revision = Revision(name: "v1", commit: String(repeating: "a", count: 40), subject: "One, \"two\"")
         let record = BisectRecord(

@@ -131,7 +131,7 @@ struct RevisionBuildsTests {
         #expect(try FileTree.names(in: foreign) == ["letter"])
     }
 
-    @Test("while another process builds in the directory, it is refused; what is kept there is given all the same")
+    @Test("while another process builds in the directory, building is refused; kept builds can be used")
     func locked() throws {
         let first = try test.commit("First", program: "one")
         let second = try test.commit("Second", program: "two")
@@ -146,7 +146,7 @@ struct RevisionBuildsTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("a line of first parents, oldest first; what is not on it is refused")
+    @Test("a line of first parents, oldest first; other revisions are refused")
     func line() throws {
         let base = try test.commit("Base", program: "0")
         try test.git(["-C", test.path, "checkout", "--quiet", "-b", "side"])

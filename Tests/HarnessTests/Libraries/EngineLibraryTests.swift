@@ -79,7 +79,7 @@ struct EngineLibraryTests {
             #expect(answer.hasPrefix("\(mistake) 2 shelf 1.0"), "\(answer)")
             #expect(answer.contains("\nFAIL         \(rule) "), "\(answer)")
             let words = answer.split(separator: "\n").dropFirst(2).first?.split(separator: " ").count ?? 0
-            #expect(words > 5, "\(mistake): what happened is told in words: \(answer)")
+            #expect(words > 5, "\(mistake): the answer describes the mistake: \(answer)")
         }
     }
 

@@ -41,7 +41,7 @@ struct FigureVerificationTests {
     }
 
     @Test(
-        "three times as many pairs decide what the first left open, either way; what is decided is measured no further")
+        "three times as many pairs decide open figures, either way; decided ones are measured no further")
     func repetition() throws {
         let calm = try Self.compare({ $0 < 7 ? [70, 100, 85, 86, 84, 88, 87][$0] : 101 }, { _ in 100 })
         #expect(calm.standing == .holds && calm.pairs == 21)

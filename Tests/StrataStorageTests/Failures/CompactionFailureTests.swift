@@ -149,7 +149,7 @@ import Testing
         try store.close()
     }
 
-    @Test func aFullTemporaryFileSystemHurtsNobody() throws {
+    @Test func aFullTemporaryFileSystemLosesNothing() throws {
         #if canImport(Glibc)
             let directory = try TemporaryDirectory()
             let place = directory.path + "/small"

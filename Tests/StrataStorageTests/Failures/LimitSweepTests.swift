@@ -173,7 +173,7 @@ import Testing
                 let status = StoreWorkerProcess.text("/proc/self/status")
                 let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
                 let running = line.flatMap { UInt64($0.drop { !$0.isNumber }) } ?? 1
-                try #require(ProcessLimit.becomeNobody())
+                try #require(ProcessLimit.becomeUnprivileged())
                 alarm(120)
                 // Without threads the caller does all the work, so that nothing is refused.
                 for more in 0...3 as ClosedRange<UInt64> {

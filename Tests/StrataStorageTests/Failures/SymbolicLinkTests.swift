@@ -141,8 +141,7 @@ import Testing
 
     /// After too many links the store once treated the last link as the file: its log stood beside the link, and a
     /// compaction replaced the link.
-    @Test("as many links are followed as the system follows, and one more is a typed error") func mostLinks() throws
-    {
+    @Test("as many links are followed as the system follows, and one more is a typed error") func mostLinks() throws {
         let place = try Place()
         var path = place.link("0", to: "../real/store")
         for number in 1..<40 { path = place.link("\(number)", to: "\(number - 1)") }

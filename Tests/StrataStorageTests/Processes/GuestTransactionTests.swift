@@ -204,8 +204,7 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 300)
     }
 
-    @Test("a store that takes over writing uses the file's present size, not an old one") func shorterFile() throws
-    {
+    @Test("a store that takes over writing uses the file's present size, not an old one") func shorterFile() throws {
         let (first, second) = try pair { $0.growth = .fixed(64 << 10) }
         func pages() throws -> Int { try first.space().fileBytes / 4096 }
         var transaction = try first.beginWrite()

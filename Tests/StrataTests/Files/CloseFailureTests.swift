@@ -111,8 +111,7 @@ private final class FailingFile: FileLayer {
     }
 
     @Test(arguments: [Realm.Configuration.Durability.full, .none])
-    func `a failed sync in the close is told, with its meaning`(durability: Realm.Configuration.Durability) throws
-    {
+    func `a failed sync in the close is told, with its meaning`(durability: Realm.Configuration.Durability) throws {
         do { _ = try open(durability) }
         for rank in 0..<4 { try autoreleased { try add(rank, durability, failing: .none) } }
         try autoreleased {

@@ -2,12 +2,12 @@ import Foundation
 import Strata
 import Testing
 
-/// What a program hears, and what it gets, when its file is damaged and it has set nothing: a bit flipped in each page
-/// in turn, each page zeroed, stretches of the file overwritten.
+/// Reports and answers that a program with default settings receives from a damaged file: one bit flipped in each page
+/// in turn, each page zeroed, and ranges of the file overwritten.
 @Suite struct DamageAsItComesTests {
     private struct Trial {
         var answers: [String: String] = [:]
-        /// Names of questions whose answer differs from the sound file's, and of which nothing was said by then.
+        /// Queries that returned another answer than the undamaged file before any damage was reported.
         var silent: [String] = []
         var differs = false
         var wrote = false
@@ -34,7 +34,7 @@ import Testing
                 try realm.write { realm.add(ShelfNote(value: ["id": -1])) }
                 trial.wrote = true
             } catch {}
-            // Once damage is known, these agree, whatever was asked before.
+            // Once the realm knows of damage these three agree. Earlier queries make no difference.
             for name in ["count", "loop", "index"] {
                 trial.answers[name] = try DamagedShelf.questions.first { $0.name == name }?.answer(realm)
             }
@@ -49,7 +49,7 @@ import Testing
     }
 
     private static func check(_ trial: Trial, _ what: String) {
-        #expect(trial.silent.isEmpty, "\(what): nothing was said, and these differ: \(trial.silent)")
+        #expect(trial.silent.isEmpty, "\(what): wrong answers without a report: \(trial.silent)")
         if trial.isRefused || !trial.differs { return }
         #expect(!trial.wrote, "\(what): a write was committed on top")
         let turns = trial.answers["loop"]?.split(separator: " ").first.map(String.init)
@@ -82,7 +82,7 @@ import Testing
             if trial.differs { differing += 1 }
             Self.check(trial, "\(harm.rawValue) of page \(page)")
         }
-        // Otherwise the questions do not look where the damage is.
+        // A smaller number would mean that the queries do not read the damaged pages.
         #expect(differing > (harm == .stretches ? 0 : shelf.pageCount / 2))
     }
 }

@@ -27,7 +27,7 @@ final class ShelfBook: Object {
     @Persisted(originProperty: "book") var inverse: LinkingObjects<ShelfNote>
 }
 
-/// A closed file with every kind of thing in it, as a program leaves it, and damage to copies of it.
+/// A closed file that holds every kind of property, and damaged copies of it.
 final class DamagedShelf {
     static let types: [ObjectBase.Type] = [ShelfCover.self, ShelfNote.self, ShelfBook.self]
     let file = TemporaryFile()
@@ -48,7 +48,7 @@ final class DamagedShelf {
 
     deinit { try? FileManager.default.removeItem(atPath: file.url.path + ".damage") }
 
-    /// Many books with nothing but numbers: several groups of rows.
+    /// Books with integers only, enough for several row groups.
     private static func fillPlainly(_ configuration: Realm.Configuration, _ books: Int) throws {
         let realm = try Realm(configuration: configuration)
         try realm.write {
@@ -79,22 +79,22 @@ final class DamagedShelf {
         }
     }
 
-    /// The configuration of a program that sets nothing but where its file is and what it hears.
+    /// A configuration with defaults, apart from the file's path and the report handler.
     func configuration(_ report: (@Sendable (Realm.Configuration.Report) -> Void)? = nil) -> Realm.Configuration {
         Realm.Configuration(fileURL: file.url, encryptionKey: key, objectTypes: Self.types, report: report)
     }
 
-    /// Bytes of one page on disk, and how many there are behind the header.
+    /// The size of a page on disk, and the number of pages after the header.
     var pageBytes: Int { key == nil ? 4096 : 4128 }
     var pageCount: Int { (sound.count - 8192) / pageBytes }
 
-    /// Puts other bytes in the place of the file's, beside what is known of its damage.
+    /// Replaces the file's bytes and leaves its damage record in place.
     func put(_ bytes: Data) throws {
         for suffix in [".log", ".lock"] { try? FileManager.default.removeItem(atPath: file.url.path + suffix) }
         try bytes.write(to: file.url)
     }
 
-    /// Puts the file back with `damage` done to its bytes, and nothing beside it.
+    /// Restores the file with `damage` applied to its bytes, and removes its side files.
     func damage(_ damage: (inout Data) -> Void) throws {
         try? FileManager.default.removeItem(atPath: file.url.path + ".damage")
         var bytes = sound
@@ -102,15 +102,15 @@ final class DamagedShelf {
         try put(bytes)
     }
 
-    /// Flips one bit of a page, counted from the first behind the header.
+    /// Flips one bit of a page. Page 0 is the first after the header.
     func flip(page: Int, byte: Int) throws {
         try damage { $0[8192 + page * pageBytes + byte] ^= 0x10 }
     }
 
     private static let pages = Locked<[String: Int]>([:])
 
-    /// Damages the first page whose loss makes `isWanted` true, and gives that loss.
-    /// - Parameter name: of what is looked for. The page that had it last is tried first.
+    /// Damages the first page whose loss satisfies `isWanted`, and returns that loss.
+    /// - Parameter name: The name of the loss. The page that caused it last time is tried first.
     func damagePage(_ name: String, where isWanted: (Realm.Damage) -> Bool) throws -> Realm.Damage? {
         let known = Self.pages.with { $0[name] }
         for page in [known].compactMap(\.self) + Array(0..<pageCount) {
@@ -128,7 +128,7 @@ final class DamagedShelf {
 
     typealias Question = (name: String, answer: (Realm) throws -> String)
 
-    /// What a program asks of its objects, each with the answer in words.
+    /// Queries of a program on its objects. Each returns its answer as text.
     static var questions: [Question] { walks + searches + properties }
 
     private static var walks: [Question] {

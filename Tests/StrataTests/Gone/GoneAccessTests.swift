@@ -32,7 +32,7 @@ import Testing
         #expect(members.count > 250)
     }
 
-    @Test("under substitute no member ends the process; under trap each ends it with what it would have reported")
+    @Test("under substitute no member ends the process; under trap each ends it with its report")
     func policies() async throws {
         // A trapping child would first resolve the names of all functions of this program, for seconds.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)

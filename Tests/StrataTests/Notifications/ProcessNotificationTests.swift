@@ -3,7 +3,7 @@ import Foundation
 import Strata
 import Testing
 
-/// Observers of what another process commits.
+/// Observers of another process's commits.
 @Suite struct ProcessNotificationTests {
     @Test("cross-process-wake: a child's commits wake the parent, which gets the changes")
     func wake() async throws {

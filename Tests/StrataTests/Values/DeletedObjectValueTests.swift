@@ -74,8 +74,7 @@ import Testing
         }
     }
 
-    @Test func `reading and querying agree inside the deleting write, after it, and in the version before`() throws
-    {
+    @Test func `reading and querying agree inside the deleting write, after it, and in the version before`() throws {
         let realm = try realm(8)
         let before = realm.freeze()
         expectNone(realm, [8], "before")

@@ -42,7 +42,7 @@ struct PlaceChange: Equatable, CustomStringConvertible {
         lines = after.map(\.line)
     }
 
-    init(_ lines: [String], _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]) {
+    init(_ lines: [String], deletions: [Int], insertions: [Int], modifications: [Int]) {
         (self.lines, self.deletions, self.insertions, self.modifications) = (
             lines, deletions, insertions, modifications
         )
@@ -66,7 +66,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
         let expected: CardEvent?
         switch self {
         case .card(let id, let birth):
-            expected = Self.event(id, birth, before, after, titleName)
+            expected = Self.event(id, birth, before: before, after: after, titleName: titleName)
         case .shelf(let shelf):
             let (old, new) = (before.rows(shelf), after.rows(shelf))
             guard let change = PlaceChange(from: old, to: new, shelf) else { return complaint(nil, events) }
@@ -99,7 +99,9 @@ enum CardWatch: Equatable, CustomStringConvertible {
         let lines = new.map(\.line)
         if told.lines != lines { return "\(self), rows: expected \(lines), got \(told.lines)" }
         var mirror = ChangeSetMirror(rows: old)
-        if let problem = mirror.apply(new, told.deletions, told.insertions, told.modifications) {
+        if let problem = mirror.apply(
+            new, deletions: told.deletions, insertions: told.insertions, modifications: told.modifications)
+        {
             return "\(self), change set: \(problem) (\(told))"
         }
         if mirror.rows == new { return nil }
@@ -107,7 +109,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
     }
 
     private static func event(
-        _ id: Int, _ birth: Int, _ before: CardModel, _ after: CardModel, _ titleName: String
+        _ id: Int, _ birth: Int, before: CardModel, after: CardModel, titleName: String
     ) -> CardEvent? {
         guard let old = before.card(id, born: birth) else { return nil }
         guard let new = after.card(id, born: birth) else { return .deleted }
@@ -130,7 +132,7 @@ extension PlaceChange {
         } else if before == after {
             return nil
         } else {
-            self.init(after.map(\.line), [], [], [])
+            self.init(after.map(\.line), deletions: [], insertions: [], modifications: [])
         }
     }
 }
@@ -154,7 +156,11 @@ final class CardObserver {
             switch change {
             case .initial(let now): self?.initial.append(now.map(\.line))
             case .update(let now, let deletions, let insertions, let modifications):
-                self?.events.append(.places(PlaceChange(now.map(\.line), deletions, insertions, modifications)))
+                self?.events.append(
+                    .places(
+                        PlaceChange(
+                            now.map(\.line), deletions: deletions, insertions: insertions, modifications: modifications)
+                    ))
             case .error(let error): self?.events.append(.failed("\(error)"))
             }
         }

@@ -241,7 +241,7 @@ final class CardSession<C: ShownCard>: CardPlace {
             try CardFinding.expect("the count of \(shelf)", rows.count, model.rows(shelf).count)
         }
         for (slot, object) in held.sorted(by: { $0.key < $1.key }) {
-            try object.compare(slot, model, file.reports, &tally)
+            try object.compare(slot, model, reports: file.reports, tally: &tally)
         }
     }
 

@@ -16,7 +16,7 @@ enum HeldCard<C: ShownCard> {
         }
     }
 
-    func compare(_ slot: Int, _ model: CardModel, _ reports: CardReports, _ tally: inout CardTally) throws {
+    func compare(_ slot: Int, _ model: CardModel, reports: CardReports, tally: inout CardTally) throws {
         switch self {
         case .live(let card, let id, let birth, let hash):
             let name = "object \(slot), held of card \(id)"

@@ -104,14 +104,14 @@ struct DiskFull: Scenario {
             let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk", holding: need)
             defer { disk.unmount() }
             let room = (address.position ?? 0) << 10
-            let (outcome, detail) = try Self.attempt(history, disk, room, tally)
+            let (outcome, detail) = try Self.attempt(history, disk, room: room, tally: tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
         try tally.report(context, why: "the history found room enough")
     }
 
     private static func attempt(
-        _ history: TroubledHistory, _ disk: SmallFileSystem, _ room: Int, _ tally: TroubleTally
+        _ history: TroubledHistory, _ disk: SmallFileSystem, room: Int, tally: TroubleTally
     ) throws -> (outcome: Outcome, detail: String) {
         let location = DatabaseLocation(directory: disk.directory + "/database")
         var trouble = HistoryTrouble()

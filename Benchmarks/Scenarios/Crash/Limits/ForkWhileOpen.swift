@@ -50,14 +50,15 @@ struct ForkWhileOpen: Scenario {
             try trial.stop()
             writer.wait()
             if twin.hasForked { try forks.add() }
-            return try Self.judge(trial, writer, twin, failure, goesOn: goesOn && goesOnAfter, address)
+            return try Self.judge(
+                trial, writer, twin: twin, failure: failure, goesOn: goesOn && goesOnAfter, address: address)
         }
         context.require(try forks.count(), "no writer forked")
     }
 
     private static func judge(
-        _ trial: IncrementTrial, _ writer: IncrementProcess, _ twin: ForkedTwin,
-        _ failure: (outcome: Outcome, detail: String)?, goesOn: Bool, _ address: FaultAddress
+        _ trial: IncrementTrial, _ writer: IncrementProcess, twin: ForkedTwin,
+        failure: (outcome: Outcome, detail: String)?, goesOn: Bool, address: FaultAddress
     ) throws -> Trial {
         var finding = TroubleFinding()
         finding.take(failure)

@@ -80,6 +80,6 @@ struct RecordedPowerLoss: Scenario {
         do { marks = try history.marks(in: step.run) } catch let doubt as RecordDoubt {
             return context.report.inconclusive("\(doubt)")
         }
-        try RecordedSweep(step.run, marks, history.contents, context).run()
+        try RecordedSweep(step.run, marks, contents: history.contents, context: context).run()
     }
 }

@@ -17,7 +17,7 @@ struct RecordedSweep {
     private let context: CaseContext
     private let rules: CrashRules
 
-    init(_ run: TracedRun, _ marks: CrashMarks, _ contents: [HistoryContent], _ context: CaseContext) throws {
+    init(_ run: TracedRun, _ marks: CrashMarks, contents: [HistoryContent], context: CaseContext) throws {
         recorded = run
         self.marks = marks
         self.contents = contents

@@ -168,7 +168,7 @@ private struct SyncFailureTrials {
         _ run: FailedSyncRun, failed: Int, in place: String, _ disks: TrialTally
     ) throws -> (Outcome, String) {
         var worst: (outcome: Outcome, detail: String) = (.correct, "")
-        let sweep = try RecordedSweep(run.step.run, run.marks, [], context)
+        let sweep = try RecordedSweep(run.step.run, run.marks, contents: [], context: context)
         let most = try context.integer("disks")
         let (steps, _) = try sweep.choose(most: most, total: most, from: failed + 1)
         let rules = try RecordedSweep.rules(context)

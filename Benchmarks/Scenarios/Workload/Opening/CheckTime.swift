@@ -47,11 +47,11 @@ struct CheckTime: Scenario {
         report.add(.durationMilliseconds, middle * 1e3, statistic: "median", count: seconds.count)
         report.add(.gigabytesPerSecond, Double(bytes) / middle / 1e9)
         report.add(.fileBytes, Double(bytes))
-        try checkSpoilt(engine, location, bytes, context)
+        try checkSpoilt(engine, location, bytes: bytes, context: context)
     }
 
     private func checkSpoilt(
-        _ engine: any CheckingEngine, _ location: DatabaseLocation, _ bytes: Int, _ context: CaseContext
+        _ engine: any CheckingEngine, _ location: DatabaseLocation, bytes: Int, context: CaseContext
     ) throws {
         guard engine.promises(.detectsDamage) else { return }
         guard bytes <= Self.largestSpoilt else {

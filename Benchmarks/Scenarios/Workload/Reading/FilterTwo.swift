@@ -26,7 +26,9 @@ struct FilterTwo: Scenario {
             below: Self.third(scan.table, real))
         let session = try context.open(try context.fixtureLocation(), as: (any QuerySession).self)
         var oracle = ExactOracle(try context.tables())
-        try update(context, session, &oracle, scan.table, integer, count: try context.integer("updates"))
+        try update(
+            context, session, oracle: &oracle, table: scan.table, column: integer, count: try context.integer("updates")
+        )
         let expected = oracle.count(filter)
         context.report.check("count", expected: expected, got: try session.count(filter))
         try scan.measure(bytesPerRow: 16, expected: expected) { try session.count(filter) }
@@ -53,7 +55,7 @@ struct FilterTwo: Scenario {
     }
 
     private func update(
-        _ context: CaseContext, _ session: any Session, _ oracle: inout ExactOracle, _ table: Table, _ column: String,
+        _ context: CaseContext, _ session: any Session, oracle: inout ExactOracle, table: Table, column: String,
         count: Int
     ) throws {
         if count == 0 { return }

@@ -20,14 +20,14 @@ struct IndexedFirst: Scenario {
         let session = try context.open(try context.emptyLocation("rows"), as: (any ProbeSession).self)
         try session.store(
             (0..<count).map { ProbeRow(id: $0, number: Self.number($0), text: "row \(Self.number($0))") }, deleting: [])
-        try measure(context, session, "number", .indexedNumber) { .integer(Self.number($0)) }
-        try measure(context, session, "text", .indexedText) { .text("row \(Self.number($0))") }
+        try measure(context, session, label: "number", column: .indexedNumber) { .integer(Self.number($0)) }
+        try measure(context, session, label: "text", column: .indexedText) { .text("row \(Self.number($0))") }
         try session.close()
     }
 
     private func measure(
-        _ context: CaseContext, _ session: any ProbeSession, _ label: String, _ column: ProbeColumn,
-        _ value: (Int64) -> Value
+        _ context: CaseContext, _ session: any ProbeSession, label: String, column: ProbeColumn,
+        value: (Int64) -> Value
     ) throws {
         let count = try context.integer("rows")
         var random = context.random(label)

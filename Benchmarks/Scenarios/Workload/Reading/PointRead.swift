@@ -69,7 +69,7 @@ struct PointRead: Scenario {
         report.check("reads with a clock each", expected: rows.digest(sampled), got: digest)
         report.add(latency.histogram, name: "read")
         answers.judge("timed batches", report, expected: rows.digest)
-        try readAll(context, rows, columns, session)
+        try readAll(context, rows, columns: columns, session: session)
         try session.close()
     }
 
@@ -77,7 +77,7 @@ struct PointRead: Scenario {
     /// So each key is read once more after the measurement: all of them, or as many from a random one on as fit in half
     /// a second.
     private func readAll(
-        _ context: CaseContext, _ rows: RowOracle, _ columns: [String], _ session: any TableSession
+        _ context: CaseContext, _ rows: RowOracle, columns: [String], session: any TableSession
     ) throws {
         var random = context.random("all keys")
         let first = random.below(rows.rowCount)

@@ -42,7 +42,8 @@ struct PropertyRead: Scenario {
                 .operationNanoseconds, timing.medianNanoseconds, statistic: "median", count: timing.count,
                 label: label)
             answers.judge("\(label), timed batches", report, expected: expected)
-            try Self.measureUnmanaged(session, column.name, label: label, held.count, report, expected: expected)
+            try Self.measureUnmanaged(
+                session, column.name, label: label, held: held.count, report: report, expected: expected)
             if context.isOverBudget {
                 report.cut()
                 break
@@ -71,7 +72,7 @@ struct PropertyRead: Scenario {
 
     /// The fastest means of the language, where there is one: reported beside the figure, never as it.
     private static func measureUnmanaged(
-        _ session: any HeldObjectSession, _ column: String, label: String, _ held: Int, _ report: CaseReport,
+        _ session: any HeldObjectSession, _ column: String, label: String, held: Int, report: CaseReport,
         expected: (Int) -> ReadDigest
     ) throws {
         guard let digest = try session.readHeldUnmanaged(column: column, count: held) else { return }

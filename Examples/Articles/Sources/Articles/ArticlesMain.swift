@@ -2,8 +2,8 @@ import Foundation
 import Strata
 import Synchronization
 
-/// A table of articles follows a database while another thread writes to it. Ends by itself; with 1 when the last
-/// frame is not what the database holds.
+/// A table of articles follows a database while another thread writes to it. Ends by itself, with 1 if the last frame
+/// differs from the database.
 @main
 enum ArticlesMain {
     private static let usage = """
@@ -39,7 +39,7 @@ enum ArticlesMain {
         return seconds
     }
 
-    /// - Returns: what is wrong at the end.
+    /// - Returns: the problems at the end.
     private static func run(in directory: URL, seconds: Double) throws -> [String] {
         let careless = Counter()
         // Reading a deleted object gives the property's default and a report. `.trap` would end the program here.
@@ -57,7 +57,7 @@ enum ArticlesMain {
         screen.start()
         let editor = Editor()
         editor.start(configuration, seconds: seconds)
-        // Notifications of the other thread's commits come when the main queue runs.
+        // The other thread's commits are delivered when the main queue runs.
         while editor.end == nil { _ = RunLoop.main.run(mode: .default, before: Date().addingTimeInterval(0.05)) }
         realm.refresh()
         screen.stop()
@@ -65,7 +65,7 @@ enum ArticlesMain {
         return report(end, screen, try Realm(configuration: configuration), careless: careless.value)
     }
 
-    /// Compares the last frame with the database, read anew.
+    /// Compares the last frame with a new read of the database.
     private static func report(_ end: Editor.Outcome, _ screen: Screen, _ realm: Realm, careless: Int) -> [String] {
         let articles = realm.objects(Article.self)
         let now = Frame(articles.sorted(by: \.published, ascending: false).snapshot())
@@ -85,7 +85,7 @@ enum ArticlesMain {
     }
 }
 
-/// Counts on any thread.
+/// A counter for any thread.
 private final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Adds, edits and deletes articles on a thread of its own until its time is over, with a Realm of its own.
 final class Editor: Sendable {
-    /// What became of it.
+    /// The result of the edits.
     struct Outcome: Sendable {
         var commits = 0
         var error: String?
@@ -41,13 +41,13 @@ final class Editor: Sendable {
         case 1: some?.comments.append(Self.comment(number))
         case 2: some?.title = "\(Self.titles[number % Self.titles.count]), edition \(number)"
         case 4: some?.thumbnail = Self.thumbnail(number)
-        // The oldest goes, and with it its thumbnail and its comments.
+        // Deletes the oldest, with its thumbnail and comments.
         default:
             if let oldest = articles.sorted(by: \.published).first, articles.count > 4 { realm.delete(oldest) }
         }
     }
 
-    // MARK: What there is to write about
+    // MARK: Contents
 
     private static let titles = [
         "Pages and segments", "A log that survives", "Snapshots for readers", "Keys, not indices",

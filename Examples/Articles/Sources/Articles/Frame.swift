@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// One picture of the table. It is made of a snapshot, so nothing that is committed meanwhile tears it.
+/// One picture of the table, made from a snapshot, so that concurrent commits do not tear it.
 struct Frame: Equatable {
     struct Row: Equatable {
         var id: Int
@@ -29,7 +29,7 @@ struct Frame: Equatable {
         return String(pixels.map { bars[Int($0) / 32] })
     }
 
-    /// At most `limit` rows, under a head.
+    /// At most `limit` rows, below a header.
     func lines(limit: Int) -> [String] {
         var lines = [Self.line("id", "title", "category", "picture", "comments", "last comment")]
         for row in rows.prefix(limit) {

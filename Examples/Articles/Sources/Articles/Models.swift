@@ -11,11 +11,11 @@ final class Article: Object {
     /// The default is what a careless read shows after the article was deleted.
     @Persisted var title = "(deleted)"
     @Persisted(indexed: true) var published = Date(timeIntervalSince1970: 0)
-    /// A link: the category stays when the article goes, and the link is nil when the category goes.
+    /// A link: deleting the article keeps the category, and deleting the category makes the link nil.
     @Persisted var category: Category?
-    /// Lives in the article, and goes with it.
+    /// Embedded in the article, and deleted with it.
     @Persisted var thumbnail: Thumbnail?
-    /// The comments go with their article.
+    /// The comments are deleted with their article.
     @Persisted(deleteRule: .cascade) var comments: List<Comment>
 }
 

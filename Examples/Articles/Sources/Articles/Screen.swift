@@ -1,19 +1,19 @@
 import Foundation
 import Strata
 
-/// The table on the terminal: drawn anew whenever its articles change. Without a terminal, a line per change.
+/// The table on the terminal, redrawn whenever its articles change. Without a terminal, a line per change.
 ///
-/// Used on the main thread alone.
+/// Used only on the main thread.
 final class Screen {
     private(set) var frame: Frame
-    /// How often a notification made it draw.
+    /// How often a notification caused a redraw.
     private(set) var redraws = 0
     /// Set when observing failed.
     private(set) var problem: String?
 
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private let articles: Results<Article>
-    /// Held from the start, as a view holds what was tapped. Nothing protects it from deletion.
+    /// Held from the start, as a view holds a tapped object. Nothing protects it from deletion.
     private let favourite: Article
     private var favouriteText = ""
     private var tokens: [NotificationToken] = []
@@ -50,10 +50,10 @@ final class Screen {
 
     private func draw(_ articles: Results<Article>, _ what: String) {
         frame = Frame(articles.snapshot())
-        // Reads the favourite without asking whether it is still there: the default stands in for its title.
+        // Reads the favourite without checking that it exists; a deleted one shows the default title.
         let favourite = "favourite: \(favouriteText)\(favourite.title)"
         guard isTerminal else { return write("\(frame.rows.count) articles, \(what); \(favourite)\n") }
-        // Home, every line to its end, and what was below.
+        // Moves the cursor home, clears each line to its end, then the rest of the screen.
         let lines = frame.lines(limit: 14) + ["", "last change \(what)", favourite]
         write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
     }

@@ -3,7 +3,7 @@ import StoreMigration
 import Strata
 import Synchronization
 
-/// The way through the phases, and what is wrong at its end.
+/// The way through the phases, and the problems at its end.
 final class Journey {
     private let directory: URL
     private let isOfNotes: Bool
@@ -12,7 +12,7 @@ final class Journey {
     private var problems: [String] = []
     private var seed = 0
 
-    /// - Parameter store: which a copy is made of; else the store is one of notes.
+    /// - Parameter store: the store to copy; nil for a store of notes.
     init(_ directory: URL, of store: String?, kills: Int, leavingOut: Set<String>) throws {
         self.directory = directory
         self.kills = kills
@@ -58,7 +58,7 @@ final class Journey {
         try writer.close()
     }
 
-    /// A writer in a process of its own, which dies in the middle of whatever it does.
+    /// A writer in its own process, which is killed at a random moment.
     private func killWriter(in phase: MigrationPhase) throws {
         seed += 1
         let child = Process()
@@ -67,7 +67,7 @@ final class Journey {
         let pipe = Pipe()
         child.standardOutput = pipe
         try child.run()
-        // Once it has written something, at a moment that the seed gives.
+        // After its first batch, at a seeded moment.
         let first = try pipe.fileHandleForReading.read(upToCount: 1) ?? Data()
         usleep(UInt32(seed * 7_919 % 60_000))
         kill(child.processIdentifier, SIGKILL)
@@ -91,7 +91,7 @@ final class Journey {
         try writer.close()
     }
 
-    /// A writer that lives, and what it cost.
+    /// A writer that completes, and its cost.
     private func write(in phase: MigrationPhase) throws {
         seed += 1
         let stores = try stores()
@@ -107,7 +107,7 @@ final class Journey {
         try compare("written", in: phase, stores.writer)
     }
 
-    /// Two threads observe one note, and hear the same.
+    /// Two threads observe one note, and get the same notifications.
     private func notifications() throws {
         let stores = try stores()
         let here = try NoteStore(stores.writer, stores.configuration)
@@ -138,7 +138,7 @@ final class Journey {
         try stores.writer.close()
     }
 
-    /// From the new store back, and the old one has what was written meanwhile.
+    /// Returns from the new store; the old one has the changes made meanwhile.
     private func wayBack() throws {
         let writer = try stores().writer
         try writer.enter(.bothNewRead)

@@ -1,8 +1,8 @@
 import Foundation
 import StoreMigration
 
-/// Leaves a store of Core Data in four phases, while writers write and are killed. Ends with 1 where the stores differ
-/// at the end of a phase.
+/// Leaves a store of Core Data in four phases, while writers write and are killed. Ends with 1 if the stores differ at
+/// the end of a phase.
 @main
 enum ModelStoreMain {
     private static let usage = """

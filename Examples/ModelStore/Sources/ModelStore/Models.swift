@@ -2,7 +2,7 @@ import Foundation
 import StoreMigration
 import Strata
 
-/// The key is that of Core Data's row; `changed` is what decides which of two records is the newer one.
+/// The key is that of Core Data's row; `changed` decides which of two records is newer.
 final class Note: Object {
     @Persisted(primaryKey: true) var coreDataKey = 0
     @Persisted var title = ""

@@ -2,14 +2,14 @@ import Foundation
 import StoreMigration
 import Strata
 
-/// What screens see of notes, whatever store is behind: JSON goes in, ids come out, and who observes a note hears which
-/// property had which value.
+/// The notes as screens see them, with any store behind: JSON goes in, ids come out, and observers of a note get
+/// property, old and new value.
 final class NoteStore {
     private let writer: DoubleWriter
     private let realm: Realm
     private var tokens: [Int: NotificationToken] = [:]
 
-    /// - Parameter configuration: of the new store; its notes are those that this thread observes.
+    /// - Parameter configuration: the new store's, whose notes this thread observes.
     init(_ writer: DoubleWriter, _ configuration: Realm.Configuration) throws {
         self.writer = writer
         realm = try Realm(configuration: configuration)
@@ -23,7 +23,7 @@ final class NoteStore {
         var changed: Int
     }
 
-    /// Writes a list of JSON objects to the stores of the phase. What an object does not name stays.
+    /// Writes a list of JSON objects to the stores of the phase. Unnamed properties stay.
     /// - Returns: the ids, in the list's order.
     func insert(_ json: Data) throws -> [RecordID] {
         let notes = try JSONDecoder().decode([JSONNote].self, from: json)
@@ -38,13 +38,13 @@ final class NoteStore {
         return changes.map(\.id)
     }
 
-    /// From the store that the phase reads.
+    /// Reads from the store of the phase.
     func models(_ ids: [RecordID]) throws -> [Record] {
         let found = try writer.records(ids)
         return ids.compactMap { found[$0] }
     }
 
-    /// Tells of each change of a note as `name old new`, on this thread, until it is released.
+    /// Reports each change of a note as `name old new`, on this thread, until it is released.
     func observe(_ id: Int, _ changed: @escaping (String) -> Void) {
         realm.refresh()
         tokens[id] = realm.object(ofType: Note.self, forPrimaryKey: id)?.observe { [weak self] change in
@@ -60,6 +60,6 @@ final class NoteStore {
 
     func release(_ id: Int) { tokens.removeValue(forKey: id)?.invalidate() }
 
-    /// Hears of what other threads wrote.
+    /// Delivers other threads' changes.
     func refresh() { realm.refresh() }
 }

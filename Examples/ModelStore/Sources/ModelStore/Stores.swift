@@ -17,20 +17,20 @@ struct Stores {
     init(_ directory: URL, leavingOut: Set<String> = []) throws {
         old = try CoreDataStore(Self.file(directory, "old.sqlite").path, leavingOut: leavingOut)
         let url = Self.file(directory, "new.strata")
-        // In whatever order the store has the properties.
+        // In any order of the store's properties.
         isOfNotes = old.models.map(\.name) == ["Note"] && Set(old.models[0].fields) == Set(Models.note.fields)
-        // Classes that this program does not have are known by the file.
+        // Classes that this program lacks are described by the file.
         configuration = Realm.Configuration(fileURL: url, objectTypes: isOfNotes ? [Note.self] : [])
         let new = try StrataStore(configuration, models: old.models)
         writer = try DoubleWriter(old: old, new: new, outbox: Self.file(directory, "outbox.strata"), order: .oldFirst)
     }
 
-    /// An empty store of Core Data's shape, as an application that has just begun would have it.
+    /// An empty store of Core Data's shape, as in a new application.
     static func makeNotes(_ directory: URL) throws {
         try CoreDataStore.makeEmpty(file(directory, "old.sqlite").path, [Models.note], keepsHistory: true)
     }
 
-    /// A copy of a store, which stays as it is, and the file that the import makes of it.
+    /// A copy of a store, which itself stays unchanged, and the file of its import.
     static func copy(_ store: String, to directory: URL) throws {
         let path = file(directory, "old.sqlite").path
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store + suffix) {
@@ -42,8 +42,8 @@ struct Stores {
 
     // MARK: Writing
 
-    /// Writes batches that follow from a seed, until a limit or until the process is killed.
-    /// - Parameter acknowledged: is called after each batch.
+    /// Writes seeded batches, until a limit or until the process is killed.
+    /// - Parameter acknowledged: called after each batch.
     func write(seed: Int, batches: Int = .max, acknowledged: () -> Void = {}) throws {
         var random = SeededRandom(seed)
         let keys = try isOfNotes ? [] : someKeys()
@@ -70,7 +70,7 @@ struct Stores {
         }
     }
 
-    /// Of a store that this program does not know: some records of each class that has a text.
+    /// For an unknown store: some records of each class with a text.
     private func someKeys() throws -> [RecordID] {
         struct Enough: Error {}
         var keys: [RecordID] = []
@@ -94,7 +94,7 @@ struct Stores {
     private func renamed(
         _ keys: [RecordID], _ seed: Int, _ batch: Int, _ random: inout SeededRandom
     ) throws -> [RecordChange] {
-        // What was deleted since is not made again: it would lack what this program does not know.
+        // Deleted records are not inserted again, since their unknown properties would be missing.
         let wanted = (0...random.next(4)).map { _ in keys[random.next(keys.count)] }
         let found = try old.records(wanted)
         return wanted.compactMap { id in

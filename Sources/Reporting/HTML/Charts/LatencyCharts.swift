@@ -51,7 +51,9 @@ struct LatencyCharts: ReportPart {
                 let name = group.name == Metric.latencyNanoseconds.name ? "latency" : group.name
                 grid.element("figure") { figure in
                     let rest = [name, RunDigest.datasetText(group.subject)].filter { !$0.isEmpty }
-                    caption(title, rest.joined(separator: " \u{B7} "), group.lines.first?.result.test.id, &figure)
+                    caption(
+                        title, rest.joined(separator: " \u{B7} "), id: group.lines.first?.result.test.id,
+                        figure: &figure)
                     let own = group.lines.map {
                         LatencyChart.Line(name: $0.result.test.engine, histogram: $0.histogram)
                     }
@@ -77,7 +79,7 @@ struct LatencyCharts: ReportPart {
         let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
         let count = groups.reduce(0) { $0 + $1.lines.count }
         let id = "t-latency-\(durability.rawValue)"
-        fold("Latency, every distribution", Figure.count(count, "row"), &section) { details in
+        fold("Latency, every distribution", Figure.count(count, "row"), section: &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": id]) { table in
                     table.element("thead") { head in
@@ -91,7 +93,9 @@ struct LatencyCharts: ReportPart {
                     table.element("tbody") { body in
                         let lines = groups.flatMap { group in group.lines.map { (group, $0) } }
                         for (group, line) in lines.prefix(detail.rows) {
-                            latencyLine(group, line.result, line.histogram, quantiles.map(\.1), &body)
+                            latencyLine(
+                                group, line.result, histogram: line.histogram, quantiles: quantiles.map(\.1),
+                                body: &body)
                         }
                     }
                 }
@@ -101,8 +105,8 @@ struct LatencyCharts: ReportPart {
     }
 
     private func latencyLine(
-        _ group: LatencyGroup, _ result: CaseResult, _ histogram: Histogram, _ quantiles: [Double],
-        _ body: inout Markup
+        _ group: LatencyGroup, _ result: CaseResult, histogram: Histogram, quantiles: [Double],
+        body: inout Markup
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) {

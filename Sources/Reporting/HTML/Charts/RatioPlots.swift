@@ -73,7 +73,7 @@ struct RatioPlots: ReportPart {
         let heads = [
             headline.engine, "best peer", "ratio", "from", "to", "equal within", "rounds",
         ]
-        fold("\(headline.engine): every ratio as a table", nil, &section) { details in
+        fold("\(headline.engine): every ratio as a table", nil, section: &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": "t-ratios-\(headline.engine)"]) { table in
                     table.element("thead") { head in
@@ -102,7 +102,7 @@ struct RatioPlots: ReportPart {
                     cells.element("td", ["class": "n zero"], "\u{B7}")
                     continue
                 }
-                figureCell(row, sample, result, nil, &cells)
+                figureCell(row, sample, result: result, ratio: nil, line: &cells)
             }
             for value in [ratio.value, ratio.low, ratio.high, ratio.band.factor] {
                 cells.element(

@@ -11,7 +11,7 @@ struct SweepCharts: ReportPart {
             return details.trialCodes.count >= 32 && Set(details.trialCodes).count > 1
         }
         if sweeps.isEmpty || detail.charts == 0 { return }
-        fold("Where in the file", Figure.count(sweeps.count, "sweep"), &section) { draw(sweeps, &$0) }
+        fold("Where in the file", Figure.count(sweeps.count, "sweep"), section: &section) { draw(sweeps, &$0) }
     }
 
     private func draw(_ sweeps: [CaseResult], _ section: inout Markup) {
@@ -39,7 +39,7 @@ struct SweepCharts: ReportPart {
             guard let own = hits[index] else { continue }
             grid.element("figure") { figure in
                 let words = "\(file.name) \u{B7} \(RunDigest.durabilityText(subject.durability))"
-                caption(title, words, result.test.id, &figure)
+                caption(title, words, id: result.test.id, figure: &figure)
                 OutcomeStrip(
                     title: "\(title): \(file.name)", file: file, hits: own,
                     command: { digest.replayCommand(result.test.id, trial: $0.text) }

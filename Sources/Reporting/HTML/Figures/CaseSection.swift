@@ -5,7 +5,7 @@ struct CaseSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
-        section("cases", "All cases", &main) { section in
+        section("cases", "All cases", main: &main) { section in
             if digest.results.isEmpty && digest.missing.isEmpty {
                 note("The plan has no case.", &section)
                 return
@@ -13,9 +13,9 @@ struct CaseSection: ReportPart {
             let count = Figure.count(digest.results.count, "case")
             section.element(
                 "p", ["class": "sentence"],
-                "\(count), each with its figures and the command that repeats it. What has no good answer comes first "
-                    + "where they are sorted by verdict.")
-            fold("Every case", count, &section) { details in
+                "\(count), each with its figures and the command that repeats it. Sorted by verdict, the "
+                    + "cases without a good answer come first.")
+            fold("Every case", count, section: &section) { details in
                 tools(&details)
                 details.element("div", ["class": "cases", "id": "case-list"]) { list in
                     for result in page.listed { caseEntry(result, &list) }
@@ -89,7 +89,7 @@ struct CaseSection: ReportPart {
     private func caseBody(_ result: CaseResult, _ body: inout Markup) {
         let (test, standing) = (result.test, Standing.judged(result.verdict))
         if !result.message.isEmpty { body.element("p", ["class": "message"], result.message) }
-        if result.isCut { note("Cut by its budget: figures stand for what was done until then.", &body) }
+        if result.isCut { note("Cut by its budget: the figures are those of the work up to the cut.", &body) }
         command(digest.replayCommand(test.id), &body)
         let facts = [
             ("verdict", standing.words), ("family", test.family.rawValue),

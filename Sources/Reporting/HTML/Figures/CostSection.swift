@@ -8,7 +8,7 @@ struct CostSection: ReportPart {
     func write(_ main: inout Markup) {
         if !header.measures { return }
         if digest.durabilities.allSatisfy({ digest.rows(of: .resource, $0).isEmpty }) { return }
-        section("cost", "What does it cost?", &main) { section in
+        section("cost", "What does it cost?", main: &main) { section in
             for headline in digest.headlines.map(\.costs) where !headline.lines.isEmpty {
                 let name = EngineName.words(headline.engine)
                 section.element("p", ["class": "sentence"], "\(name) is \(headline.sentence).")

@@ -8,7 +8,7 @@ struct PeerSection: ReportPart {
         let (headlines, peers) = (digest.headlines, PeerTable(digest))
         if headlines.isEmpty && peers == nil { return }
         let name = EngineName.words(String((digest.sides.own.first ?? "").prefix { $0 != "-" }))
-        section("peers", "Where does \(name) stand beside its peers?", &main) { section in
+        section("peers", "Where does \(name) stand beside its peers?", main: &main) { section in
             for headline in headlines {
                 section.element("p", ["class": "sentence"]) { text in
                     text.element("strong", headline.engine)
@@ -18,7 +18,7 @@ struct PeerSection: ReportPart {
             }
             RatioPlots(page: page).write(&section)
             guard let peers else { return }
-            fold("Every figure of every engine", Figure.count(peers.rows.count, "row"), &section) { details in
+            fold("Every figure of every engine", Figure.count(peers.rows.count, "row"), section: &section) { details in
                 table(peers, &details)
             }
         }
@@ -43,7 +43,7 @@ struct PeerSection: ReportPart {
                     }
                 }
                 table.element("tbody") { body in
-                    for row in peers.rows.prefix(detail.rows) { line(row, peers, hasLimit, &body) }
+                    for row in peers.rows.prefix(detail.rows) { line(row, peers, hasLimit: hasLimit, body: &body) }
                 }
             }
         }
@@ -62,7 +62,7 @@ struct PeerSection: ReportPart {
         note("\(FigureRatio.withheld.prefix(1).uppercased() + FigureRatio.withheld.dropFirst()). \(warning).", &section)
     }
 
-    private func line(_ row: PeerTable.Row, _ peers: PeerTable, _ hasLimit: Bool, _ body: inout Markup) {
+    private func line(_ row: PeerTable.Row, _ peers: PeerTable, hasLimit: Bool, body: inout Markup) {
         let figures = row.figures
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
@@ -80,7 +80,8 @@ struct PeerSection: ReportPart {
                     continue
                 }
                 let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
-                figureCell(figures, sample, result, ratio, order: goodness(sample.value, figures), &line)
+                figureCell(
+                    figures, sample, result: result, ratio: ratio, order: goodness(sample.value, figures), line: &line)
             }
             if hasLimit {
                 line.element("td", ["class": "n", "data-v": row.limit.map(Figure.exact) ?? ""]) { cell in

@@ -10,7 +10,7 @@ struct ScaleSection: ReportPart {
     func write(_ main: inout Markup) {
         let figures = digest.scaleFigures
         if figures.isEmpty { return }
-        section(Self.anchor, "How does it grow with the size?", &main) { section in
+        section(Self.anchor, "How does it grow with the size?", main: &main) { section in
             sentences(figures, &section)
             // If the run is about growth, the first charts stand with the answer.
             let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
@@ -19,7 +19,7 @@ struct ScaleSection: ReportPart {
                 { (grid: inout Markup) in chart(figure, &grid) }
             }
             gallery(Array(drawings), shown: 4, &section)
-            fold("How to read it", nil, &section) { details in
+            fold("How to read it", nil, section: &section) { details in
                 note(
                     "Both axes are logarithmic: what grows with the size rises like the dotted line. Growth "
                         + "is how many times as dear the figure is at the largest size as at the smallest, with "
@@ -30,7 +30,7 @@ struct ScaleSection: ReportPart {
                         + "stretch has its own.",
                     &details)
             }
-            fold("Every size and engine", Figure.count(figures.count, "table"), &section) { details in
+            fold("Every size and engine", Figure.count(figures.count, "table"), section: &section) { details in
                 for (index, figure) in figures.enumerated() { table(figure, index, &details) }
             }
         }
@@ -59,7 +59,7 @@ struct ScaleSection: ReportPart {
         for figure in Self.charted(digest.scaleFigures).prefix(min(most, detail.charts)) { chart(figure, &grid) }
     }
 
-    /// A chart per workload: of the time of an operation, else of what is done per second, else of its first figure.
+    /// A chart per workload: of the time of an operation, else of the rate, else of its first figure.
     private static func charted(_ figures: [ScaleFigure]) -> [ScaleFigure] {
         RunDigest.unique(figures.map(\.subject)).compactMap { subject in
             let own = figures.filter { $0.subject == subject }
@@ -81,7 +81,7 @@ struct ScaleSection: ReportPart {
                 figure.subject.durability == .full ? "" : RunDigest.durabilityText(figure.subject.durability),
             ].filter { !$0.isEmpty }
             let first = figure.lines.first?.points.first?.result.test.id
-            caption(name(figure), rest.joined(separator: " \u{B7} "), first, &box)
+            caption(name(figure), rest.joined(separator: " \u{B7} "), id: first, figure: &box)
             ScaleChart(
                 title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
                 asideWords: asideWords(figure), palette: digest.palette
@@ -120,17 +120,17 @@ struct ScaleSection: ReportPart {
                     }
                 }
                 table.element("tbody") { body in
-                    for line in figure.lines { write(line, figure, sizes, &body) }
+                    for line in figure.lines { write(line, figure, sizes: sizes, body: &body) }
                 }
             }
         }
     }
 
-    private func write(_ line: ScaleFigure.Line, _ figure: ScaleFigure, _ sizes: [Int], _ body: inout Markup) {
+    private func write(_ line: ScaleFigure.Line, _ figure: ScaleFigure, sizes: [Int], body: inout Markup) {
         body.element("tr") { row in
             row.element("th", ["scope": "row"], line.engine)
-            for size in sizes { cell(line.points.first { $0.size == size }, figure, line.engine, &row) }
-            if figure.asideSubject != nil { cell(line.aside, figure, line.engine, &row) }
+            for size in sizes { cell(line.points.first { $0.size == size }, figure, engine: line.engine, row: &row) }
+            if figure.asideSubject != nil { cell(line.aside, figure, engine: line.engine, row: &row) }
             row.element("td", ["class": "n", "data-v": line.growth.map { Figure.exact($0.factor) } ?? ""]) { cell in
                 guard let growth = line.growth else { return }
                 cell.add(Figure.ratio(growth.factor))
@@ -157,12 +157,12 @@ struct ScaleSection: ReportPart {
     }
 
     private func cell(
-        _ point: ScaleFigure.Point?, _ figure: ScaleFigure, _ engine: String, _ row: inout Markup
+        _ point: ScaleFigure.Point?, _ figure: ScaleFigure, engine: String, row: inout Markup
     ) {
         guard let point else { return row.element("td", ["class": "n zero"], "\u{B7}") }
         let measures = MeasureRow(
             subject: Subject(point.result.test), measure: figure.measure,
             values: [engine: (point.sample, point.result)])
-        figureCell(measures, point.sample, point.result, nil, &row)
+        figureCell(measures, point.sample, result: point.result, ratio: nil, line: &row)
     }
 }

@@ -10,7 +10,7 @@ struct SizeSection: ReportPart {
         let lines = header.measures ? digest.sizeLines : []
         let figures = digest.durabilities.map { ($0, header.measures ? digest.rows(of: .size, $0) : []) }
         if growth.isEmpty && lines.isEmpty && figures.allSatisfy(\.1.isEmpty) { return }
-        section(Question.large.rawValue, Question.large.text, &main) { section in
+        section(Question.large.rawValue, Question.large.text, main: &main) { section in
             if !header.measures { measuresNothing(&section) }
             sentence(lines, &section)
             for (durability, rows) in figures {
@@ -22,7 +22,7 @@ struct SizeSection: ReportPart {
                 MeasureTable(page: page, rows: rows, durability: durability, name: "size", title: "Sizes, every figure")
                     .write(&section)
             }
-            fold("Were the bounds kept?", Figure.count(growth.count, "case"), &section) { details in
+            fold("Were the bounds kept?", Figure.count(growth.count, "case"), section: &section) { details in
                 OutcomeTables(page: page, rows: growth).write(&details)
             }
         }
@@ -71,17 +71,18 @@ struct SizeSection: ReportPart {
             // Charts of one case share an axis, so that sizes can be compared.
             let high = all.flatMap(\.series.points).map(\.drawnBytes).max() ?? 0
             for part in parts {
-                drawings.append { (grid: inout Markup) in sizeChart(key, Array(part.prefix(8)), high, &grid) }
+                drawings.append { (grid: inout Markup) in sizeChart(key, Array(part.prefix(8)), high: high, grid: &grid)
+                }
             }
         }
         gallery(drawings, shown: 3, &section)
     }
 
-    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], _ high: Int, _ grid: inout Markup) {
+    private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], high: Int, grid: inout Markup) {
         guard let first = lines.first else { return }
         grid.element("figure") { figure in
             let rest = [key.name, RunDigest.datasetText(first.subject)].filter { !$0.isEmpty }
-            caption(key.scenario, rest.joined(separator: " \u{B7} "), first.caseID, &figure)
+            caption(key.scenario, rest.joined(separator: " \u{B7} "), id: first.caseID, figure: &figure)
             SizeChart(
                 title: "\(key.scenario): \(key.name)",
                 lines: lines.map {
@@ -94,7 +95,7 @@ struct SizeSection: ReportPart {
     private func seriesTable(_ lines: [SizeLine], _ durability: DurabilityClass, _ section: inout Markup) {
         if lines.isEmpty { return }
         let heads = ["at first", "largest", "at last", "live at last", "free at last", "of it log, at most"]
-        fold("Data and log over time", Figure.count(lines.count, "row"), &section) { details in
+        fold("Data and log over time", Figure.count(lines.count, "row"), section: &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
                     table.element("thead") { head in

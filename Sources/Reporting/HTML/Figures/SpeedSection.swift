@@ -9,7 +9,7 @@ struct SpeedSection: ReportPart {
         let content = Markup.build(content)
         // A question of the plan keeps its section even without figures.
         if content.isEmpty && digest.results(for: .fast).isEmpty && digest.headlines.isEmpty { return }
-        section(Question.fast.rawValue, Question.fast.text, &main) { section in
+        section(Question.fast.rawValue, Question.fast.text, main: &main) { section in
             if content.isEmpty { note("This run measured no speed.", &section) }
             section.raw(content)
         }
@@ -40,10 +40,10 @@ struct SpeedSection: ReportPart {
                 section.element("h3", title)
                 figures(&section)
             } else {
-                fold(title, nil, &section, figures)
+                fold(title, nil, section: &section, content: figures)
             }
         }
-        fold("The machine without an engine", nil, &section, rawFigures)
+        fold("The machine without an engine", nil, section: &section, content: rawFigures)
     }
 
     /// The decisions of the rounds; without rounds the figures of the engine that the run is about, without a claim.
@@ -105,7 +105,7 @@ struct SpeedSection: ReportPart {
                     let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
                     let rest = [what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
                     grid.element("figure") { figure in
-                        caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id, &figure)
+                        caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id: id, figure: &figure)
                         chart.draw(&figure)
                     }
                 }

@@ -19,7 +19,7 @@ extension ReportPart {
 
     // MARK: Words
 
-    func section(_ anchor: String, _ title: String, _ main: inout Markup, _ content: (inout Markup) -> Void) {
+    func section(_ anchor: String, _ title: String, main: inout Markup, content: (inout Markup) -> Void) {
         main.element("section", ["id": anchor, "aria-labelledby": "\(anchor)-title"]) { section in
             section.element("h2", ["id": "\(anchor)-title"], title)
             content(&section)
@@ -29,8 +29,8 @@ extension ReportPart {
 
     /// A folded block. Its head shows the number of entries.
     func fold(
-        _ title: String, _ count: String?, isOpen: Bool = false, _ section: inout Markup,
-        _ content: (inout Markup) -> Void
+        _ title: String, _ count: String?, isOpen: Bool = false, section: inout Markup,
+        content: (inout Markup) -> Void
     ) {
         let body = Markup.build(content)
         if body.isEmpty { return }
@@ -86,7 +86,7 @@ extension ReportPart {
         }
     }
 
-    func caption(_ title: String, _ rest: String, _ id: String?, _ figure: inout Markup) {
+    func caption(_ title: String, _ rest: String, id: String?, figure: inout Markup) {
         figure.element("figcaption") { caption in
             if let id {
                 caption.element("a", ["href": place(of: id)], title)
@@ -105,7 +105,7 @@ extension ReportPart {
         if drawings.isEmpty { return }
         grid(drawings.prefix(shown), &section)
         let rest = drawings.dropFirst(shown)
-        if !rest.isEmpty { fold("More drawings", "\(rest.count)", &section) { grid(rest, &$0) } }
+        if !rest.isEmpty { fold("More drawings", "\(rest.count)", section: &section) { grid(rest, &$0) } }
     }
 
     func capitalized(_ text: String) -> String {

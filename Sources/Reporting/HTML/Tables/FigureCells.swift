@@ -7,8 +7,8 @@ extension ReportPart {
     ///
     /// - Parameter order: the sort key of a column with several units; nil to sort by the figure.
     func figureCell(
-        _ row: MeasureRow, _ sample: Sample, _ result: CaseResult, _ ratio: FigureRatio?, order: Double? = nil,
-        _ line: inout Markup
+        _ row: MeasureRow, _ sample: Sample, result: CaseResult, ratio: FigureRatio?, order: Double? = nil,
+        line: inout Markup
     ) {
         let isDoubtful = digest.isDoubtful(result, row.measure)
         let marks = (result.isCut ? "\u{2020}" : "") + (isDoubtful ? "\u{2021}" : "")

@@ -9,7 +9,7 @@ struct FigureGridTables: ReportPart {
         for grid in digest.figureGrids(durability) {
             section.element("h4", grid.caption)
             note("A figure leads to its case. What was measured once claims nothing.", &section)
-            gridTable("grid", grid.engines, grid.columns, &section) { engine, column, line in
+            gridTable("grid", grid.engines, columns: grid.columns, section: &section) { engine, column, line in
                 cell(grid.cells[engine]?[column], &line)
             }
         }

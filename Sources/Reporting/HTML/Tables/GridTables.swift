@@ -11,7 +11,7 @@ struct GridTables: ReportPart {
             note(
                 "\(grid.summary). A cell leads to its case; times are a render: median, and 99th percentile "
                     + "where there were enough of them.", &section)
-            gridTable("grid cells", grid.rows, grid.columns, &section) { row, column, line in
+            gridTable("grid cells", grid.rows, columns: grid.columns, section: &section) { row, column, line in
                 gridCell(grid.cells[row]?[column], &line)
             }
         }
@@ -39,8 +39,8 @@ struct GridTables: ReportPart {
 extension ReportPart {
     /// A table with headings over its columns.
     func gridTable(
-        _ style: String, _ rows: [String], _ columns: [ResultGrid.Column], _ section: inout Markup,
-        _ cell: (_ row: String, _ column: ResultGrid.Column, _ line: inout Markup) -> Void
+        _ style: String, _ rows: [String], columns: [ResultGrid.Column], section: inout Markup,
+        cell: (_ row: String, _ column: ResultGrid.Column, _ line: inout Markup) -> Void
     ) {
         section.element("div", ["class": "scroll"]) { scroll in
             scroll.element("table", ["class": style]) { table in

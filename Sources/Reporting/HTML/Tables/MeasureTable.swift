@@ -14,7 +14,7 @@ struct MeasureTable: ReportPart {
         let engines = digest.engines.filter { engine in rows.contains { $0.values[engine] != nil } }
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         let id = "t-\(name)-\(durability.rawValue)"
-        fold(title, Figure.count(rows.count, "row"), &section) { details in
+        fold(title, Figure.count(rows.count, "row"), section: &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
                 scroll.element("table", ["class": "grid sort", "id": id]) { table in
                     table.element("thead") { head in
@@ -27,7 +27,7 @@ struct MeasureTable: ReportPart {
                     }
                     table.element("tbody") { body in
                         for row in rows.prefix(detail.rows) {
-                            measureLine(row, engines, hasLimit, &body)
+                            measureLine(row, engines, hasLimit: hasLimit, body: &body)
                         }
                     }
                 }
@@ -37,7 +37,7 @@ struct MeasureTable: ReportPart {
     }
 
     private func measureLine(
-        _ row: MeasureRow, _ engines: [String], _ hasLimit: Bool, _ body: inout Markup
+        _ row: MeasureRow, _ engines: [String], hasLimit: Bool, body: inout Markup
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"]) { cell in
@@ -51,7 +51,7 @@ struct MeasureTable: ReportPart {
                     line.element("td", ["class": "n zero"], "\u{B7}")
                     continue
                 }
-                figureCell(row, sample, result, digest.ratio(row, of: engine), &line)
+                figureCell(row, sample, result: result, ratio: digest.ratio(row, of: engine), line: &line)
             }
             if hasLimit {
                 let limit = digest.rawLimit(row)

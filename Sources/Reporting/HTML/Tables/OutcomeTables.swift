@@ -44,18 +44,18 @@ struct OutcomeTables: ReportPart {
             line.element("td", row.engine)
             line.element("td") { badge(row.standing, nil, &$0) }
             line.element("td") { OutcomeStrip.bar(row, &$0) }
-            number(row.trialCount, "n", nil, &line)
+            number(row.trialCount, "n", title: nil, line: &line)
             for column in columns {
                 let count = row.count(of: column)
                 let style = count == 0 ? "n zero" : (column.isBad ? "n bad" : "n")
-                number(count, style, row.parts(of: column), &line)
+                number(count, style, title: row.parts(of: column), line: &line)
             }
             line.element("td", row.promise)
         }
         body.raw("\n")
     }
 
-    private func number(_ value: Int, _ style: String, _ title: String?, _ line: inout Markup) {
+    private func number(_ value: Int, _ style: String, title: String?, line: inout Markup) {
         line.element(
             "td", ["class": style, "data-v": value < 1_000 ? nil : String(value), "title": title],
             Figure.grouped(value))

@@ -13,7 +13,7 @@ struct CauseList: ReportPart {
         let causes = findings.reduce(0) { $0 + $1.groups.count }
         if verdict == .unpromised {
             // Folded, since no engine promised to prevent this outcome.
-            fold(title, Figure.count(causes, "cause"), &section) { list(findings, &$0) }
+            fold(title, Figure.count(causes, "cause"), section: &section) { list(findings, &$0) }
             return
         }
         section.element("h3", title)

@@ -51,7 +51,7 @@ struct FaultHeatMap: ReportPart {
     private func cell(_ row: FaultRow?, _ line: inout Markup) {
         guard let row else { return line.element("td", ["title": "the engine cannot be asked"], "\u{B7}") }
         guard let worst = row.worst else {
-            return line.element("td", ["class": "h-none"]) { link(row, "?", "nothing was tried", &$0) }
+            return line.element("td", ["class": "h-none"]) { link(row, "?", what: "nothing was tried", cell: &$0) }
         }
         let bad = ShownOutcome.allCases.filter(\.isBad).reduce(0) { $0 + row.count(of: $1) }
         let share = row.trialCount == 0 ? 0 : Double(bad) / Double(row.trialCount)
@@ -63,11 +63,12 @@ struct FaultHeatMap: ReportPart {
         let number = bad == 0 ? "" : Self.percent(share)
         line.element("td", ["class": "h-\(worst.rawValue)"]) { cell in
             link(
-                row, [mark, number].filter { !$0.isEmpty }.joined(separator: " "), words.joined(separator: ", "), &cell)
+                row, [mark, number].filter { !$0.isEmpty }.joined(separator: " "), what: words.joined(separator: ", "),
+                cell: &cell)
         }
     }
 
-    private func link(_ row: FaultRow, _ words: String, _ what: String, _ cell: inout Markup) {
+    private func link(_ row: FaultRow, _ words: String, what: String, cell: inout Markup) {
         let first = row.cases.min { $0.standing.rank < $1.standing.rank } ?? row.cases.first
         let id = first?.result.test.id
         cell.element(

@@ -9,17 +9,17 @@ struct FaultSection: ReportPart {
     func write(_ main: inout Markup) {
         let rows = digest.faultRows
         if rows.isEmpty { return }
-        section(Self.anchor, "What does each fault do to each engine?", &main) { section in
+        section(Self.anchor, "What does each fault do to each engine?", main: &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
             // If the run is about faults, the map stands with the answer.
             if case .question(.safe) = PageAnswer(digest: digest).subject {
             } else {
                 FaultHeatMap(page: page).write(&section)
             }
-            fold("Every fault and engine", Figure.count(rows.count, "row"), &section) { details in
+            fold("Every fault and engine", Figure.count(rows.count, "row"), section: &section) { details in
                 note(
-                    "Trials of all cases of a fault together, and their share. Whether an outcome is wrong goes by "
-                        + "what the engine promises: the verdict is that of the case that is to be noticed first.",
+                    "Trials of all cases of a fault together, and their share. The engine's promises "
+                        + "decide whether an outcome is wrong. The verdict is that of the most serious case.",
                     &details)
                 table(rows, &details)
             }
@@ -55,7 +55,7 @@ struct FaultSection: ReportPart {
                     }
                 }
                 table.element("tbody") { body in
-                    for row in rows.prefix(detail.rows) { line(row, columns, hasClasses, &body) }
+                    for row in rows.prefix(detail.rows) { line(row, columns, hasClasses: hasClasses, body: &body) }
                 }
             }
         }
@@ -65,7 +65,7 @@ struct FaultSection: ReportPart {
     }
 
     private func line(
-        _ row: FaultRow, _ columns: [ShownOutcome], _ hasClasses: Bool, _ body: inout Markup
+        _ row: FaultRow, _ columns: [ShownOutcome], hasClasses: Bool, body: inout Markup
     ) {
         body.element("tr") { line in
             line.element("th", ["scope": "row"], row.engine)

@@ -14,13 +14,13 @@ struct MatrixSection: ReportPart {
 
     func write(_ main: inout Markup) {
         let rows = matrixRows
-        section("matrix", "Engine by scenario", &main) { section in
+        section("matrix", "Engine by scenario", main: &main) { section in
             if rows.isEmpty {
                 note("No case was run.", &section)
                 return
             }
             section.element("p", ["class": "sentence"], sentence(rows))
-            fold("The matrix", Figure.count(rows.count, "scenario"), &section) { details in
+            fold("The matrix", Figure.count(rows.count, "scenario"), section: &section) { details in
                 matrix(rows, &details)
             }
         }

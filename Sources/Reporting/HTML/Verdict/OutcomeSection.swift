@@ -7,7 +7,7 @@ struct OutcomeSection: ReportPart {
 
     func write(_ main: inout Markup) {
         if digest.results(for: question).isEmpty { return }
-        section(question.rawValue, question.text, &main) { section in
+        section(question.rawValue, question.text, main: &main) { section in
             QuestionOutcomes(page: page, question: question).write(&section)
         }
     }
@@ -19,7 +19,7 @@ struct SafetySection: ReportPart {
 
     func write(_ main: inout Markup) {
         if digest.results(for: .safe).isEmpty { return }
-        section(Question.safe.rawValue, Question.safe.text, &main) { section in
+        section(Question.safe.rawValue, Question.safe.text, main: &main) { section in
             QuestionOutcomes(page: page, question: .safe).write(&section)
             SweepCharts(page: page).write(&section)
         }
@@ -41,7 +41,7 @@ struct QuestionOutcomes: ReportPart {
         }
         GridTables(page: page, question: question).write(&section)
         let tabled = rows.filter { !$0.isInGrid }
-        fold("Every case", Figure.count(tabled.count, "row"), &section) { details in
+        fold("Every case", Figure.count(tabled.count, "row"), section: &section) { details in
             OutcomeTables(page: page, rows: tabled).write(&details)
         }
     }

@@ -9,11 +9,11 @@ struct SalvageSection: ReportPart {
     func write(_ main: inout Markup) {
         let rows = digest.salvageRows
         if rows.isEmpty { return }
-        section(Self.anchor, RunDigest.salvageQuestion, &main) { section in
+        section(Self.anchor, RunDigest.salvageQuestion, main: &main) { section in
             for engine in RunDigest.unique(rows.map(\.engine)) {
                 section.element("p", ["class": "sentence"], sentence(engine, rows.filter { $0.engine == engine }))
             }
-            fold("Every fault and engine", Figure.count(rows.count, "row"), &section) { details in
+            fold("Every fault and engine", Figure.count(rows.count, "row"), section: &section) { details in
                 note(RunDigest.salvageNote, &details)
                 table(rows, &details)
             }

@@ -9,14 +9,14 @@ struct VerdictSection: ReportPart {
 
     func write(_ main: inout Markup) {
         let answer = answer
-        section("verdict", answer.question, &main) { section in
+        section("verdict", answer.question, main: &main) { section in
             section.element("div", ["class": "answer"]) { columns in
                 columns.element("div", ["class": "picture"]) { picture(answer, &$0) }
                 columns.element("div", ["class": "status"]) { status(answer, &$0) }
             }
-            fold("Each question, engine by engine", nil, &section) { GlanceSection(page: page).write(&$0) }
+            fold("Each question, engine by engine", nil, section: &section) { GlanceSection(page: page).write(&$0) }
             CauseList(page: page, verdict: .unpromised, title: "Damage that no promise covers").write(&section)
-            fold("Cases by family and by engine", nil, &section) { CountTables(page: page).write(&$0) }
+            fold("Cases by family and by engine", nil, section: &section) { CountTables(page: page).write(&$0) }
             ShownLegend(page: page).write(&section)
         }
     }
@@ -186,7 +186,7 @@ struct ShownLegend: ReportPart {
 
     func write(_ section: inout Markup) {
         if digest.results.isEmpty && digest.missing.isEmpty { return }
-        fold("What the words mean", nil, &section) { details in
+        fold("What the words mean", nil, section: &section) { details in
             details.element("dl", ["class": "legend"]) { list in
                 for verdict in ShownVerdict.allCases {
                     list.element("dt") { badge(verdict, nil, &$0) }

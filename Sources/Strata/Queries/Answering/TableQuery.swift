@@ -160,7 +160,7 @@ struct TableQuery {
         if let way = plan.way {
             let candidates = try way.path.keys(access, view)
             guard let evaluator else { return (candidates, true) }
-            let isWhole = try Self.append(candidates, to: &keys, most, evaluator, view)
+            let isWhole = try Self.append(candidates, to: &keys, most: most, evaluator: evaluator, view: view)
             return (keys, isWhole)
         }
         var few = Self.fewRows
@@ -171,7 +171,8 @@ struct TableQuery {
             }
             let tried = Array(group.prefix(few))
             few = 0
-            guard try Self.append(tried, to: &keys, most, evaluator, view), keys.count < most else { return false }
+            guard try Self.append(tried, to: &keys, most: most, evaluator: evaluator, view: view), keys.count < most
+            else { return false }
             let others = Array(group.dropFirst(tried.count))
             if !others.isEmpty { keys += try scan(others, evaluator, view) }
             return keys.count < most
@@ -182,7 +183,7 @@ struct TableQuery {
     /// Appends the matching rows until there are `most`.
     /// - Returns: false if there are, and not all rows were looked at.
     private static func append(
-        _ candidates: [Int64], to keys: inout [Int64], _ most: Int, _ evaluator: PredicateEvaluator, _ view: ReadView
+        _ candidates: [Int64], to keys: inout [Int64], most: Int, evaluator: PredicateEvaluator, view: ReadView
     ) throws(StorageError) -> Bool {
         for (place, key) in candidates.enumerated() {
             if keys.count >= most {

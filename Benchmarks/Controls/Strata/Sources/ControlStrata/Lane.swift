@@ -26,7 +26,7 @@ final class Lane: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private var times: (start: UInt64, end: UInt64) = (0, 0)
 
-    init(_ path: String, _ request: Request, _ people: People, _ line: Rendezvous) {
+    init(_ path: String, _ request: Request, people: People, line: Rendezvous) {
         (self.path, self.request, self.people, self.line) = (path, request, people, line)
     }
 

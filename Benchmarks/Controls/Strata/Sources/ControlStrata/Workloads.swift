@@ -134,7 +134,7 @@ struct Workloads {
         let each = request.commits / request.threads
         let line = Rendezvous(request.threads)
         let lanes = (0..<request.threads).map { index in
-            Lane(path, request, People((base + index * each)..<(base + (index + 1) * each)), line)
+            Lane(path, request, people: People((base + index * each)..<(base + (index + 1) * each)), line: line)
         }
         for lane in lanes { lane.start() }
         let times = lanes.map { $0.wait() }
