@@ -55,7 +55,7 @@ struct ProgramFaultCommand: Command {
         let lasting = [
             OptionSpecification("--once", "the call alone fails"),
             OptionSpecification("--for-good", "the calls after it fail, too (both are tried)"),
-            OptionSpecification("--must-tell", "who ends with status 0 all the same has broken a promise"),
+            OptionSpecification("--must-tell", "a program that ends with status 0 all the same has broken a promise"),
         ]
         switch fault {
         case .eio:
@@ -73,9 +73,9 @@ struct ProgramFaultCommand: Command {
             fault == .kill
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
-                "Outcomes: told (another status than 0, and the check is content), untold (status 0, and the check is",
-                "content), completed (half of a write was done, and the program wrote the rest), broken (the check",
-                "fails), crashed (by a signal of its own), hung.",
+                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check passes),",
+                "completed (half of a write was done, and the program wrote the rest), broken (the check fails),",
+                "crashed (by a signal of its own), hung.",
             ]
         return [
             "Answers: \(question)", "",

@@ -17,8 +17,8 @@ struct DotPlot {
         var name: String
         /// Stands beside the line.
         var shortName: String
-        /// nil where one program stands beside another: the ratio is then said as a number.
-        var measure: Measure?
+        /// What the ratio is of: its adjective.
+        var measure: Measure
         var ratio: FigureRatio
         /// Two sides of one program in the same minutes.
         var control: FigureRatio?
@@ -144,13 +144,9 @@ struct DotPlot {
         Drawing.fluidLine(&svg, "again", (x, y - 3), (x, y + 3))
     }
 
-    private func sentence(_ line: Line) -> String {
-        line.measure.map { line.ratio.words($0) } ?? line.ratio.words
-    }
+    private func sentence(_ line: Line) -> String { line.ratio.words(line.measure) }
 
-    private func words(_ line: Line) -> String {
-        line.measure.map { line.ratio.short($0) } ?? Figure.ratio(line.ratio.value)
-    }
+    private func words(_ line: Line) -> String { line.ratio.short(line.measure) }
 
     /// A nested drawing, whose middle is the place in hundredths and whose shape is in pixels.
     private func dot(_ x: Double, _ y: Double, _ style: String, _ svg: inout Markup) {

@@ -24,14 +24,6 @@ struct FigureRatio {
 }
 
 extension FigureRatio {
-    /// `1.84×`, `20.8× sqlite, 18.1× to 24.0×, ahead`.
-    var words: String {
-        var parts = ["\(Figure.ratio(value)) \(peer)"]
-        if let low, let high { parts.append("\(Figure.ratio(low)) to \(Figure.ratio(high))") }
-        if let claim { parts.append(claim) }
-        return parts.joined(separator: ", ")
-    }
-
     /// What the rounds decide, or why they may not; nil for figures that were measured once.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }
 

@@ -40,7 +40,7 @@ extension TerminalReport {
             // Storage where it has the figure: the object layer pays for more than its peers do.
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
-            cells.append(ratioCell(ratio))
+            cells.append(ratioCell(ratio, row.figures.measure))
             if hasDecision { cells.append(TextTable.Cell(ratio?.claim ?? "", Self.style(ratio))) }
             if hasLimit {
                 let share = engine.flatMap { peers.shareOfLimit(row, of: $0) }
@@ -80,9 +80,9 @@ extension TerminalReport {
     }
 
     /// In colour only where the rounds decide.
-    func ratioCell(_ ratio: FigureRatio?) -> TextTable.Cell {
+    func ratioCell(_ ratio: FigureRatio?, _ measure: Measure) -> TextTable.Cell {
         guard let ratio else { return TextTable.Cell("") }
-        let words = "\(Figure.ratio(ratio.value)) \(ratio.peer)".split(separator: Figure.gap).joined(separator: " ")
+        let words = ratio.shortWithPeer(measure).split(separator: Figure.gap).joined(separator: " ")
         return TextTable.Cell(words, Self.style(ratio))
     }
 
