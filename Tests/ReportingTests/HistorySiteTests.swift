@@ -98,7 +98,10 @@ struct HistorySiteTests {
     }
 
     private static func step(_ before: Double, _ after: Double) -> [Double] {
-        (0..<24).map { ($0 < 12 ? before : after) * (1 + 0.001 * Double($0 % 3)) }
+        (0..<24).map { index in
+            let noise = 1 + 0.001 * Double(index % 3)
+            return index < 12 ? before * noise : after * noise
+        }
     }
 
     @Test("the index begins with an answer in a sentence: what became worse, most of all what, and how to go on")
@@ -113,7 +116,8 @@ struct HistorySiteTests {
         let alone = Self.trend(Self.step(1, 9), Self.time, basis: .nothing, scenario: "sort")
         func index(_ trends: [Trend]) -> String { HistorySite(runs: [], trends: trends).pages[0].text }
         func headline(_ trends: [Trend]) throws -> String {
-            let match = try #require(index(trends).firstMatch(of: /<main id="main">.*?class="headline ([a-z]+)">.*?<\/p>/))
+            let first = /<main id="main">.*?class="headline ([a-z]+)">.*?<\/p>/
+            let match = try #require(index(trends).firstMatch(of: first))
             return "\(match.output.1): \(match.output.0.replacing(/<[^>]+>/, with: " "))"
         }
         let bad = try headline([worse, much, better, flat, alone])

@@ -73,9 +73,9 @@ struct ProgramFaultCommand: Command {
             fault == .kill
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
-                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check passes),",
-                "completed (half of a write was done, and the program wrote the rest), broken (the check fails),",
-                "crashed (by a signal of its own), hung.",
+                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check",
+                "passes), completed (half of a write was done, and the program wrote the rest), broken (the check",
+                "fails), crashed (by a signal of its own), hung.",
             ]
         return [
             "Answers: \(question)", "",

@@ -1,8 +1,8 @@
 import RunRecords
 
 /// Values as bars from zero, each with its number, its interval as a whisker, how it compares with the best of the
-/// others in words, and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the drawing it ends
-/// in a point.
+/// others in words, and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the
+/// drawing it ends in a point.
 struct BarChart {
     struct Bar {
         var name: String

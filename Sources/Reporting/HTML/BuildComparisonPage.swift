@@ -100,10 +100,10 @@ struct BuildComparisonPage {
         }
         section.element(
             "p", ["class": "note"],
-            "How B compares with A in the middle pair; right of 1 is better. Whisker: the 99 % interval of that median. "
-                + "Shaded: differences below the threshold. In colour what its batch flags; what one batch flags counts "
-                + "when the second says so as well. The faint tick below is A2, A once more: it differs from A by noise "
-                + "alone.")
+            "How B compares with A in the middle pair; right of 1 is better. Whisker: the 99 % interval of that "
+                + "median. Shaded: differences below the threshold. In colour what its batch flags; what one batch "
+                + "flags counts when the second says so as well. The faint tick below is A2, A once more: it differs "
+                + "from A by noise alone.")
     }
 
     private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {

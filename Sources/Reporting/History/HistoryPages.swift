@@ -206,10 +206,8 @@ struct RecordedRunPage {
                 row.element(
                     "td", ["class": "n"],
                     figure.map { Figure.text($0.value, unit: $0.name.metric.unit) } ?? "")
-                row.element(
-                    "td",
-                    figure.map { figure in figure.ratios.map { TrendWords.words($0, figure.name) }.joined(separator: ", ") }
-                        ?? "")
+                let ratios = figure.map { figure in figure.ratios.map { TrendWords.words($0, figure.name) } } ?? []
+                row.element("td", ratios.joined(separator: ", "))
             }
         }
     }

@@ -1,7 +1,7 @@
 import RunRecords
 import Seeds
 
-/// Stacks as a drawing: a function stands below who called it, as wide as its part of all costs. Each box is a stop of
+/// Stacks as a drawing: a function stands below its caller, as wide as its part of all costs. Each box is a stop of
 /// the keyboard, says its name, its cost and its share, and fills the width when it is chosen (`FlameScript`).
 ///
 /// Places across are in hundredths of the width, so that the drawing takes whatever width there is.

@@ -99,8 +99,8 @@ struct FlamePage {
             FlameGraph(stacks: stacks).draw(&section)
             section.element(
                 "p", ["class": "note"],
-                "A function stands below who called it, as wide as its part of the whole. A click or Enter makes a box as "
-                    + "wide as the page, Esc shows all again; arrows go to callers, callees and neighbours.")
+                "A function stands below its caller, as wide as its part of the whole. A click or Enter makes a box "
+                    + "as wide as the page, Esc shows all again; arrows go to callers, callees and neighbours.")
         }
         main.raw("\n")
     }
