@@ -25,6 +25,7 @@ SMOKE = .build/smoke
 GUARD = .build/guard
 EXPORTED = .build/exported
 PAGES = .build/pages
+OTHER_PAGES = .build/other-pages
 
 .PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
 .NOTPARALLEL:
@@ -168,10 +169,21 @@ storm: test-build ## random accesses to what other threads delete, under both po
 	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} GONE_TRAPS=all \
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.Gone(Storm|Access)Tests'
 
-test-browser: ## render the report of the smoke plan, a history of it, and the documents, in headless Chromium; any message there fails
+test-browser: ## render the report of the smoke plan and every other kind of page in headless Chromium; any message there fails
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html
+	rm -rf $(OTHER_PAGES)
+	.build/test/release/assay ab --a .build/test/release/assay --b .build/test/release/assay --scenario point-read \
+	--engine model --size 2000 --budget 30s --out $(OTHER_PAGES)/ab || [ $$? -eq 3 ]
+	for part in 1 2; do .build/test/release/assay run smoke --scenario bit-flip,truncate --shard $$part/2 \
+	--out $(OTHER_PAGES)/part-$$part || [ $$? -eq 3 ] || exit 1; done
+	.build/test/release/assay merge $(OTHER_PAGES)/part-1 $(OTHER_PAGES)/part-2 --out $(OTHER_PAGES)/merged
+	Tools/browser-check $(OTHER_PAGES)/ab/ab.html $(OTHER_PAGES)/merged/report.html
+	@command -v perf >/dev/null || echo "SKIPPED the page of a profile: there is no perf (apt-get install linux-perf)"
+	@set -e; command -v perf >/dev/null || exit 0; set -x; \
+	.build/test/release/assay run quick --scenario point-read --engine model --size 2000 --profile perf \
+	--out $(OTHER_PAGES)/profiled; Tools/browser-check $(OTHER_PAGES)/profiled/profiles/*.html
 	@Tools/traits --has SQLite || echo "SKIPPED pages of the history: there is no libsqlite3-dev"
 	@set -e; Tools/traits --has SQLite || exit 0; set -x; rm -rf $(PAGES); \
 	.build/test/release/assay history add $(SMOKE) --db $(PAGES)/history.sqlite >/dev/null; \

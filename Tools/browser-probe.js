@@ -1,5 +1,6 @@
-// Uses a page like a reader, and writes each problem as a sentence into the attribute data-probe of the root; empty if
-// there is none. Tools/browser-check appends it to a copy of the page.
+// Uses a page as a reader does, and leaves what went wrong in the attribute data-probe of its root: one sentence each,
+// nothing where all is right. Tools/browser-check puts it at the end of a copy of the page, with `expectedScheme`, and
+// shows narrow pages in a frame, whose parent is told the same.
 'use strict';
 addEventListener('load', () => setTimeout(() => {
   const wrong = [];
@@ -9,6 +10,32 @@ addEventListener('load', () => setTimeout(() => {
   const visible = selector => Array.from(document.querySelectorAll(selector)).filter(element => !element.hidden);
 
   expect(root.scrollWidth <= innerWidth, `wider than the window: ${root.scrollWidth} of ${innerWidth} pixels`);
+  // What reaches out of the page is cut off, unless a box of its own scrolls.
+  document.querySelectorAll('main *, header *').forEach(element => {
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 || box.right <= innerWidth + 1 || element.closest('svg svg, .skip')) return;
+    for (let place = element.parentElement; place; place = place.parentElement) {
+      if (/auto|scroll|hidden|clip/.test(getComputedStyle(place).overflowX)) return;
+    }
+    const words = element.textContent.trim().slice(0, 40);
+    wrong.push(`<${element.tagName.toLowerCase()}> "${words}" ends at ${Math.round(box.right)} of ${innerWidth}`);
+  });
+
+  // The colours are those of the system, and text can be read on its ground.
+  const light = colour => {
+    const parts = colour.match(/[\d.]+/g).slice(0, 3).map(part => part / 255)
+      .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const style = getComputedStyle(document.body);
+  const [ground, ink] = [light(style.backgroundColor), light(style.color)];
+  if (style.backgroundColor !== 'rgba(0, 0, 0, 0)') {
+    const isDark = typeof expectedScheme === 'string' && expectedScheme === 'dark';
+    expect(matchMedia('(prefers-color-scheme: dark)').matches === isDark, 'the browser has the other colours');
+    expect(isDark ? ground < 0.1 : ground > 0.8, `the page is not ${isDark ? 'dark' : 'light'}: ${ground}`);
+    expect((Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05) > 7, 'text does not stand out');
+  }
+
   const screens = Math.ceil(root.scrollHeight / 800);
   if (innerWidth >= 1000) expect(screens <= 15, `${screens} screens of 800 pixels as it opens`);
 
@@ -46,16 +73,47 @@ addEventListener('load', () => setTimeout(() => {
       expect(document.activeElement.closest('.case'), 'the key j does not lead to a case');
     }
     const links = Array.from(document.querySelectorAll('.side nav a'));
-    expect(links.length > 2 && links.every(link => one(link.getAttribute('href'))), 'navigation leads nowhere');
+    if (one('.side')) expect(links.length > 2 && links.every(link => one(link.getAttribute('href'))), 'navigation leads nowhere');
     const head = one('table.sort[id] thead th.n button');
     if (head) {
       head.click();
       expect(location.hash.startsWith('#sort='), `the sort is not in the address: ${location.hash}`);
       expect(head.parentElement.getAttribute('aria-sort') === 'descending', 'a head does not sort');
     }
-    const theme = root.dataset.theme;
-    one('#theme').click();
-    expect(root.dataset.theme !== theme, 'the theme does not change');
+  }
+
+  const chip = one('.chip');
+  if (chip) {
+    const column = one('td.tuned');
+    const before = getComputedStyle(column).display;
+    chip.click();
+    expect(getComputedStyle(column).display !== before, 'the chip of tuned engines changes nothing');
+    chip.click();
+  }
+
+  const flame = one('#flame');
+  if (flame) {
+    const boxes = Array.from(flame.children), widest = boxes.find(box => box.dataset.r === '1');
+    const press = (key, target) => target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    boxes[0].focus();
+    press('ArrowDown', boxes[0]);
+    expect(!widest || document.activeElement.dataset.r === '1', 'an arrow does not lead to what a function calls');
+    const box = document.activeElement;
+    box.click();
+    const full = flame.getBoundingClientRect().width;
+    expect(Math.abs(box.getBoundingClientRect().width - full) < 2, 'a box that is chosen does not fill the width');
+    expect(one('#flame-box').textContent.includes(box.textContent), 'a box does not say what it is');
+    press('Escape', box);
+    expect(boxes.every(other => !other.hidden), 'Esc does not show all again');
+  }
+
+  const theme = one('#theme');
+  if (theme) {
+    const before = root.dataset.theme;
+    theme.click();
+    expect(root.dataset.theme !== before, 'the theme does not change');
+    try { localStorage.removeItem('assay-theme'); } catch (error) { /* it is not kept for files */ }
   }
   root.dataset.probe = wrong.slice(0, 20).join('; ');
+  if (parent !== self) parent.postMessage(root.dataset.probe, '*');
 }, 0));

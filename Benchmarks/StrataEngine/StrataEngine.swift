@@ -36,7 +36,7 @@ package struct StrataEngine: Engine {
         Promise(
             .detectsDamage,
             sentence: "A damaged byte is reported and never returned as data; damage within the last batch of the log "
-                + "may look like a crash before that group was acknowledged.",
+                + "may look like a crash before that batch was acknowledged.",
             source: "docs/fault-model.md"),
         Promise(
             .survivesDamage, sentence: "No content of a file ends the process or keeps it from answering.",

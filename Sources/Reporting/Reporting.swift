@@ -45,9 +45,9 @@ package enum Reporting {
         MarkdownReport(digest: RunDigest(run)).text
     }
 
-    /// A standalone flame graph of a case.
+    /// A page of its own about where a case spent its time.
     package static func flameGraph(_ stacks: FoldedStacks, title: String) -> String {
-        FlameGraph.text(stacks, title: title)
+        FlamePage(stacks: stacks, title: title).text
     }
 
     /// How many headline figures of these cases are undecided and need further rounds.

@@ -191,4 +191,22 @@ struct AnswerPageTests {
     func ratios(value: Double, metric: Metric, words: String) {
         #expect(FigureRatio(value: value, peer: "lmdb").sentence(Measure(Sample(metric, 1))) == words)
     }
+
+    /// `0.23×` beside a bar had to be turned round by each reader.
+    @Test("beside a bar, in tables and in tooltips a ratio has its words, and no number below one")
+    func barsAndTables() throws {
+        let html = Reporting.html(RunWithRounds.small)
+        let bars = HTMLTests.section("fast", of: html).matches(of: /<svg.*?<\/svg>/).map { String($0.output) }
+            .filter { $0.contains("class=\"bar ") }
+        #expect(bars.contains { Self.text($0).contains(/(1\.9|2\.[01])\u{D7} as slow/) })
+        #expect(bars.contains { $0.contains(/<title>strata-storage: (1\.9|2\.[01]) times as slow as LMDB<\/title>/) })
+        let table = try #require(html.firstMatch(of: /<table class="grid sort" id="t-ratios.*?<\/table>/)).output
+        #expect(table.contains(/(1\.9|2\.[01])\u{D7} as slow/) && table.contains(" to "))
+        for page in [html, Reporting.terminal(RunWithRounds.small, width: 160, colour: false)] {
+            let below = page.matches(of: /0\.[0-9]+\u{D7}/).map(\.output)
+            // Ticks of an axis are places, not results.
+            #expect(below.allSatisfy { ["0.1\u{D7}", "0.2\u{D7}", "0.5\u{D7}"].contains($0) }, "\(below)")
+        }
+        #expect(!Reporting.terminal(RunWithRounds.small, width: 160, colour: false).contains(/0\.[0-9]+\u{D7}/))
+    }
 }

@@ -84,6 +84,10 @@ struct BuildComparisonPageTests {
         #expect(!html.contains("<script>alert") && !html.contains("<x>") && !html.contains("<load>"))
         #expect(html.contains("side A has no parameter &lt;x&gt; of open"))
         #expect(html.contains("Rows: &quot;faster&quot; &amp; &lt;better&gt;"))
+        // B takes 1.25 times as long: said so, and drawn so.
+        #expect(html.matches(of: /1\.2[45]?[0-9]*\u{D7} as slow/).count >= 3)
+        let ticks = html.matches(of: /0\.[0-9]+\u{D7}/).map(\.output)
+        #expect(ticks.allSatisfy { $0.count <= 5 } && !html.contains("0.800"), "\(ticks)")
         #expect(html.contains("again: commits/s"))
         #expect(html.matches(of: /<td>A2<\/td>/).count == 2 && html.matches(of: /<td>B<\/td>/).count == 2)
         // Processor time differs as well, but decides nothing.

@@ -13,7 +13,7 @@ struct DotPlotTests {
 
     private static func line(_ value: Double, _ low: Double?, _ high: Double?) -> DotPlot.Line {
         DotPlot.Line(
-            name: "figure", shortName: "figure",
+            name: "figure", shortName: "figure", measure: Measure(Sample(.commitsPerSecond, 1)),
             ratio: FigureRatio(value: value, peer: "sqlite", low: low, high: high, decision: .ahead))
     }
 

@@ -44,13 +44,16 @@ struct HistorySiteTests {
             for match in page.text.matches(of: /href="([^"]*)"/) where !["data:,", "#main"].contains(match.output.1) {
                 linked.insert(String(match.output.1))
             }
-            for outside in ["http:", "https:", "src=", "@import", "url(", "<script"] {
+            for outside in ["http:", "https:", "src=", "@import", "url("] {
                 #expect(!page.text.contains(outside), "\(outside) in \(page.name)")
             }
             #expect(
                 page.text.contains("default-src &#39;none&#39;") && page.text.contains("prefers-color-scheme: dark"))
             #expect(
                 page.text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">") && page.text.contains("<main id=\"main\">"))
+            // One script, for the theme, which is kept as on every page.
+            #expect(page.text.matches(of: /<script/).count == 1 && page.text.contains("<button id=\"theme\""))
+            #expect(page.text.contains("assay-theme"))
         }
         #expect(linked == names, "\(linked.symmetricDifference(names))")
     }
@@ -78,6 +81,69 @@ struct HistorySiteTests {
         let described = try #require(workload.firstMatch(of: /<desc>([^<]*)<\/desc>/)).output.1
         #expect(described.contains("\(step) from r12plain on (c12plain)"))
         #expect(workload.contains("role=\"img\"") && workload.contains("<th scope=\"col\">run</th>"))
+    }
+
+    private static func trend(_ values: [Double], _ metric: Metric, basis: Trend.Basis, scenario: String) -> Trend {
+        let test = PlausibleRun.test(scenario, .workload, "strata", dataset: "people", size: 10)
+        let points = values.enumerated().map { index, value -> TrendPoint in
+            var header = RunHeader(id: "r\(index)", plan: "p", seed: Seed(1), machine: PlausibleRun.machine)
+            (header.startTime, header.commit) = (1_795_000_000 + index * 86_400, "c\(index)")
+            let ratio = RecordedRatio(
+                reference: "lmdb", version: "1", value: value, low: value * 0.95, high: value * 1.05, pairCount: 7)
+            return TrendPoint(
+                run: RecordedRun(header: header, digest: "d\(index)"), engineVersion: "1", value: value,
+                ratio: basis == .ratio(reference: "lmdb") ? ratio : nil)
+        }
+        return Trend(test: test, figure: FigureName(Sample(metric, 1)), basis: basis, points: points)
+    }
+
+    private static func step(_ before: Double, _ after: Double) -> [Double] {
+        (0..<24).map { index in
+            let noise = 1 + 0.001 * Double(index % 3)
+            return index < 12 ? before * noise : after * noise
+        }
+    }
+
+    @Test("the index begins with an answer in a sentence: what became worse, most of all what, and how to go on")
+    func answer() throws {
+        let lmdb = Trend.Basis.ratio(reference: "lmdb")
+        let (worse, much) = (
+            Self.trend(Self.step(2, 1.8), Self.time, basis: lmdb, scenario: "walk"),
+            Self.trend(Self.step(0.4, 0.2), .commitsPerSecond, basis: lmdb, scenario: "commit")
+        )
+        let better = Self.trend(Self.step(1, 1.5), Self.time, basis: lmdb, scenario: "open")
+        let flat = Self.trend(Self.step(1, 1), Self.time, basis: lmdb, scenario: "scan")
+        let alone = Self.trend(Self.step(1, 9), Self.time, basis: .nothing, scenario: "sort")
+        func index(_ trends: [Trend]) -> String { HistorySite(runs: [], trends: trends).pages[0].text }
+        func headline(_ trends: [Trend]) throws -> String {
+            let first = /<main id="main">.*?class="headline ([a-z]+)">.*?<\/p>/
+            let match = try #require(index(trends).firstMatch(of: first))
+            return "\(match.output.1): \(match.output.0.replacing(/<[^>]+>/, with: " "))"
+        }
+        let bad = try headline([worse, much, better, flat, alone])
+        #expect(bad.hasPrefix("bad:") && bad.contains("2 of 5 figures became worse at their last change"), "\(bad)")
+        #expect(bad.contains("most of all: commits/s of strata in commit, people, 10"), "\(bad)")
+        #expect(bad.contains("50\u{A0}% worse") && bad.contains("1 better than before, 1 without a change"), "\(bad)")
+        let page = index([worse, much, better, flat, alone])
+        let main = try #require(page.firstMatch(of: /<main id="main">.*?<\/section>/)).output
+        #expect(main.contains("assay bisect --good c11 --bad c12 commit --engine strata"))
+        #expect(!page.contains("operation_ns") && !page.contains("commits_per_second"), "code words on a page")
+        #expect(try headline([better, flat, alone]).hasPrefix("good:"))
+        #expect(try headline([alone]).hasPrefix("doubt:") && headline([]).hasPrefix("doubt:"))
+        // Down and up again is not down.
+        let back = Self.trend(Self.step(2, 1) + Self.step(2, 2), Self.time, basis: lmdb, scenario: "back")
+        #expect(try headline([back]).hasPrefix("good:"))
+        // What one scenario came to stands on its page.
+        let pages = HistorySite(runs: [], trends: [worse, much]).pages
+        #expect(pages.dropFirst().allSatisfy { $0.text.contains("1 of 1 figure became worse at its last change") })
+    }
+
+    @Test("a ratio below one is turned round, in tables and tooltips")
+    func ratios() throws {
+        let trend = Self.trend(Self.step(0.4, 0.2), .commitsPerSecond, basis: .ratio(reference: "lmdb"), scenario: "c")
+        let page = try #require(HistorySite(runs: [], trends: [trend]).pages.last).text
+        #expect(page.contains("2.5\u{D7} as slow as lmdb, 2.4") && page.contains("5.0\u{D7} as slow as lmdb"))
+        #expect(!page.contains(/<td[^>]*>0\.[0-9]+\u{D7}/))
     }
 
     @Test("a history without runs, and a figure without numbers, are pages too")

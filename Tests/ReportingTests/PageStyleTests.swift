@@ -117,6 +117,10 @@ struct PageStyleTests {
             ("good", "goodbg"), ("bad", "badbg"), ("doubt", "doubtbg"), ("calm", "calmbg"), ("ink", "calmbg"),
         ] { try check(text, on: ground) }
         for outcome in ShownOutcome.allCases { try check("on-\(outcome.rawValue)", on: outcome.rawValue) }
+        let ink = Light(try Self.value("ink", isDark: isDark))
+        for ground in ColourStyle.flames {
+            #expect(ink.contrast(Light(isDark ? ground.dark : ground.light)) >= 4.5, "\(ground.name)")
+        }
     }
 
     @Test(

@@ -99,7 +99,7 @@ struct PeerTableTests {
     func once() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         let terminal = Reporting.terminal(Self.run, width: 140, colour: false)
-        #expect(terminal.contains("to best peer") && terminal.contains("1.53\u{D7} sqlite"))
+        #expect(terminal.contains("to best peer") && terminal.contains("1.5\u{D7} as fast as sqlite"))
         let html = Reporting.html(Self.run)
         #expect(HTMLTests.section("peers", of: html).contains("1.03\u{D7} as slow"))
         for word in ["ahead", "behind", "open"] {

@@ -94,14 +94,32 @@ struct TerminalTests {
         var open = PlausibleRun.passed(PlausibleRun.test("commit", .workload, "sqlite"))
         open.verdict = .inconclusive
         let kept = last(HTMLTests.run([passed]))
-        #expect(kept.hasPrefix("ANSWER   every promise was kept in the 1 "), "\(kept)")
+        #expect(kept.hasPrefix("ANSWER   Every promise was kept in the 1 "), "\(kept)")
         let half = last(HTMLTests.run([passed, open]))
-        #expect(half.hasSuffix("; 1 case without an answer"), "\(half)")
-        #expect(last(HTMLTests.run([open])).contains("nothing was decided"))
-        #expect(last(HTMLTests.emptyRun()) == "ANSWER   no case was run")
+        #expect(half.hasSuffix("; 1 of 2 cases has no answer"), "\(half)")
+        #expect(last(HTMLTests.run([open])).contains("No case came to a conclusion"))
+        #expect(last(HTMLTests.emptyRun()) == "ANSWER   No case was run")
         let broken = last(PlausibleRun.run)
-        #expect(broken.contains("broke a promise in ") && broken.contains("known before"), "\(broken)")
-        #expect(last(RunWithRounds.large).contains("beside the best peer: ahead in "))
+        #expect(broken.contains(" broke a promise; ") && broken.contains(" listed as known"), "\(broken)")
+        #expect(last(RunWithRounds.large).contains("Strata storage, speed: ahead of the best peer in "))
+        var failed = open
+        failed.verdict = .harnessError
+        #expect(
+            last(HTMLTests.run([passed, failed])).contains(
+                "Every promise was kept in the 1 trial that ran; the harness failed, or may have, in 1 case"))
+    }
+
+    @Test("the terminal ends with the words that the page begins with")
+    func sameWords() throws {
+        for run in [PlausibleRun.run, RunWithRounds.large, HTMLTests.emptyRun()] {
+            let answer = PageAnswer(digest: RunDigest(run))
+            let page = HTMLTests.section("verdict", of: Reporting.html(run))
+            let terminal = Reporting.terminal(run, width: 4_000, colour: false)
+            for words in [answer.promises, answer.promiseCounts, answer.failure, answer.open] where !words.isEmpty {
+                #expect(page.contains(Markup.escaped(words)), "\(words)")
+                #expect(terminal.contains(words.replacing(Figure.gap, with: " ")), "\(words)")
+            }
+        }
     }
 
     @Test("Markdown has the answer, a row per engine, and the tables of the questions")
@@ -110,7 +128,7 @@ struct TerminalTests {
         run.header.command = "assay run quick"
         let text = Reporting.markdown(run)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines[0].hasPrefix("**every promise was kept") && lines[0].hasSuffix("**"), "\(lines[0])")
+        #expect(lines[0].hasPrefix("**Every promise was kept") && lines[0].hasSuffix("**"), "\(lines[0])")
         #expect(text.contains("| engine | version | cases | trials | promises broken | without an answer |"))
         #expect(text.contains("### Where does Strata stand beside its peers?"))
         var width = 0
@@ -128,7 +146,7 @@ struct TerminalTests {
 
     @Test("a run without a result, and a stopped one, are marked")
     func stopped() {
-        #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("no case was run"))
+        #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("No case was run"))
         var run = PlausibleRun.run
         run.results.removeLast(2)
         let text = Reporting.terminal(run, width: 120, colour: false)

@@ -84,7 +84,7 @@ struct CrashCommand: Command {
         if let failed = outcome.findings.first(where: \.isSteady) {
             try wanted?.keep(
                 "\(failed.address)", outcome: "broken", detail: failed.message,
-                expected: "the check is content with every disk that a loss of power may leave")
+                expected: "the check accepts every disk that a loss of power may leave")
         }
         let status = try report.all(outcome)
         return try options.status(

@@ -31,7 +31,7 @@ struct CrashReport {
     /// Returns: the exit status.
     func only(_ address: CrashAddress) throws -> Int32 {
         guard let finding = try trial.look(at: address) else {
-            try Output.line("\(address): the check is content")
+            try Output.line("\(address): the check passes")
             for step in address.steps {
                 for line in trial.description(of: step) { try Output.line("  \(line)") }
                 if let keep {
@@ -49,7 +49,7 @@ struct CrashReport {
         try Output.line("profile \(trial.rules.profile.rawValue), \(outcome.coverage), checked \(outcome.checked)")
         if isCheckBlind {
             try Output.line(
-                "NOTE  the check is as content with the directory from before the run and every line that was printed: "
+                "NOTE  the check accepts the directory from before the run with every line that was printed, too: "
                     + "what is lost it does not see")
         }
         let causes = Dictionary(grouping: outcome.findings, by: \.message).values.sorted {

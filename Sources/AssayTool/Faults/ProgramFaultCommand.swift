@@ -56,7 +56,7 @@ struct ProgramFaultCommand: Command {
         let lasting = [
             OptionSpecification("--once", "the call alone fails"),
             OptionSpecification("--for-good", "the calls after it fail, too (both are tried)"),
-            OptionSpecification("--must-tell", "status 0 after a failed call breaks a promise"),
+            OptionSpecification("--must-tell", "a program that ends with status 0 all the same has broken a promise"),
         ]
         switch fault {
         case .eio:
@@ -74,8 +74,8 @@ struct ProgramFaultCommand: Command {
             fault == .kill
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
-                "Outcomes: told (another status than 0, and the check is content), untold (status 0, and the check is",
-                "content), completed (half of a write was done, and the program wrote the rest), broken (the check",
+                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check",
+                "passes), completed (half of a write was done, and the program wrote the rest), broken (the check",
                 "fails), crashed (by a signal of its own), hung.",
             ]
         return [

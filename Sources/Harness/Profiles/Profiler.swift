@@ -65,7 +65,7 @@ package struct Profiler: Sendable {
     /// The profiler's own output, for its own viewers.
     package var rawFile: String { tool == .perf ? base + ".perf.data" : base + ".callgrind" }
     package var foldedFile: String { base + ".folded" }
-    package var graphFile: String { base + ".svg" }
+    package var graphFile: String { base + ".html" }
 
     package func front(executable: String) throws -> ProcessFront {
         switch tool {

@@ -42,8 +42,8 @@ package struct ProgramFaultReport: Sendable {
         let state = baseline.state
         if baseline.isCheckBlind {
             notes.append(
-                "note: the check is as content with the directory from before the run: it does not see that something "
-                    + "is lost")
+                "note: the check accepts the directory from before the run, too: it does not see that something is "
+                    + "lost")
         }
         if state.maps > 0 {
             notes.append("note: \(state.maps) shared writable maps: what is stored through them cannot fail as a call")

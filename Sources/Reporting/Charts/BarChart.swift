@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Values as bars from zero, each with its number, its interval as a whisker, the ratio to the best of the others,
-/// and the raw limit as a line. The in-memory reference does not set the scale: a bar that exceeds the drawing ends in
-/// a point.
+/// Values as bars from zero, each with its number, its interval as a whisker, how it compares with the best of the
+/// others in words, and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the
+/// drawing it ends in a point.
 struct BarChart {
     struct Bar {
         var name: String
@@ -12,8 +12,12 @@ struct BarChart {
         /// Bounds of the value's interval, if it has one.
         var low: Double?
         var high: Double?
-        /// The ratio to the best other engine.
+        /// To the best of the other engines, with what is compared.
         var ratio: FigureRatio?
+        var measure: Measure
+
+        /// `4.3 times as slow as LMDB`; empty where there is no ratio.
+        var comparison: String { ratio?.sentence(measure) ?? "" }
     }
 
     var title: String
@@ -35,7 +39,7 @@ struct BarChart {
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
                 name: engine, engine: engine, value: sample.value, text: row.measure.shortText(sample.value),
-                low: sample.low, high: sample.high, ratio: digest.ratio(row, of: engine))
+                low: sample.low, high: sample.high, ratio: digest.ratio(row, of: engine), measure: row.measure)
         }
     }
 
@@ -48,7 +52,7 @@ struct BarChart {
             guard let sample = row.values[engine]?.sample else { return nil }
             return Bar(
                 name: row.measure.label, engine: engine, value: sample.value, text: row.measure.shortText(sample.value),
-                low: sample.low, high: sample.high, ratio: nil)
+                low: sample.low, high: sample.high, ratio: nil, measure: row.measure)
         }
     }
 
@@ -85,8 +89,9 @@ struct BarChart {
             isBeyond
             ? [(Self.left, top), (end - 7, top), (end, middle), (end - 7, bottom), (Self.left, bottom)]
             : [(Self.left, top), (end, top), (end, bottom), (Self.left, bottom)]
-        svg.open("path", ["class": "bar f\(palette.slot(bar.engine))", "d": Drawing.path(corners) + "Z"])
-        svg.close("path")
+        svg.element("path", ["class": "bar f\(palette.slot(bar.engine))", "d": Drawing.path(corners) + "Z"]) { path in
+            if !bar.comparison.isEmpty { path.element("title", "\(bar.name): \(bar.comparison)") }
+        }
         var reach = end
         if let low = bar.low, let high = bar.high, !isBeyond {
             let (from, to) = (scale.position(low), scale.position(high))
@@ -97,7 +102,8 @@ struct BarChart {
         Drawing.label(&svg, "val", x: reach + 6, y: y + 15.5, anchor: .start, words: bar.text)
         if let ratio = bar.ratio {
             let style = ratio.decision.map { "ax t-\($0.rawValue)" } ?? "ax"
-            Drawing.label(&svg, style, x: Drawing.width, y: y + 15.5, anchor: .end, words: Figure.ratio(ratio.value))
+            Drawing.label(
+                &svg, style, x: Drawing.width, y: y + 15.5, anchor: .end, words: ratio.short(bar.measure))
         }
     }
 
@@ -105,6 +111,7 @@ struct BarChart {
         bars.map { bar in
             let interval = [bar.low, bar.high].compactMap { $0.map { Figure.rounded($0) } }
             return "\(bar.name) \(bar.text)" + (interval.count == 2 ? " (\(interval.joined(separator: " to ")))" : "")
+                + (bar.comparison.isEmpty ? "" : " \(bar.comparison)")
         }.joined(separator: ", ")
             + (limit.map { "; raw limit \(Figure.rounded($0))" } ?? "")
     }

@@ -17,8 +17,8 @@ struct DotPlot {
         var name: String
         /// Stands beside the line.
         var shortName: String
-        /// nil in a comparison of two programs, where the ratio is shown as a number.
-        var measure: Measure?
+        /// What the ratio is of: its adjective.
+        var measure: Measure
         var ratio: FigureRatio
         /// The control: two sides of one program, measured in the same minutes.
         var control: FigureRatio?
@@ -148,13 +148,9 @@ struct DotPlot {
         Drawing.fluidLine(&svg, "again", from: (x, y - 3), to: (x, y + 3))
     }
 
-    private func sentence(_ line: Line) -> String {
-        line.measure.map { line.ratio.words($0) } ?? line.ratio.words
-    }
+    private func sentence(_ line: Line) -> String { line.ratio.words(line.measure) }
 
-    private func words(_ line: Line) -> String {
-        line.measure.map { line.ratio.short($0) } ?? Figure.ratio(line.ratio.value)
-    }
+    private func words(_ line: Line) -> String { line.ratio.short(line.measure) }
 
     /// A nested drawing, centred at a place in percent, with its shape in pixels.
     private func dot(_ x: Double, _ y: Double, style: String, svg: inout Markup) {

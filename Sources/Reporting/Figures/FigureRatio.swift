@@ -24,15 +24,7 @@ struct FigureRatio {
 }
 
 extension FigureRatio {
-    /// `1.84×`, `20.8× sqlite, 18.1× to 24.0×, ahead`.
-    var words: String {
-        var parts = ["\(Figure.ratio(value)) \(peer)"]
-        if let low, let high { parts.append("\(Figure.ratio(low)) to \(Figure.ratio(high))") }
-        if let claim { parts.append(claim) }
-        return parts.joined(separator: ", ")
-    }
-
-    /// The decision of the rounds, or why none may be made; nil for figures that were measured once.
+    /// What the rounds decide, or why they may not; nil for figures that were measured once.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }
 
     static let withheld = "no claim: assertions"

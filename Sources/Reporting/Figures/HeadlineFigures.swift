@@ -29,9 +29,6 @@ struct HeadlineFigures {
         return "; \(Figure.count(doubtfulCount, "figure", gap: gap)) \(doubtfulCount == 1 ? "is" : "are") doubtful"
     }
 
-    /// The median of all ratios.
-    var median: Double { MedianInterval.median(lines.map(\.ratio.value)) }
-
     /// `ahead in 40, behind in 12, same in 3, open in 5 of 60 figures`.
     func standing(gap: String = Figure.gap) -> String {
         let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
@@ -45,11 +42,11 @@ struct HeadlineFigures {
         return "; no claim in \(Figure.count(withheldCount, "figure", gap: gap)) beside a library with assertions"
     }
 
-    /// Best, median and worst with their names; the worst is always included.
+    /// Best and worst with their names: the worst is said whatever the others are.
     func range(gap: String = Figure.gap) -> String {
         guard let best = lines.first, let worst = lines.last else { return "" }
-        func place(_ line: Line) -> String { "\(Figure.ratio(line.ratio.value)) \(line.ratio.peer) (\(line.name))" }
-        return "best \(place(best)), median \(Figure.ratio(median)), worst \(place(worst))"
+        func place(_ line: Line) -> String { "\(line.ratio.sentence(line.figures.measure)) (\(line.name))" }
+        return "best \(place(best)), worst \(place(worst))"
     }
 }
 

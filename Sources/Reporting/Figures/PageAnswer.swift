@@ -1,7 +1,8 @@
 import RunRecords
 import Statistics
 
-/// The result of a run: its main question, the answer, and how good the answer is.
+/// What a run comes to: the question that it was made for, an answer to it, and how good the news is. The page begins
+/// with these words, and the terminal ends with them.
 struct PageAnswer {
     /// Each level has a sign, and the sentence says the same, so that colour is never the only mark.
     enum Tone: String {
@@ -27,6 +28,8 @@ struct PageAnswer {
     }
 
     let digest: RunDigest
+    /// Between a number and its noun: a terminal gets a plain space.
+    var gap = Figure.gap
 
     var tone: Tone {
         if digest.results.contains(where: \.verdict.isViolation) { return .bad }
@@ -60,21 +63,23 @@ struct PageAnswer {
 
     /// `Every promise was kept in the 4 212 trials that ran`, or which engines broke one.
     var promises: String {
-        let counts = digest.allCounts
         if digest.results.isEmpty { return "No case was run" }
-        guard counts.violations > 0 else {
-            let answered = digest.results.filter { Standing.judged($0.verdict).shown != .unanswered }
-            let trials = answered.reduce(0) { $0 + $1.trialCount }
-            if trials == 0 { return "No case came to a conclusion" }
-            let unprotected = counts.unpromised
-            return "Every promise was kept in the \(Figure.count(trials, "trial")) that ran"
-                + (unprotected == 0
-                    ? "" : "; in \(Figure.count(unprotected, "case")) data was damaged that no promise protects")
+        let counts = digest.allCounts
+        if counts.violations > 0 {
+            let broken = digest.engines.filter { digest.results(of: $0).contains(where: \.verdict.isViolation) }
+            return "\(EngineName.list(broken)) broke a promise"
         }
-        let broken = digest.engines.filter { engine in
-            digest.results(of: engine).contains(where: \.verdict.isViolation)
+        let shown = digest.results.map { Standing.judged($0.verdict).shown }
+        let ran = zip(digest.results, shown).filter { $0.1 != .unanswered && $0.1 != .skipped }.map(\.0)
+        if ran.isEmpty {
+            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could be asked"
         }
-        return "\(EngineName.list(broken)) broke a promise"
+        let trials = ran.reduce(0) { $0 + $1.trialCount }
+        let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
+        let unprotected = counts.unpromised
+        return "Every promise was kept in the \(scope) that ran"
+            + (unprotected == 0
+                ? "" : "; in \(count(unprotected, "case")) data was damaged that no promise protects")
     }
 
     /// `13 violations (of safety): 3 new, 10 listed as known`: only new ones count for the exit status.
@@ -82,16 +87,40 @@ struct PageAnswer {
         let counts = digest.allCounts
         if counts.violations == 0 { return "" }
         let new = counts.violations - counts.known
-        return "\(Figure.count(counts.violations, "violation")) (\(counts.kindWords())): \(Figure.grouped(new)) new, "
-            + "\(Figure.grouped(counts.known)) listed as known"
+        return "\(count(counts.violations, "violation")) (\(counts.kindWords(gap: gap))): "
+            + "\(Figure.grouped(new, gap: gap)) new, \(Figure.grouped(counts.known, gap: gap)) listed as known"
+    }
+
+    /// `the harness failed, or may have, in 2 cases: no engine is judged by them`; empty where it did not.
+    var failure: String {
+        let counts = digest.allCounts
+        let failed = counts.harnessErrors + counts.suspected
+        return failed == 0
+            ? "" : "the harness failed, or may have, in \(count(failed, "case")): no engine is judged by them"
     }
 
     /// `67 of 235 cases have no answer`; empty if all have one.
     var open: String {
-        let count = digest.unansweredCount
-        if count == 0 { return "" }
+        let open = digest.unansweredCount
+        if open == 0 { return "" }
         let all = digest.results.count + digest.missing.count
-        return "\(Figure.grouped(count)) of \(Figure.count(all, "case")) \(count == 1 ? "has" : "have") no answer"
+        return "\(Figure.grouped(open, gap: gap)) of \(count(all, "case")) \(open == 1 ? "has" : "have") no answer"
+    }
+
+    private func count(_ number: Int, _ noun: String) -> String { Figure.count(number, noun, gap: gap) }
+
+    // MARK: Figures
+
+    /// `Strata storage, speed: ahead of the best peer in 8 of 40 figures, behind in 23`: speed first, bytes apart.
+    var standings: [String] {
+        stands.map { "\(EngineName.words($0.figures.engine)), \($0.what): \($0.figures.sentence(gap: gap))" }
+    }
+
+    /// What the rounds say of each engine that the run is about; bytes and other costs answer another question than
+    /// speed does.
+    var stands: [(figures: HeadlineFigures, what: String)] {
+        digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
+            .filter { !$0.0.lines.isEmpty }
     }
 }
 
@@ -115,13 +144,13 @@ extension HeadlineFigures {
             withheldCount: 0)
     }
 
-    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; of the last two only those
-    /// that occur.
-    var sentence: String {
-        let all = Figure.count(lines.count, "figure")
-        let rest = [("the same", count(.same)), ("open", count(.open))].filter { $0.1 > 0 }
-        return "ahead of the best peer in \(Figure.grouped(count(.ahead))) of \(all), behind in "
-            + Figure.grouped(count(.behind)) + rest.map { ", \($0.0) in \(Figure.grouped($0.1))" }.joined()
+    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; what is in none is not said
+    /// of the last two.
+    func sentence(gap: String = Figure.gap) -> String {
+        func words(_ decision: Decision) -> String { Figure.grouped(count(decision), gap: gap) }
+        let rest = [("the same", Decision.same), ("open", .open)].filter { count($0.1) > 0 }
+        return "ahead of the best peer in \(words(.ahead)) of \(Figure.count(lines.count, "figure", gap: gap)), behind "
+            + "in \(words(.behind))" + rest.map { ", \($0.0) in \(words($0.1))" }.joined()
     }
 
     /// The best and the worst, at most `count` of each, ordered by ratio.

@@ -52,11 +52,16 @@ struct ScaleFigure {
 }
 
 extension ScaleFigure.Growth {
-    /// `1.9×, 1.7× to 2.2×`.
-    var words: String {
-        guard let low, let high else { return Figure.ratio(factor) }
-        return "\(Figure.ratio(factor)), \(Figure.ratio(low)) to \(Figure.ratio(high))"
-    }
+    private var ratio: FigureRatio { FigureRatio(value: factor, peer: "", low: low, high: high) }
+
+    /// `1.9× as dear`, `4.3× as cheap`; the number is never below one.
+    var words: String { ratio.isEqual ? "as dear" : "\(ratio.times)\u{D7} as \(factor > 1 ? "dear" : "cheap")" }
+
+    /// `1.9×`, `4.3× as cheap`: for a column under `times as dear`.
+    var short: String { ratio.isEqual || factor > 1 ? "\(ratio.times)\u{D7}" : words }
+
+    /// `1.7 to 2.2`; nil without one.
+    var interval: String? { ratio.interval }
 }
 
 extension RunDigest {

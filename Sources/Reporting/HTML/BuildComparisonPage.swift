@@ -72,27 +72,23 @@ struct BuildComparisonPage {
         comparison.cases.count { $0.finding == finding }
     }
 
-    /// Green only if every case was decided, and none is slower.
-    private var verdict: (tone: String, sentence: String) {
+    /// Green only where every case was decided, and none is slower.
+    private var verdict: (tone: PageAnswer.Tone, sentence: String) {
         let wrong = comparison.cases.compactMap(\.failure).filter { $0.side == .b && $0.result.verdict == .violation }
-        if !wrong.isEmpty { return ("bad", "B breaks a promise in \(Figure.count(wrong.count, "case"))") }
+        if !wrong.isEmpty { return (.bad, "B breaks a promise in \(Figure.count(wrong.count, "case"))") }
         let slower = count(.slower)
-        if slower > 0 { return ("bad", "B is slower in \(slower) of \(Figure.count(comparison.cases.count, "case"))") }
+        if slower > 0 { return (.bad, "B is slower in \(slower) of \(Figure.count(comparison.cases.count, "case"))") }
         let open = count(.inconclusive)
-        if comparison.cases.isEmpty { return ("doubt", "Nothing was compared") }
-        if open == comparison.cases.count { return ("doubt", "Nothing was decided") }
-        if open > 0 { return ("doubt", "Nothing is shown to be slower, and \(Figure.count(open, "case")) not decided") }
+        if comparison.cases.isEmpty { return (.doubt, "Nothing was compared") }
+        if open == comparison.cases.count { return (.doubt, "Nothing was decided") }
+        if open > 0 { return (.doubt, "Nothing is shown to be slower, and \(Figure.count(open, "case")) not decided") }
         let faster = count(.faster)
-        return ("good", "B is not slower" + (faster > 0 ? ", and faster in \(Figure.count(faster, "case"))" : ""))
+        return (.good, "B is not slower" + (faster > 0 ? ", and faster in \(Figure.count(faster, "case"))" : ""))
     }
 
     private func verdictSection(_ section: inout Markup) {
         let (tone, sentence) = verdict
-        section.element("p", ["class": "headline \(tone)"]) { headline in
-            headline.element(
-                "b", ["aria-hidden": "true"], tone == "good" ? "\u{2713}" : (tone == "bad" ? "\u{2717}" : "!"))
-            headline.element("span", sentence)
-        }
+        Headline(tone: tone, sentence: sentence).write(&section)
         section.element("p") { text in
             let counts = SideComparison.Finding.allCases.map { "\($0.rawValue) \(count($0))" }
             text.add("Cases: \(counts.joined(separator: ", ")).")
@@ -104,26 +100,33 @@ struct BuildComparisonPage {
         }
         section.element(
             "p", ["class": "note"],
-            "How many times as good B is as A, in the middle pair; right of 1 is better. Whisker: the 99 % interval of "
-                + "that median. Shaded: differences below the threshold. In colour what its batch flags; what one "
-                + "batch flags counts when the second says so as well. The faint tick below is A2, A once more: it "
-                + "differs from A by noise alone.")
+            "How B compares with A in the middle pair; right of 1 is better. Whisker: the 99 % interval of that "
+                + "median. Shaded: differences below the threshold. In colour what its batch flags; what one batch "
+                + "flags counts when the second says so as well. The faint tick below is A2, A once more: it differs "
+                + "from A by noise alone.")
     }
 
     private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {
         let name = "\(compared.test.scenario) \(compared.test.engine)"
         return compared.batches.enumerated().flatMap { index, batch in
             let again = index == 0 ? "" : ", again"
-            var line = plotLine("\(name)\(again)", "B", measured: batch.judged.measured, compared: compared)
-            line?.control = plotLine(name, "A2", measured: batch.judged.control, compared: compared)?.ratio
+            var line = plotLine("\(name)\(again)", "B", batch.judged.name, batch.judged.measured, compared)
+            line?.control = plotLine(name, "A2", batch.judged.name, batch.judged.control, compared)?.ratio
             return [line].compactMap { $0 }
         }
     }
 
     private func plotLine(
-        _ name: String, _ side: String, measured: SideComparison?, compared: ComparedCase
+        _ name: String, _ side: String, _ figure: FigureName, _ measured: SideComparison?, _ compared: ComparedCase
     ) -> DotPlot.Line? {
         guard let measured else { return nil }
+        return DotPlot.Line(
+            name: "\(compared.test.title), \(side)", shortName: name, measure: Measure(figure), ratio: ratio(measured),
+            link: "#c-\(compared.test.id)")
+    }
+
+    /// A side beside A.
+    private func ratio(_ measured: SideComparison) -> FigureRatio {
         let decision: Decision =
             switch measured.finding {
             case .slower: .behind
@@ -131,11 +134,9 @@ struct BuildComparisonPage {
             case .same: .same
             case .inconclusive: .open
             }
-        return DotPlot.Line(
-            name: "\(compared.test.title), \(side)", shortName: name,
-            ratio: FigureRatio(
-                value: measured.ratio, peer: side, low: measured.low, high: measured.high,
-                pairCount: measured.pairCount, band: band, decision: decision), link: "#c-\(compared.test.id)")
+        return FigureRatio(
+            value: measured.ratio, peer: "A", low: measured.low, high: measured.high, pairCount: measured.pairCount,
+            band: band, decision: decision)
     }
 
     // MARK: Tables
@@ -151,10 +152,10 @@ struct BuildComparisonPage {
     }
 
     private func table(_ section: inout Markup) {
-        let words = ["case", "side", "A", "it", "ratio", "from", "to", "pairs", "would be seen", "finding"]
+        let words = ["case", "side", "A", "it", "beside A", "interval", "pairs", "would be seen", "finding"]
         section.element("div", ["class": "scroll"]) { scroll in
             scroll.element("table", ["class": "grid", "id": "t-cases"]) { table in
-                head(words, numbers: 2..<9, &table)
+                head(words, numbers: 2..<8, &table)
                 table.element("tbody") { body in
                     for compared in comparison.cases { rows(compared, &body) }
                 }
@@ -175,7 +176,7 @@ struct BuildComparisonPage {
     private func rows(_ compared: ComparedCase, _ body: inout Markup) {
         body.element("tr", ["id": "c-\(compared.test.id)"]) { row in
             row.element("th", ["scope": "row"], compared.test.title)
-            row.element("td", ["colspan": "8"], compared.reason)
+            row.element("td", ["colspan": "7"], compared.reason)
             let style: String =
                 switch compared.finding {
                 case .slower: "t-behind bad"
@@ -186,10 +187,7 @@ struct BuildComparisonPage {
             row.element("td", ["class": style], compared.finding.rawValue)
         }
         for (index, batch) in compared.batches.enumerated() {
-            let measure = Measure(
-                Sample(
-                    batch.judged.name.metric, 0, statistic: batch.judged.name.statistic, label: batch.judged.name.label)
-            )
+            let measure = Measure(batch.judged.name)
             let title = (index == 0 ? "" : "again: ") + measure.words
             cells(title, "B", figure: batch.judged, measured: batch.judged.measured, measure: measure, body: &body)
             cells("", "A2", figure: batch.judged, measured: batch.judged.control, measure: measure, body: &body)
@@ -209,11 +207,12 @@ struct BuildComparisonPage {
                 row.element(
                     "td", ["class": "n", "data-v": value.map(Figure.exact)], value.map { measure.text($0) } ?? "")
             }
-            for value in [measured?.ratio, measured?.low, measured?.high] {
-                row.element(
-                    "td", ["class": "n", "data-v": value.map(Figure.exact)],
-                    value.map { Figure.rounded($0, digits: 4) } ?? "")
-            }
+            let beside = measured.map(ratio)
+            row.element(
+                "td", ["class": "n", "data-v": beside.map { Figure.exact($0.value) }],
+                beside.map { $0.short(measure) } ?? "")
+            row.element(
+                "td", ["class": "n", "data-v": beside?.low.map(Figure.exact)], beside?.interval ?? "")
             row.element("td", ["class": "n"], measured.map { String($0.pairCount) } ?? "too few")
             row.element("td", ["class": "n"], measured.map { Figure.percent($0.smallestVisible) } ?? "")
             row.element("td", measured?.finding.rawValue ?? "")
@@ -225,8 +224,7 @@ struct BuildComparisonPage {
         var lines: [(String, String)] = []
         for compared in comparison.cases {
             for figure in compared.batches.last?.others ?? [] where figure.measured?.isFlagged == true {
-                let name = figure.name
-                let measure = Measure(Sample(name.metric, 0, statistic: name.statistic, label: name.label))
+                let measure = Measure(figure.name)
                 let values = "\(measure.text(figure.medianA)) on A and \(measure.text(figure.medianB)) on B"
                 lines.append((compared.test.title, "\(measure.words), \(values)"))
             }

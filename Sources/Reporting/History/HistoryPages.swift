@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The start page: the latest changes, the scenarios, the runs.
+/// Where to begin: whether anything became worse, what changed last, the scenarios, the runs.
 struct HistoryIndexPage {
     let site: HistorySite
 
@@ -12,11 +12,9 @@ struct HistoryIndexPage {
         return site.workloads.flatMap(\.trends).flatMap { trend in trend.changes.map { (trend, $0) } }
             .sorted { first, second in
                 if time(first) != time(second) { return time(first) > time(second) }
-                return Self.size(first.change) > Self.size(second.change)
+                return HistoryAnswer.size(first.change) > HistoryAnswer.size(second.change)
             }
     }
-
-    private static func size(_ change: Trend.Change) -> Double { max(change.factor, 1 / change.factor) }
 
     private static let most = 100
 
@@ -25,6 +23,7 @@ struct HistoryIndexPage {
         let scenarios = Figure.count(site.workloads.count, "scenario")
         let page = SitePage(title: "History of runs", facts: ["\(runs), \(scenarios)"])
         return page.text { main in
+            HistoryAnswer(trends: site.workloads.flatMap(\.trends)).write(&main)
             SitePage.section("Where figures changed", &main, content: changeSection)
             SitePage.section("Scenarios", &main, content: workloadSection)
             SitePage.section("Runs", &main, content: runSection)
@@ -48,7 +47,7 @@ struct HistoryIndexPage {
                 body.element("tr") { row in
                     SitePage.link(run.id, HistorySite.name(of: run), &row)
                     row.element("td", run.shortCommit)
-                    SitePage.link(words.title, HistorySite.name(ofWorkload: trend.test.scenario), &row)
+                    SitePage.link(words.pageTitle, HistorySite.name(ofWorkload: trend.test.scenario), &row)
                     row.element("td") { cell in
                         cell.element("span", ["class": words.style(change)], words.step(change))
                         if !change.remarks.isEmpty { cell.add("; " + change.remarks.joined(separator: "; ")) }
@@ -106,6 +105,7 @@ struct WorkloadPage {
             groups[subject, default: []].append(trend)
         }
         return page.text { main in
+            HistoryAnswer(trends: trends).write(&main)
             for subject in subjects {
                 let title = [
                     RunDigest.datasetText(subject),
@@ -147,7 +147,7 @@ struct WorkloadPage {
     }
 
     private func table(_ trend: Trend, _ words: TrendWords, _ details: inout Markup) {
-        SitePage.table(words.title, ["run", "commit", "figure", "ratio", "change"], &details) { body in
+        SitePage.table(words.pageTitle, ["run", "commit", "figure", "beside", "change"], &details) { body in
             for (index, point) in trend.points.enumerated() {
                 body.element("tr") { row in
                     SitePage.link(point.run.id, HistorySite.name(of: point.run), &row)
@@ -206,9 +206,8 @@ struct RecordedRunPage {
                 row.element(
                     "td", ["class": "n"],
                     figure.map { Figure.text($0.value, unit: $0.name.metric.unit) } ?? "")
-                row.element(
-                    "td",
-                    (figure?.ratios ?? []).map { "\(Figure.ratio($0.value)) \($0.reference)" }.joined(separator: ", "))
+                let ratios = figure.map { figure in figure.ratios.map { TrendWords.words($0, figure.name) } } ?? []
+                row.element("td", ratios.joined(separator: ", "))
             }
         }
     }

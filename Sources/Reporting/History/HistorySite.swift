@@ -1,8 +1,8 @@
 import RunRecords
 import Seeds
 
-/// The pages of a history: an index, one per scenario with its trends, one per run. They link only to each other, and
-/// need no script.
+/// The pages of a history: an index, one per scenario with its trends, one per run. They link to each other and to
+/// nothing else, and need no script: there is one for the theme alone.
 package struct HistorySite: Sendable {
     package struct Page: Sendable, Equatable {
         /// Of its file, without a directory.
@@ -84,9 +84,11 @@ struct SitePage {
                             }
                         }
                         top.element("h1", title)
+                        DocumentHead.themeButton(&top)
                         for fact in facts { top.element("p", ["class": "facts"], fact) }
                     }
                     body.element("main", ["id": "main"], content: content)
+                    body.element("script") { $0.raw(ThemeScript.text) }
                 }
             }
             page.raw("\n")

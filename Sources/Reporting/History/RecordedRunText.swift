@@ -37,7 +37,7 @@ enum RecordedRunText {
             var table = TextTable()
             table.rows = recorded.figures.map { figure in
                 let unit = figure.name.metric.unit
-                let ratios = figure.ratios.map { "\(Figure.ratio($0.value)) \($0.reference)" }
+                let ratios = figure.ratios.map { TrendWords.words($0, figure.name) }
                 return [
                     .init(figure.name.text), .init(Figure.text(figure.value, unit: unit, gap: " ")),
                     .init(ratios.joined(separator: ", "), .faint),

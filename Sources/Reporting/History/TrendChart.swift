@@ -58,7 +58,7 @@ struct TrendChart {
         let y = Scale(.logarithmic, least / spare...most * spare, from: Self.bottom, to: Self.top)
         let last = Double(max(1, trend.points.count - 1))
         let x = Scale(.linear, 0...last, from: Self.left + 6, to: Self.right - 4)
-        Drawing.svg(&markup, height: Self.height, title: words.title, description: description) { svg in
+        Drawing.svg(&markup, height: Self.height, title: words.pageTitle, description: description) { svg in
             axes(y, &svg)
             levels(marks, x, y: y, svg: &svg)
             for mark in marks { draw(mark, x, y: y, svg: &svg) }

@@ -4,10 +4,17 @@ import RunRecords
 struct TrendWords {
     let trend: Trend
 
-    /// `operation_ns median of point-read  strata  people 2000`.
+    /// With the name that a command takes: `operation_ns median of point-read  strata  people 2000`.
     var title: String { "\(trend.figure.text) of \(trend.test.title)" }
 
-    /// The figure's name in a report: `commits/s`, `latency p99`.
+    /// The same in the words of a report.
+    var pageTitle: String {
+        let test = trend.test
+        let parts = [test.scenario, RunDigest.datasetText(Subject(test)), test.parameterText].filter { !$0.isEmpty }
+        return "\(figureWords) of \(test.engine) in \(parts.joined(separator: ", "))"
+    }
+
+    /// The figure as a report names it: `commits/s`, `latency p99`.
     var figureWords: String { Measure(trend.figure).words }
 
     /// Which numbers are searched for changes.
@@ -25,11 +32,19 @@ struct TrendWords {
         Figure.text(point.value, unit: trend.figure.metric.unit, gap: gap)
     }
 
-    /// `1.84×, 1.70× to 1.90×`; empty for a run without a ratio.
+    /// `2.1× as slow as sqlite, 1.9 to 2.2`; empty where the run has no ratio.
     func ratio(_ point: TrendPoint) -> String {
         guard case .ratio = trend.basis, let ratio = point.ratio else { return "" }
-        guard let low = ratio.low, let high = ratio.high else { return Figure.ratio(ratio.value) }
-        return "\(Figure.ratio(ratio.value)), \(Figure.ratio(low)) to \(Figure.ratio(high))"
+        return [Self.words(ratio, trend.figure), Self.beside(ratio).interval].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    private static func beside(_ ratio: RecordedRatio) -> FigureRatio {
+        FigureRatio(value: ratio.value, peer: ratio.reference, low: ratio.low, high: ratio.high)
+    }
+
+    /// `2.1× as slow as sqlite`.
+    static func words(_ ratio: RecordedRatio, _ figure: FigureName) -> String {
+        beside(ratio).shortWithPeer(Measure(figure))
     }
 
     /// `12 % worse`.

@@ -40,7 +40,7 @@ extension TerminalReport {
             // The storage engine if it has the figure, since the object layer does more work than the peers.
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
-            cells.append(ratioCell(ratio))
+            cells.append(ratioCell(ratio, row.figures.measure))
             if hasDecision { cells.append(TextTable.Cell(ratio?.claim ?? "", Self.style(ratio))) }
             if hasLimit {
                 let share = engine.flatMap { peers.shareOfLimit(row, of: $0) }
@@ -79,10 +79,10 @@ extension TerminalReport {
         return TextTable.Cell(row.measure.text(sample.value, gap: " ") + marks)
     }
 
-    /// Coloured only if the rounds decide.
-    func ratioCell(_ ratio: FigureRatio?) -> TextTable.Cell {
+    /// In colour only where the rounds decide.
+    func ratioCell(_ ratio: FigureRatio?, _ measure: Measure) -> TextTable.Cell {
         guard let ratio else { return TextTable.Cell("") }
-        let words = "\(Figure.ratio(ratio.value)) \(ratio.peer)".split(separator: Figure.gap).joined(separator: " ")
+        let words = ratio.shortWithPeer(measure).split(separator: Figure.gap).joined(separator: " ")
         return TextTable.Cell(words, Self.style(ratio))
     }
 

@@ -135,7 +135,7 @@ extension TerminalReport {
             var cells = [name(row.subject, after: last), TextTable.Cell(row.measure.words)]
             cells += engines.map { figure(row, $0) }
             let ratio = digest.ratio(row, of: subject)
-            if hasRatio { cells.append(ratioCell(ratio)) }
+            if hasRatio { cells.append(ratioCell(ratio, row.measure)) }
             if hasDecision { cells.append(TextTable.Cell(ratio?.claim ?? "", Self.style(ratio))) }
             if hasLimit {
                 let limit = digest.rawLimit(row)

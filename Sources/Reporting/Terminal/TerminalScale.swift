@@ -35,9 +35,9 @@ struct TerminalScale {
             + table.lines(width: width, indent: 3, colour: colour)
     }
 
-    /// `1.90× 1.70×–2.20×`: short, since there is a column for each engine.
+    /// `1.9× 1.7 to 2.2`: a column for each engine leaves little room. What was measured too seldom claims nothing.
     private static func words(_ growth: ScaleFigure.Growth) -> String {
-        guard let low = growth.low, let high = growth.high else { return "" }
-        return "\(Figure.ratio(growth.factor)) \(Figure.ratio(low))\u{2013}\(Figure.ratio(high))"
+        guard let interval = growth.interval else { return "" }
+        return "\(growth.short) \(interval)"
     }
 }

@@ -17,13 +17,15 @@ extension FigureRatio {
 
     /// `2.6 times as slow as LMDB, interval 2.4 to 2.9, behind`.
     func words(_ measure: Measure) -> String {
-        var parts = [sentence(measure)]
-        if let low, let high, low > 0 {
-            let bounds = value < 1 ? (1 / high, 1 / low) : (low, high)
-            parts.append("interval \(Figure.rounded(bounds.0)) to \(Figure.rounded(bounds.1))")
-        }
-        if let claim { parts.append(claim) }
-        return parts.joined(separator: ", ")
+        let interval = interval.map { "interval \($0)" }
+        return [sentence(measure), interval, claim].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// `2.4 to 2.9`, turned as the ratio is; one end is below one where the interval holds equality. nil without one.
+    var interval: String? {
+        guard let low, let high, low > 0 else { return nil }
+        let bounds = value < 1 ? (1 / high, 1 / low) : (low, high)
+        return "\(Figure.rounded(bounds.0)) to \(Figure.rounded(bounds.1))"
     }
 
     /// The short form, with the number first: `2.6× as slow`.
@@ -33,10 +35,14 @@ extension FigureRatio {
         return "\(times)\u{D7} as \(value > 1 ? words.better : words.worse)"
     }
 
-    /// Whether the difference is below 0.5 %, so that three digits would show none.
-    private var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
+    /// Three digits would say no more: a difference of less than half of one in a hundred.
+    var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
 
-    private var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
+    /// The number alone.
+    var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
+
+    /// For a column that has the peer as well: `2.6× as slow as lmdb`, with the name of the run.
+    func shortWithPeer(_ measure: Measure) -> String { "\(short(measure)) as \(peer)" }
 }
 
 /// The adjective for comparing a figure.

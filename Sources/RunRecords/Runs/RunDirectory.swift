@@ -13,7 +13,7 @@ import JSONText
 /// - `bisect.json`, `bisect.jsonl`, `steps`: for a search for a slower revision, see BisectRecord of the room Harness.
 /// - `series/CASE.json`: series, histograms, and the positions of a sweep's trials; `series/CASE-ROUND.json` and
 ///   `-control.json` where there are rounds.
-/// - `profiles/CASE.svg`, `.folded`, and the profiler's own output: for `assay run --profile`.
+/// - `profiles/CASE.html`, `.folded`, and the profiler's own output: for `assay run --profile`.
 /// - `cases/CASE-HASH.case.json`: the first failures of each cause, see KeptCaseName and the room CaseFiles.
 /// - `sums.json`: of a shard that has ended, see RecordSums.
 /// - `.assay-run`, `.assay-lock`: the ownership of the directory, see RunMarker and RunClaim.

@@ -64,7 +64,24 @@ struct FaultCommandTests {
         for process in started { #expect(kill(process, 0) != 0, "\(process) still runs") }
     }
 
-    @Test("a word that is not UTF-8 is refused, and names no other file")
+    /// Nine trials were announced, and eight were counted at the end.
+    @Test("trials that cannot be are named, so that the first line and the last one agree")
+    func countedTrials() throws {
+        let directory = try TestDirectory()
+        let end = try AssayProcess.run(
+            ["full", "--every", "--check", "true {}", "--", "/bin/sh", "-c", "printf a >{}/x"], in: directory)
+        func number(_ pattern: Regex<(Substring, Substring)>) throws -> Int {
+            let match = try #require(end.output.firstMatch(of: pattern), "\(end.output)")
+            return try #require(Int(match.output.1))
+        }
+        let announced = try number(/; ([0-9]+) trials, seed/)
+        // A write of one byte has no half.
+        let impossible = try number(/([0-9]+) of them cannot be/)
+        let done = try number(/\n([0-9]+) trials?: no violation/)
+        #expect(impossible > 0 && announced == impossible + done, "\(end.output)")
+    }
+
+    @Test("a word that is no UTF-8 is refused, and names no other file")
     func foreignWord() throws {
         let directory = try TestDirectory()
         let end = try ShellProcess(directory).run("assay damage \"$(printf 'caf\\351')\" --read 'cat {}'; ls")

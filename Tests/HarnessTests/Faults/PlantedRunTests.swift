@@ -64,7 +64,18 @@ struct PlantedRunTests {
         #expect(FileTree.exists(runPath + "/results.csv"))
     }
 
-    @Test("each bad trial of a sweep costs only that trial")
+    /// A run of 12 s took 40, and nothing said so.
+    @Test("a run that takes longer than its budget says by how much, and what the budget is for")
+    func overrun() throws {
+        try write(cases: "{scenario:'planted-hang'}", hangSeconds: 2, budgetSeconds: 1)
+        let late = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
+        #expect(late.output.contains(/the run took [3-9] s: the budget of 1 s is for the cases/), "\(late.output)")
+        try write(cases: "{scenario:'planted-pass'}")
+        let early = try execute(["run", planFile, "--out", runPath, "--plans", directory.path])
+        #expect(early.status == .exited(0) && !early.output.contains("the budget of"), "\(early.output)")
+    }
+
+    @Test("each bad trial of a sweep costs that trial alone")
     func trials() throws {
         try write(cases: "{scenario:'planted-trials', parameters: {silent: true}}", hangSeconds: 60)
         let end = try execute(["run", planFile, "--budget", "60s", "--out", runPath, "--plans", directory.path])

@@ -134,7 +134,7 @@ struct ProfilerTests {
         let id = try #require(run.header.cases.first)
         #expect(run.results.map(\.verdict) == [.pass])
         #expect(try FileTree.readText(out + "/profiles/\(id).folded").contains(";"), "\(end.output)")
-        #expect(try FileTree.readText(out + "/profiles/\(id).svg").contains("</svg>"))
+        #expect(try FileTree.readText(out + "/profiles/\(id).html").contains("class=\"flame\""))
         #expect(FileTree.exists(out + "/profiles/\(id).perf.data") && !FileTree.exists(out + "/work"))
     }
 }

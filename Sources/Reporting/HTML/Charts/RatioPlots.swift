@@ -71,7 +71,7 @@ struct RatioPlots: ReportPart {
 
     private func ratioTable(_ headline: HeadlineFigures, _ section: inout Markup) {
         let heads = [
-            headline.engine, "best peer", "ratio", "from", "to", "equal within", "rounds",
+            headline.engine, "best peer", "compared", "interval", "equal within", "rounds",
         ]
         fold("\(headline.engine): every ratio as a table", nil, section: &section) { details in
             details.element("div", ["class": "scroll"]) { scroll in
@@ -104,10 +104,14 @@ struct RatioPlots: ReportPart {
                 }
                 figureCell(row, sample, result: result, ratio: nil, line: &cells)
             }
-            for value in [ratio.value, ratio.low, ratio.high, ratio.band.factor] {
+            // The numbers behind the words sort, so that a column goes from the best to the worst.
+            let words = [
+                (ratio.value, ratio.short(row.measure)), (ratio.low, ratio.interval),
+                (ratio.band.factor, Figure.percent(ratio.band.factor - 1)),
+            ]
+            for (value, text) in words {
                 cells.element(
-                    "td", ["class": "n", "data-v": value.map(Figure.exact) ?? ""],
-                    value.map { Figure.ratio($0) } ?? "\u{B7}")
+                    "td", ["class": "n", "data-v": value.map(Figure.exact) ?? ""], text ?? "\u{B7}")
             }
             cells.element("td", ["class": "n"], String(ratio.pairCount))
             cells.element("td", ratio.peer)

@@ -11,7 +11,7 @@ struct CostSection: ReportPart {
         section("cost", "What does it cost?", main: &main) { section in
             for headline in digest.headlines.map(\.costs) where !headline.lines.isEmpty {
                 let name = EngineName.words(headline.engine)
-                section.element("p", ["class": "sentence"], "\(name) is \(headline.sentence).")
+                section.element("p", ["class": "sentence"], "\(name) is \(headline.sentence()).")
             }
             for durability in digest.durabilities {
                 let rows = digest.rows(of: .resource, durability)

@@ -31,21 +31,19 @@ struct PeerSection: ReportPart {
                 + "where there was one measurement alone. A column sorts by how near its figures come to the best of "
                 + "their row. The raw limit is what the disk or the memory gives without an engine.", &section)
         withheld(&section)
+        let rows = Array(peers.rows.prefix(detail.rows))
         let hasLimit = peers.rows.contains { $0.limit != nil }
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid sort", "id": "t-peers"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        for words in ["scenario", "what"] { sortable(words, isNumber: false, &row) }
-                        for engine in peers.engines { sortable(engine, isNumber: true, &row) }
-                        if hasLimit { sortable("raw limit", isNumber: true, &row) }
-                        sortable("n", isNumber: true, &row)
-                    }
-                }
-                table.element("tbody") { body in
-                    for row in peers.rows.prefix(detail.rows) { line(row, peers, hasLimit: hasLimit, body: &body) }
-                }
-            }
+        FigureRows(part: self, id: "t-peers", engines: peers.engines, hasLimit: hasLimit).write(
+            rows.map(\.figures), &section
+        ) { index, engine, line in
+            let (row, figures) = (rows[index], rows[index].figures)
+            let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
+            let order = (figures.values[engine]?.sample.value).flatMap { goodness($0, figures) }
+            figureCell(figures, engine, ratio: ratio, order: order, line: &line)
+        } limit: { index, line in
+            let row = rows[index]
+            let share = peers.own.lazy.compactMap { peers.shareOfLimit(row, of: $0) }.first
+            limitCell(row.figures, row.limit, share, &line)
         }
     }
 
@@ -60,39 +58,5 @@ struct PeerSection: ReportPart {
     private func withheld(_ section: inout Markup) {
         guard let warning = header.assertionWarning else { return }
         note("\(FigureRatio.withheld.prefix(1).uppercased() + FigureRatio.withheld.dropFirst()). \(warning).", &section)
-    }
-
-    private func line(_ row: PeerTable.Row, _ peers: PeerTable, hasLimit: Bool, body: inout Markup) {
-        let figures = row.figures
-        body.element("tr") { line in
-            line.element("th", ["scope": "row"]) { cell in
-                cell.add(digest.name(figures.subject))
-                let words = [
-                    RunDigest.datasetText(figures.subject),
-                    figures.subject.durability == .full ? "" : RunDigest.durabilityText(figures.subject.durability),
-                ].filter { !$0.isEmpty }
-                if !words.isEmpty { cell.element("small", " " + words.joined(separator: ", ")) }
-            }
-            line.element("td", figures.measure.words)
-            for engine in peers.engines {
-                guard let (sample, result) = figures.values[engine] else {
-                    line.element("td", ["class": "n zero"], "\u{B7}")
-                    continue
-                }
-                let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
-                figureCell(
-                    figures, sample, result: result, ratio: ratio, order: goodness(sample.value, figures), line: &line)
-            }
-            if hasLimit {
-                line.element("td", ["class": "n", "data-v": row.limit.map(Figure.exact) ?? ""]) { cell in
-                    guard let limit = row.limit else { return }
-                    cell.add(figures.measure.text(limit))
-                    let share = peers.own.lazy.compactMap { peers.shareOfLimit(row, of: $0) }.first
-                    if let share { cell.element("small", Figure.percent(share)) }
-                }
-            }
-            countCell(figures, &line)
-        }
-        body.raw("\n")
     }
 }

@@ -133,11 +133,8 @@ struct ScaleSection: ReportPart {
             if figure.asideSubject != nil { cell(line.aside, figure, engine: line.engine, row: &row) }
             row.element("td", ["class": "n", "data-v": line.growth.map { Figure.exact($0.factor) } ?? ""]) { cell in
                 guard let growth = line.growth else { return }
-                cell.add(Figure.ratio(growth.factor))
-                if let low = growth.low, let high = growth.high {
-                    cell.element(
-                        "small", ["class": "spread"], "\(Figure.ratio(low)) to \(Figure.ratio(high))")
-                }
+                cell.add(growth.words)
+                if let interval = growth.interval { cell.element("small", ["class": "spread"], interval) }
             }
             lawCell(line.law, &row)
             row.element("td", ["class": "n zero"], line.growth.map { Figure.grouped($0.pairCount) } ?? "")

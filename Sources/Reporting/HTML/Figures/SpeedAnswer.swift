@@ -10,8 +10,7 @@ struct SpeedAnswer: ReportPart {
     private static let most = 6
 
     func write(_ column: inout Markup) {
-        let stands = digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
-            .filter { !$0.0.lines.isEmpty }
+        let stands = PageAnswer(digest: digest).stands
         guard let (lead, what) = stands.first else { return }
         decisions(lead, what, isLead: true, &column)
         forest(lead, &column)
@@ -40,7 +39,7 @@ struct SpeedAnswer: ReportPart {
         column.element("div", ["class": isLead ? "stand lead" : "stand"]) { stand in
             stand.element("p") { text in
                 text.element("strong", "\(EngineName.words(headline.engine)), \(what): ")
-                text.add(headline.sentence + ".")
+                text.add(headline.sentence() + ".")
             }
             ShareBar(
                 parts: Decision.allCases.map {

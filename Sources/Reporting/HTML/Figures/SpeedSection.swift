@@ -50,7 +50,7 @@ struct SpeedSection: ReportPart {
     private func sentence(_ section: inout Markup) {
         for headline in digest.headlines.map(\.times) where !headline.lines.isEmpty {
             section.element(
-                "p", ["class": "sentence"], "\(EngineName.words(headline.engine)) is \(headline.sentence).")
+                "p", ["class": "sentence"], "\(EngineName.words(headline.engine)) is \(headline.sentence()).")
         }
     }
 
@@ -97,8 +97,9 @@ struct SpeedSection: ReportPart {
             section.element("h4", title)
             if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
                 note(
-                    "Behind each bar: how many times as good as the best of the other engines, in colour where the "
-                        + "rounds decide. A line across the end of a bar is the interval of its median.", &section)
+                    "Behind each bar: how many times as fast or as slow as the best of the other engines, in colour "
+                        + "where the rounds decide. A line across the end of a bar is the interval of its median.",
+                    &section)
             }
             let drawings = charts.map { row, what, chart in
                 { (grid: inout Markup) in

@@ -1,6 +1,7 @@
 /// The head of every document. Its content security policy forbids any fetch.
 enum DocumentHead {
-    static func write(title: String, _ html: inout Markup) {
+    /// - Parameter style: rules that this page alone needs.
+    static func write(title: String, style: String = "", _ html: inout Markup) {
         html.element("head") { head in
             head.open("meta", ["charset": "utf-8"])
             head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
@@ -14,7 +15,7 @@ enum DocumentHead {
                 ])
             head.open("link", ["rel": "icon", "href": "data:,"])
             head.element("title", title)
-            head.element("style") { $0.raw(ReportStyle.text) }
+            head.element("style") { $0.raw(ReportStyle.text + style) }
         }
         html.raw("\n")
     }

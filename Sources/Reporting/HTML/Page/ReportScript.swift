@@ -3,30 +3,10 @@
 /// that they can be handed on: `#q=commit+lmdb&sort=t-peers.3.descending`.
 enum ReportScript {
     static let text = """
-        'use strict';
+        \(ThemeScript.text)
         (() => {
         const all = (selector, within) => Array.from((within || document).querySelectorAll(selector));
         const one = id => document.getElementById(id);
-        const root = document.documentElement;
-
-        // Theme. Storage may be forbidden to files; then the choice lasts as long as the page.
-        const stored = {
-          get: () => { try { return localStorage.getItem('assay-theme'); } catch (error) { return null; } },
-          set: name => { try { localStorage.setItem('assay-theme', name); } catch (error) { /* not kept */ } },
-        };
-        const theme = one('theme');
-        const system = matchMedia('(prefers-color-scheme: dark)');
-        const isDark = () => root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
-        const nameTheme = () => { if (theme) theme.textContent = isDark() ? 'Light' : 'Dark'; };
-        const setTheme = name => { root.dataset.theme = name; nameTheme(); };
-        const kept = stored.get();
-        if (kept === 'dark' || kept === 'light') root.dataset.theme = kept;
-        if (theme) theme.addEventListener('click', () => {
-          setTheme(isDark() ? 'light' : 'dark');
-          stored.set(root.dataset.theme);
-        });
-        system.addEventListener('change', nameTheme);
-        nameTheme();
 
         // Folds around an element are opened, so that it can be seen.
         const unfold = element => {
@@ -73,7 +53,9 @@ enum ReportScript {
           heads[column].setAttribute('aria-sort', order);
           const sign = order === 'ascending' ? 1 : -1;
           const body = table.tBodies[0];
-          const rows = Array.from(body.rows).map(row => [value(row, column), row]);
+          table.classList.add('sorted');
+          const rows = Array.from(body.rows).filter(row => !row.classList.contains('group'))
+            .map(row => [value(row, column), row]);
           rows.sort((a, b) => (isEmpty(a[0]) - isEmpty(b[0])) || sign * compare(a[0], b[0]));
           body.append(...rows.map(pair => pair[1]));
         };
@@ -89,13 +71,32 @@ enum ReportScript {
           });
         }));
 
+        // Columns of tuned engines beside the same engines as they come.
+        all('table.grid').forEach(table => {
+          const name = head => head.textContent.trim();
+          const names = new Set(all('thead th', table).map(name));
+          const tuned = all('thead .tuned', table).map(name);
+          if (!tuned.length || !tuned.every(engine => names.has(engine.replace(/-tuned$/, '')))) return;
+          const chip = document.createElement('button');
+          const show = isShown => {
+            table.classList.toggle('untuned', !isShown);
+            chip.setAttribute('aria-pressed', String(isShown));
+          };
+          chip.type = 'button';
+          chip.className = 'chip';
+          chip.textContent = tuned.length + (tuned.length === 1 ? ' tuned engine' : ' tuned engines');
+          chip.addEventListener('click', () => show(table.classList.contains('untuned')));
+          table.parentElement.before(chip);
+          show(false);
+        });
+
         // Search: rows of tables, drawings, findings and cases that do not hold every word are hidden.
         const search = one('search');
         const found = one('found');
         let entries = null;
         let foldsBefore = null;
         const index = () => entries || (entries = all(
-          '.case, table.sort tbody tr, .findings > li, .charts > figure, .heat tbody tr').map(element => {
+          '.case, table.sort tbody tr:not(.group), .findings > li, .charts > figure, .heat tbody tr').map(element => {
             const part = element.classList.contains('case')
               ? element.querySelector('summary').textContent + ' ' + element.querySelector('.facts').textContent
               : (element.querySelector('figcaption') || element).textContent;
@@ -104,6 +105,7 @@ enum ReportScript {
         const show = words => {
           const wanted = words.toLowerCase().split(/\\s+/).filter(Boolean);
           if (wanted.length === 0) {
+            all('tr.group').forEach(row => { row.hidden = false; });
             if (entries) entries.forEach(entry => { entry.element.hidden = false; });
             if (foldsBefore) foldsBefore.forEach(([fold, open]) => { fold.open = open; });
             foldsBefore = null;
@@ -123,9 +125,14 @@ enum ReportScript {
               kept.add(place);
             }
           });
+          all('tr.group').forEach(group => {
+            let row = group.nextElementSibling;
+            while (row && row.hidden && !row.classList.contains('group')) row = row.nextElementSibling;
+            group.hidden = !row || row.classList.contains('group');
+          });
           all('.fold').forEach(fold => { fold.open = kept.has(fold); });
           all('main > section').forEach(section => {
-            section.hidden = !kept.has(section) && !section.classList.contains('warnings');
+            section.hidden = !kept.has(section) && !section.matches('.warnings, .steady');
           });
           if (found) found.textContent = count + (count === 1 ? ' match' : ' matches');
         };
@@ -254,7 +261,7 @@ enum ReportScript {
             return;
           }
           const id = decodeURIComponent(location.hash.slice(1));
-          if (id === 'dark' || id === 'light') { setTheme(id); return; }
+          if (id === 'dark' || id === 'light') { assayTheme.set(id); return; }
           const target = id && one(id);
           if (!target || target.id === 'main') return;
           unfold(target);

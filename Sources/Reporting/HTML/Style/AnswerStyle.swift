@@ -8,6 +8,7 @@ enum AnswerStyle {
         .headline small { display: block; font-size: 13.5px; font-weight: 400; margin-top: 2px }
         .headline.good { color: var(--good); background: var(--goodbg) }
         .headline.bad { color: var(--bad); background: var(--badbg) }
+        .headline.calm { color: var(--calm); background: var(--calmbg); overflow-wrap: anywhere }
         .headline.doubt { color: var(--doubt); background: var(--doubtbg) }
 
         .findings, .causes, .answers { list-style: none; padding: 0; margin: 0 0 8px }
@@ -20,7 +21,7 @@ enum AnswerStyle {
         .causes .example { color: var(--soft); font-size: 13px; overflow-wrap: anywhere }
         .places { margin-left: .7em; font-size: 13px }
         .answers { max-width: 92ch }
-        .answers li { padding: 2px 0 }
+        .answers li { padding: 2px 0; overflow-wrap: anywhere }
         .glance { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 8px 28px; margin: 12px 0 8px }
         .glance dd { margin: 0 }
 

@@ -68,7 +68,7 @@ enum PrintStyle {
           }
           * { print-color-adjust: exact; -webkit-print-color-adjust: exact }
           body { font-size: 10pt; background: #fff }
-          .side, .skip, .tools, .copy { display: none }
+          .side, .skip, .tools, .chip, .copy { display: none }
           .frame { display: block; padding: 0 }
           .scroll, .heat-box, pre { overflow: visible; max-height: none }
           .scroll thead th, .scroll tbody th { position: static; min-width: 0; max-width: none }
@@ -76,6 +76,7 @@ enum PrintStyle {
           table { font-size: 7.5pt; width: 100%; min-width: 0 }
           th, td, td.n, th.n { padding: 2px 5px 2px 0; white-space: normal; overflow-wrap: anywhere }
           thead { display: table-header-group }
+          .untuned .tuned { display: table-cell }
           tr, figure, .case > summary, .findings > li > summary { break-inside: avoid }
           .case .body { padding-left: 0 }
           .charts { grid-template-columns: repeat(3, minmax(0, 1fr)) }

@@ -56,6 +56,8 @@ enum PageStyle {
           border: 1px solid var(--faint); border-radius: 5px; padding: 3px 10px }
         button { cursor: pointer }
         button:hover { border-color: var(--ink) }
+        .chip { font-size: 12.5px; padding: 1px 10px; border-radius: 11px; color: var(--soft); margin: 2px 0 }
+        .chip[aria-pressed=true] { background: var(--calmbg); color: var(--ink) }
         #theme { font-size: 13px; color: var(--soft) }
 
         .fold { margin: 8px 0 }

@@ -27,6 +27,12 @@ enum TableStyle {
         .cells thead th[colspan] { text-align: center }
         .cells td small { display: block; white-space: nowrap; margin: 0 }
         .cells td .v { display: block }
+        .group th { padding-top: 12px; color: var(--ink); font-weight: 600 }
+        .scroll .group th { max-width: none }
+        .group span { position: sticky; left: 0 }
+        .group:hover, .group:hover th { background: none }
+        .of, .sorted .group, .untuned .tuned { display: none }
+        .sorted .of { display: block; color: var(--soft); font-size: 12.5px }
         .family th { padding-top: 14px; color: var(--faint); font-weight: 500; font-size: 12.5px }
         .family:hover, .family:hover th { background: none }
         thead button { border: 0; padding: 0; background: none; color: inherit; font: inherit; text-align: inherit }

@@ -3,17 +3,28 @@ import RunRecords
 // Cells of tables of figures, shared by all parts.
 
 extension ReportPart {
-    /// A figure with its spread and its ratio, if any; coloured only if the rounds decide.
+    /// The figure of an engine that a row has, or a point where it has none.
     ///
     /// - Parameter order: the sort key of a column with several units; nil to sort by the figure.
     func figureCell(
+        _ row: MeasureRow, _ engine: String, ratio: FigureRatio?, order: Double? = nil, line: inout Markup
+    ) {
+        let style = FigureRows.style(engine)
+        guard let (sample, result) = row.values[engine] else {
+            return line.element("td", ["class": "\(style) zero"], "\u{B7}")
+        }
+        figureCell(row, sample, result: result, ratio: ratio, order: order, style: style, line: &line)
+    }
+
+    /// A figure with its spread, and its ratio where it is given: coloured only where the rounds decide.
+    func figureCell(
         _ row: MeasureRow, _ sample: Sample, result: CaseResult, ratio: FigureRatio?, order: Double? = nil,
-        line: inout Markup
+        style: String = "n", line: inout Markup
     ) {
         let isDoubtful = digest.isDoubtful(result, row.measure)
         let marks = (result.isCut ? "\u{2020}" : "") + (isDoubtful ? "\u{2021}" : "")
-        let title = exactText(sample, ratio) + (isDoubtful ? "; another one without the harness" : "")
-        line.element("td", ["class": "n", "data-v": Figure.exact(order ?? sample.value)]) { cell in
+        let title = exactText(sample, ratio, row.measure) + (isDoubtful ? "; another one without the harness" : "")
+        line.element("td", ["class": style, "data-v": Figure.exact(order ?? sample.value)]) { cell in
             cell.element(
                 "a", ["href": place(of: result.test.id), "title": title], row.measure.text(sample.value) + marks)
             let spread = Measure.spread(sample)
@@ -25,7 +36,16 @@ extension ReportPart {
         }
     }
 
-    /// The number of measurements behind the figures of a row: one number, or minimum and maximum.
+    /// What the machine gives without an engine, and which share of it an engine reaches.
+    func limitCell(_ row: MeasureRow, _ limit: Double?, _ share: Double?, _ line: inout Markup) {
+        line.element("td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""]) { cell in
+            guard let limit else { return }
+            cell.add(row.measure.text(limit))
+            if let share { cell.element("small", Figure.percent(share)) }
+        }
+    }
+
+    /// How many measurements stand behind the figures of a row: one number, or the least and the most.
     func countCell(_ row: MeasureRow, _ line: inout Markup) {
         let counts = row.values.values.map(\.sample.count)
         guard let least = counts.min(), let most = counts.max() else { return line.element("td", "") }
@@ -34,13 +54,15 @@ extension ReportPart {
             least == most ? Figure.grouped(least) : "\(Figure.grouped(least))\u{2013}\(Figure.grouped(most))")
     }
 
-    func exactText(_ sample: Sample, _ ratio: FigureRatio? = nil) -> String {
+    func exactText(_ sample: Sample) -> String { exactText(sample, nil, Measure(sample)) }
+
+    private func exactText(_ sample: Sample, _ ratio: FigureRatio?, _ measure: Measure) -> String {
         var text = "\(Figure.exact(sample.value)) \(sample.metric.unit)"
         if let low = sample.low, let high = sample.high {
             text += ", interval \(Figure.exact(low)) to \(Figure.exact(high))"
         }
         if sample.count > 1 { text += ", n = \(Figure.grouped(sample.count))" }
-        if let ratio { text += "; \(ratio.words)" + (ratio.claim == nil ? ", measured once" : "") }
+        if let ratio { text += "; \(ratio.words(measure))" + (ratio.claim == nil ? ", measured once" : "") }
         return text
     }
 }

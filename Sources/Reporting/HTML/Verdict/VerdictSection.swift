@@ -34,15 +34,9 @@ struct VerdictSection: ReportPart {
     }
 
     private func status(_ answer: PageAnswer, _ column: inout Markup) {
-        column.element("p", ["class": "headline \(answer.tone.rawValue)"]) { headline in
-            headline.element("b", ["aria-hidden": "true"], answer.tone.symbol)
-            headline.element("span") { words in
-                words.add(answer.promises)
-                for more in [answer.promiseCounts, answer.open] where !more.isEmpty {
-                    words.element("small", more)
-                }
-            }
-        }
+        Headline(
+            tone: answer.tone, sentence: answer.promises, more: [answer.promiseCounts, answer.failure, answer.open]
+        ).write(&column)
         for (verdict, title) in [(Verdict.violation, "Broken promises"), (.known, "Broken, and listed as known")] {
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }

@@ -1,0 +1,150 @@
+import RunRecords
+
+/// Where a case spent its time, as a document of its own: the function that took most in a sentence, the flame graph,
+/// and every function in a table.
+struct FlamePage {
+    let stacks: FoldedStacks
+    let title: String
+
+    /// What a function took by itself and with all that it called. A function that calls itself counts once.
+    struct Function {
+        var name: String
+        var own = 0.0
+        var whole = 0.0
+    }
+
+    /// Functions in the table; the file of folded stacks has all.
+    private static let most = 60
+
+    static func cost(_ cost: Double, _ unit: String) -> String {
+        "\(Figure.grouped(Int(min(cost.rounded(), 9e15)))) \(unit)"
+    }
+
+    private var all: Double { stacks.root.cost }
+
+    /// What took most by itself comes first.
+    var functions: [Function] {
+        var found: [String: Function] = [:]
+        func walk(_ node: FoldedStacks.Node, _ callers: Set<String>) {
+            for child in node.children {
+                let own = child.cost - child.children.reduce(0) { $0 + $1.cost }
+                var function = found[child.name] ?? Function(name: child.name)
+                function.own += max(0, own)
+                if !callers.contains(child.name) { function.whole += child.cost }
+                found[child.name] = function
+                walk(child, callers.union([child.name]))
+            }
+        }
+        walk(stacks.root, [])
+        return found.values.sorted { $0.own == $1.own ? $0.name < $1.name : $0.own > $1.own }
+    }
+
+    var text: String {
+        let functions = functions
+        return Markup.build { page in
+            page.raw("<!DOCTYPE html>\n")
+            page.element("html", ["lang": "en"]) { html in
+                DocumentHead.write(title: "Assay profile: \(title)", style: FlameStyle.text, &html)
+                html.element("body") { body in
+                    DocumentHead.skipLink(&body)
+                    masthead(functions.count, &body)
+                    body.element("main", ["id": "main"]) { main in
+                        answer(functions, &main)
+                        table(functions, &main)
+                    }
+                    body.element("script") { $0.raw(ReportScript.text + FlameScript.text) }
+                }
+            }
+            page.raw("\n")
+        }
+    }
+
+    private func masthead(_ count: Int, _ body: inout Markup) {
+        body.element("header", ["class": "top"]) { top in
+            top.element("h1") { heading in
+                heading.element("span", ["class": "faint"], "Assay profile")
+                heading.add(" \(title)")
+            }
+            DocumentHead.themeButton(&top)
+            top.element(
+                "p", ["class": "facts"],
+                "\(Self.cost(all, stacks.unit)) \u{B7} \(Figure.count(count, "function"))")
+        }
+    }
+
+    /// `read takes 75 % of all samples by itself; with what it calls, main takes 99 %`.
+    private func sentence(_ functions: [Function]) -> String {
+        guard let first = functions.first, all > 0 else { return "Nothing was seen." }
+        let three = functions.prefix(3).reduce(0) { $0 + $1.own }
+        return "\(first.name) takes \(Figure.percent(first.own / all)) of all \(stacks.unit) by itself"
+            + (functions.count > 3 ? "; it and the next two \(Figure.percent(three / all))" : "") + "."
+    }
+
+    private func answer(_ functions: [Function], _ main: inout Markup) {
+        main.element("section", ["class": "steady", "aria-labelledby": "answer-title"]) { section in
+            section.element("h2", ["id": "answer-title"], "Where does the time go?")
+            section.element("p", ["class": "headline calm"]) { $0.element("span", sentence(functions)) }
+            section.element("p", ["class": "tools"]) { tools in
+                tools.open(
+                    "input",
+                    [
+                        "type": "search", "id": "search", "placeholder": "Search  /", "aria-label": "Search functions",
+                        "autocomplete": "off", "spellcheck": "false",
+                    ])
+                tools.element("button", ["type": "button", "id": "flame-whole", "hidden": ""], "Show all  Esc")
+                tools.element("output", ["id": "found", "aria-live": "polite"], "")
+            }
+            // Where no pointer hovers the line says what a box is.
+            section.element("output", ["id": "flame-box", "aria-live": "polite", "class": "facts"], "\u{A0}")
+            FlameGraph(stacks: stacks).draw(&section)
+            section.element(
+                "p", ["class": "note"],
+                "A function stands below its caller, as wide as its part of the whole. A click or Enter makes a box "
+                    + "as wide as the page, Esc shows all again; arrows go to callers, callees and neighbours.")
+        }
+        main.raw("\n")
+    }
+
+    private func table(_ functions: [Function], _ main: inout Markup) {
+        main.element("section", ["aria-labelledby": "functions-title"]) { section in
+            section.element("h2", ["id": "functions-title"], "Which functions take most?")
+            section.element("details", ["class": "fold", "open": ""]) { fold in
+                fold.element("summary") { summary in
+                    summary.add("Functions, those first that take most by themselves ")
+                    summary.element("small", "\(min(functions.count, Self.most)) of \(functions.count)")
+                }
+                fold.element("div", ["class": "scroll", "tabindex": "0"]) { scroll in
+                    scroll.element("table", ["class": "grid sort", "id": "t-functions"]) { table in
+                        table.element("thead") { head in
+                            head.element("tr") { row in
+                                for (words, isNumber) in [
+                                    ("function", false), ("by itself", true), ("with what it calls", true),
+                                ] {
+                                    row.element("th", ["scope": "col", "class": isNumber ? "n" : nil]) {
+                                        $0.element("button", ["type": "button"], words)
+                                    }
+                                }
+                            }
+                        }
+                        table.element("tbody") { body in
+                            for function in functions.prefix(Self.most) { row(function, &body) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func row(_ function: Function, _ body: inout Markup) {
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"]) { $0.element("code", function.name) }
+            for cost in [function.own, function.whole] {
+                row.element("td", ["class": "n", "data-v": Figure.exact(cost)]) { cell in
+                    cell.add(all > 0 ? Figure.percent(cost / all) : Figure.none)
+                    cell.element("small", Self.cost(cost, stacks.unit))
+                }
+            }
+        }
+        body.raw("\n")
+    }
+}
