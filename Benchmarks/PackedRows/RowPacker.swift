@@ -102,7 +102,7 @@ package final class RowPacker {
         let count = (part.end - part.start) * bytesPerElement
         if count > 0, let parts = step.column.parts {
             if end + count > buffer.count { makeRoom(end + count) }
-            // Row indexes of a list are stored in this machine's order, which is little-endian on all that are supported.
+            // Row indexes of a list have this machine's byte order: little-endian on every supported machine.
             (buffer.baseAddress.map { $0 + end })?
                 .copyMemory(from: parts + part.start * bytesPerElement, byteCount: count)
             end += count
