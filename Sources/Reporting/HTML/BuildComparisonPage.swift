@@ -110,14 +110,17 @@ struct BuildComparisonPage {
         let name = "\(compared.test.scenario) \(compared.test.engine)"
         return compared.batches.enumerated().flatMap { index, batch in
             let again = index == 0 ? "" : ", again"
-            var line = plotLine("\(name)\(again)", "B", batch.judged.name, batch.judged.measured, compared)
-            line?.control = plotLine(name, "A2", batch.judged.name, batch.judged.control, compared)?.ratio
+            var line = plotLine(
+                "\(name)\(again)", "B", figure: batch.judged.name, measured: batch.judged.measured, compared: compared)
+            line?.control =
+                plotLine(name, "A2", figure: batch.judged.name, measured: batch.judged.control, compared: compared)?
+                .ratio
             return [line].compactMap { $0 }
         }
     }
 
     private func plotLine(
-        _ name: String, _ side: String, _ figure: FigureName, _ measured: SideComparison?, _ compared: ComparedCase
+        _ name: String, _ side: String, figure: FigureName, measured: SideComparison?, compared: ComparedCase
     ) -> DotPlot.Line? {
         guard let measured else { return nil }
         return DotPlot.Line(

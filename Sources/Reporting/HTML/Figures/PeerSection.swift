@@ -43,7 +43,7 @@ struct PeerSection: ReportPart {
         } limit: { index, line in
             let row = rows[index]
             let share = peers.own.lazy.compactMap { peers.shareOfLimit(row, of: $0) }.first
-            limitCell(row.figures, row.limit, share, &line)
+            limitCell(row.figures, row.limit, share: share, line: &line)
         }
     }
 

@@ -37,7 +37,7 @@ extension ReportPart {
     }
 
     /// What the machine gives without an engine, and which share of it an engine reaches.
-    func limitCell(_ row: MeasureRow, _ limit: Double?, _ share: Double?, _ line: inout Markup) {
+    func limitCell(_ row: MeasureRow, _ limit: Double?, share: Double?, line: inout Markup) {
         line.element("td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""]) { cell in
             guard let limit else { return }
             cell.add(row.measure.text(limit))

@@ -20,7 +20,7 @@ struct MeasureTable: ReportPart {
                 index, engine, line in
                 figureCell(shown[index], engine, ratio: digest.ratio(shown[index], of: engine), line: &line)
             } limit: { index, line in
-                limitCell(shown[index], digest.rawLimit(shown[index]), nil, &line)
+                limitCell(shown[index], digest.rawLimit(shown[index]), share: nil, line: &line)
             }
             leftOut(rows.count, &details)
         }
