@@ -12,7 +12,7 @@
 /// reads return a substitute, changes fail the write, and the handler is called.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
-    public private(set) var _column: _CollectionColumn?
+    @exclusivity(unchecked) public private(set) var _column: _CollectionColumn?
     private lazy var window = ElementWindow()
 
     public init() {}
@@ -76,7 +76,17 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Iterates over the present elements.
+    @inlinable
     public func makeIterator() -> ColumnIterator<Element> {
+        if Element.self is ObjectBase.Type, let walk = objectWalk() { return ColumnIterator(walk) }
+        return elementIterator()
+    }
+
+    @usableFromInline
+    func objectWalk() -> ObjectWalk? { _column.flatMap { ObjectWalk.along($0) } }
+
+    @usableFromInline
+    func elementIterator() -> ColumnIterator<Element> {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
     }
 

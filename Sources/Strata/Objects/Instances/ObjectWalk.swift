@@ -7,31 +7,137 @@ import StrataStorage
 /// has no state of its own (``ClassPlan/isOnlyPlace``), and if the Realm is not frozen, since several threads may share
 /// a frozen Realm's iterations. So a program never sees an object change its row. docs/objects.md has the whole rule.
 ///
+/// An iteration over a list, a set or inverse links that ended normally stays with the objects' class for the next one,
+/// with its last object (``ClassAccess/idleWalk``).
+///
+/// 1. In use, either `held` or the last object keeps the Realm alive.
+/// 2. Idle, neither does: the class belongs to the Realm. The last object then has no owner, and no other reference.
+///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
 final class ObjectWalk {
-    private let instance: RealmInstance
+    private unowned(unsafe) let instance: RealmInstance
+    private var held: RealmInstance?
     /// Owned by the instance.
     private unowned(unsafe) let access: ClassAccess
     /// The last returned object, retained.
     private var last: Unmanaged<ObjectBase>?
+    private let mayReuse: Bool
     /// How many consecutive objects the program has kept; from ``patience`` on none is reused.
     private var kept = 0
     /// The run of consecutive rows with the last one.
     private var run: RowRun?
     /// The stamp of the run.
     private var stamp: UInt64 = 0
+    /// Keys of a collection that was short enough to be read at the start of the iteration.
+    @usableFromInline @exclusivity(unchecked) private(set) var keys = UnsafeMutablePointer<Int64>(bitPattern: 8)
+        .unsafelyUnwrapped
+    @usableFromInline @exclusivity(unchecked) private(set) var count = 0
+    /// Allocated capacity of `keys`.
+    private var room = 0
 
     private static let patience = 16
+    private static let firstRoom = 64
+    /// Most keys that are read at the start.
+    private static let mostKeys = 4096
     private let alone = ReferenceCounts.alone
 
     init(_ access: ClassAccess) {
         self.access = access
         instance = access.instance
-        if access.plan?.isOnlyPlace != true || instance.isFrozen || alone == 0 { kept = Self.patience }
+        held = access.instance
+        mayReuse = access.plan?.isOnlyPlace == true && !access.instance.isFrozen && alone != 0
+        if !mayReuse { kept = Self.patience }
     }
 
-    deinit { last?.release() }
+    deinit {
+        last?.release()
+        if room > 0 { keys.deallocate() }
+    }
+
+    // MARK: Short collections
+
+    /// An iteration over a list or a set of objects that is stored in its row. Nil for any other collection, for a
+    /// deleted owner, and where something cannot be read: ``ElementWalk`` reads it then, and reports.
+    static func along(_ column: _CollectionColumn) -> ObjectWalk? {
+        column.readLinks { (list, view, row) throws(StorageError) in
+            try starting(list.target) { (keys, room) throws(StorageError) in
+                try view.links(row, list.column, into: keys, room: room)
+            }
+        }
+    }
+
+    /// An iteration over the objects that link to another one, if they are not many. Nil as in ``along(_:)``.
+    static func back(to owner: ObjectBase, _ origin: ClassAccess, column: Int) -> ObjectWalk? {
+        owner.readRow { (view, _) throws(StorageError) in
+            try starting(origin) { (keys, room) throws(StorageError) in
+                try view.backlinks(to: RowKey(owner._key), of: origin.table, column, into: keys, room: room)
+            }
+        }
+    }
+
+    /// - Parameter read: copies the keys if there is room for them, and returns their number; nil if it cannot.
+    @inline(__always)
+    private static func starting(
+        _ access: ClassAccess,
+        _ read: (_ keys: UnsafeMutablePointer<Int64>, _ room: Int) throws(StorageError) -> Int?
+    ) throws(StorageError) -> ObjectWalk? {
+        let walk: ObjectWalk
+        if let idle = access.idleWalk {
+            access.idleWalk = nil
+            walk = idle
+        } else {
+            walk = ObjectWalk(access)
+        }
+        walk.awake()
+        if walk.room == 0 { walk.makeRoom(firstRoom) }
+        guard var found = try read(walk.keys, walk.room) else { return nil }
+        if found > walk.room {
+            if found > mostKeys { return nil }
+            walk.makeRoom(found)
+            guard let again = try read(walk.keys, walk.room), again <= walk.room else { return nil }
+            found = again
+        }
+        walk.count = found
+        return walk
+    }
+
+    private func makeRoom(_ wanted: Int) {
+        if room > 0 { keys.deallocate() }
+        keys = .allocate(capacity: wanted)
+        room = wanted
+    }
+
+    /// Begins the next iteration of an idle walk.
+    @inline(__always)
+    private func awake() {
+        if held != nil { return }
+        if let last { last._withUnsafeGuaranteedRef { $0._owner = instance } } else { held = instance }
+        kept = mayReuse ? 0 : Self.patience
+    }
+
+    /// Called at the end of an iteration over a short collection: its class keeps it for the next one.
+    @usableFromInline
+    static func end(_ walk: inout ObjectWalk?) {
+        guard var ended = walk.take(), ended.mayReuse, isKnownUniquelyReferenced(&ended) else { return }
+        // First, because the Realm may end with the last reference to it.
+        ended.access.idleWalk = ended
+        ended.rest()
+    }
+
+    private func rest() {
+        if let last {
+            if strata_reference_counts(last.toOpaque()) == alone {
+                last._withUnsafeGuaranteedRef { $0._owner = nil }
+            } else {
+                self.last = nil
+                last.release()
+            }
+        }
+        held = nil
+    }
+
+    // MARK: Objects
 
     /// The object of a row, or an invalidated one; nil for an unreadable row.
     ///
@@ -50,6 +156,7 @@ final class ObjectWalk {
             } else {
                 kept += 1
             }
+            if held == nil { held = instance }
             self.last = nil
             last.release()
         }

@@ -27,6 +27,21 @@ extension ObjectBase {
     @inline(never)
     func _checkConfinement() { _access.instance.checkConfinement() }
 
+    /// Calls `body` with the view and the row's location. Nil for a deleted object, and if something cannot be read or
+    /// damage of the file is known: the caller has another way, which reports it.
+    @inline(__always)
+    func readRow<Value>(_ body: (ReadView, RowLocation) throws(StorageError) -> Value?) -> Value? {
+        if !_isOnOwnThread { _checkConfinement() }
+        let frame = _frame.unsafelyUnwrapped
+        let instance = _access.instance
+        instance.followDamage()
+        guard !instance.knowsDamage, _stamp == frame.pointee.stamp || _relocate(), let location = _location
+        else { return nil }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) { return try body(view, location) } catch { return nil }
+        }
+    }
+
     /// The class access of a managed object.
     @inline(__always)
     var _access: ClassAccess {
