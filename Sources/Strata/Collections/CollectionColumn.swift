@@ -93,8 +93,8 @@ public struct _CollectionColumn {
         }
     }
 
-    /// Calls `body` with the list or set of objects that it is, its row, and the view. Nil for another collection, for a
-    /// deleted owner, and if something cannot be read or is known to be damaged: ``read(_:pastDamage:_:)`` reports it.
+    /// Calls `body` with the list or set of objects that it is, the view and the row. Nil for another collection, for a
+    /// deleted owner, and if something cannot be read, or damage is known: ``read(_:pastDamage:_:)`` reports it.
     @inline(__always)
     func readLinks<Value>(
         _ body: (ClassAccess.LinkList, ReadView, RowLocation) throws(StorageError) -> Value?

@@ -33,14 +33,22 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inlinable
     public mutating func next() -> Element? {
-        guard let walk else { return nextOther() }
+        if walk == nil { return nextOther() }
+        if let element = nextObject() { return element }
+        // Here no copy of the reference is left, which would keep the walk from being used again.
+        ObjectWalk.end(&walk)
+        return nil
+    }
+
+    @inlinable @inline(__always)
+    mutating func nextObject() -> Element? {
+        guard let walk else { return nil }
         while place < walk.count {
             let key = walk.keys[place]
             place &+= 1
             // An unreadable row is skipped, and was reported.
             if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
         }
-        ObjectWalk.end(&self.walk)
         return nil
     }
 

@@ -132,6 +132,8 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let source: ObjectSource?
     /// Plain values, instead of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
+    /// Few objects, whose keys were read at the start.
+    private var short: ObjectWalk?
 
     init(_ source: ObjectSource?, keys: [Int64]) {
         var walk = Element.self is ObjectBase.Type ? source.map { ObjectWalk($0.access) } : nil
@@ -151,6 +153,14 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         self.values = (values, values.values)
     }
 
+    init(_ short: ObjectWalk) {
+        walk = nil
+        source = nil
+        keys = []
+        values = nil
+        self.short = short
+    }
+
     @inlinable
     public mutating func next() -> Element? {
         guard let walk else { return nextOther() }
@@ -165,6 +175,10 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @usableFromInline
     mutating func nextOther() -> Element? {
+        if short != nil {
+            if let object = nextOfShort() { return unsafeBitCast(object, to: Element.self) }
+            ObjectWalk.end(&short)
+        }
         guard let source else { return nextValue() }
         #if Zoo
             if PlantedMistake.loopLive.isPlanted {
@@ -176,6 +190,16 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         while place < keys.count {
             defer { place += 1 }
             if let element = Element._decodeElement(.link(keys[place]), source.context) { return element }
+        }
+        return nil
+    }
+
+    private mutating func nextOfShort() -> ObjectBase? {
+        guard let short else { return nil }
+        while place < short.count {
+            let key = short.keys[place]
+            place += 1
+            if let object = short.object(key) { return object }
         }
         return nil
     }
