@@ -19,6 +19,7 @@ import StrataStorage
 /// The observers of one Realm.
 final class Observation {
     let inbox: ChangeInbox?
+    let followed = FollowedQueries()
     private var entries: [Entry] = []
     /// Whether the Realm shows a version that observers were not called for.
     var isBehind = false
