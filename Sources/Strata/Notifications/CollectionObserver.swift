@@ -42,7 +42,7 @@ final class CollectionObserver: Observer {
     ) throws(Realm.Error) {
         self.source = source
         self.keyPaths = keyPaths
-        paths = keyPaths?.joined(separator: ",") ?? ""
+        paths = keyPaths.map { "of " + $0.joined(separator: " ") } ?? ""
         self.call = call
         filter = try KeyPathFilter(keyPaths, source.access)
         tracking = .table

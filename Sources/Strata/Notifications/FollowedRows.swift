@@ -4,10 +4,10 @@ import StrataStorage
 /// what a commit changes is found once.
 ///
 /// 1. `rows` are those of `version`. No observer that refers to them was told of a later version.
-/// 2. The first observer that goes on makes a copy, which `step` leads the others to. One that is alone changes the rows
-///    in place.
+/// 2. The first observer that goes on makes a copy, which `step` leads the others to. An observer that is alone changes
+///    the rows in place.
 /// 3. Weak references, by which sources and new observers find the rows, do not count as observers.
-/// They are of one schema: after a change of it, they are found anew.
+/// 4. The rows are of one schema. After a change of it they are found anew.
 ///
 /// Concurrency: confined with its Realm.
 final class FollowedRows: KnownRows {
@@ -16,6 +16,8 @@ final class FollowedRows: KnownRows {
     private(set) var version: TransactionID
     private var rows: RowSequence
     private var all: [Int64]?
+    /// Keys read at places in this version.
+    private var looks = 0
     private var step: Step?
 
     /// What the rows are those of.
@@ -87,7 +89,14 @@ final class FollowedRows: KnownRows {
     // MARK: Reading
 
     var count: Int { rows.count }
-    func key(at place: Int) -> Int64? { rows.key(at: place) }
+
+    func key(at place: Int) -> Int64? {
+        // A loop over all places is served by an array.
+        looks += 1
+        guard looks > 64 + count / 256 else { return rows.key(at: place) }
+        let keys = keys
+        return place >= 0 && place < keys.count ? keys[place] : nil
+    }
 
     func place(of key: Int64) -> Int? {
         membership.isAscending ? rows.places(of: [key]).first?.place : keys.firstIndex(of: key)
@@ -147,6 +156,7 @@ final class FollowedRows: KnownRows {
         _ batch: ChangeBatch, _ touched: Set<Int64>, _ evaluate: () -> [Int64]
     ) throws(StorageError) -> PlaceChanges {
         step = nil
+        looks = 0
         let changes: PlaceChanges
         let limit = OrderedPatch<Membership>.limit(rows.count)
         if version == batch.old.version, let candidates = try membership.candidates(batch, limit: limit) {

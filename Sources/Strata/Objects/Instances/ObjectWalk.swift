@@ -29,6 +29,8 @@ final class ObjectWalk {
     private var run: RowRun?
     /// The stamp of the run.
     private var stamp: UInt64 = 0
+    /// The group of the last row outside the run. A run is made for the second such row of a group.
+    private var missed: UnsafeRawPointer?
     /// Keys of a collection that was short enough to be read at the start of the iteration.
     @usableFromInline @exclusivity(unchecked) private(set) var keys = UnsafeMutablePointer<Int64>(bitPattern: 8)
         .unsafelyUnwrapped
@@ -193,8 +195,11 @@ final class ObjectWalk {
                 run = nil
                 guard let place = try view.locate(access.table, RowKey(key)) else { return nil }
                 let creation = try view.creationVersion(place).rawValue
-                run = try view.run(around: place)
-                stamp = access.frame.pointee.stamp
+                if missed == place.group {
+                    run = try view.run(around: place)
+                    stamp = access.frame.pointee.stamp
+                }
+                missed = place.group
                 return (place, creation)
             } catch {
                 // The caller then makes a new object, which reports the error.
