@@ -80,7 +80,7 @@ final class FollowedRows: KnownRows {
         let mayShare = !instance.isInWrite && !source.isDegraded
         if mayShare, let known = instance.observation.followed.find(description, view.version) { return known }
         guard let membership = Membership(source) else { return nil }
-        let rows = RowSequence(source.keys(), ascends: membership.isAscending)
+        let rows = source.rowSequence(ascends: membership.isAscending)
         let made = FollowedRows(description, membership, rows, view.version)
         if mayShare, !source.isDegraded { instance.observation.followed.add(made) }
         return made
@@ -127,7 +127,7 @@ final class FollowedRows: KnownRows {
     /// - Parameters:
     ///   - rows: an observer's reference.
     ///   - paths: the observer's key paths, which name `touched`: the rows that count as modified, some of them new.
-    ///   - evaluate: finds the rows anew.
+    ///   - evaluate: finds the keys of the rows anew.
     /// - Complexity: O(c log rows) for c changed rows, and O(rows) if they are many.
     static func advance(
         _ rows: inout FollowedRows, _ batch: ChangeBatch, _ paths: String, _ touched: Set<Int64>,

@@ -21,6 +21,8 @@ struct RowBits {
     private static let chunkSize = 8 * chunkWords + 64
     private static let keySize = 8
 
+    init() {}
+
     /// Nil if an array takes less memory.
     init?(ascending keys: [Int64]) {
         var wanted = 0
@@ -31,19 +33,38 @@ struct RowBits {
         }
         guard wanted * Self.chunkSize <= keys.count * Self.keySize else { return nil }
         chunks.reserveCapacity(wanted)
-        var next = 0
-        while next < keys.count {
-            var chunk = Chunk(number: keys[next] >> Self.chunkBits)
-            while next < keys.count, keys[next] >> Self.chunkBits == chunk.number {
-                let bit = Self.bit(keys[next])
-                chunk.words[bit >> 6] |= 1 << UInt64(bit & 63)
-                chunk.count += 1
-                next += 1
-            }
-            count += chunk.count
-            chunks.append(chunk)
+        append(keys)
+    }
+
+    /// Appends ascending keys, which are greater than those that are there.
+    mutating func append(_ keys: [Int64]) {
+        for key in keys { put(1 << UInt64(Self.bit(key) & 63), at: key) }
+    }
+
+    /// Appends keys from `first` on, a bit each, which are greater than those that are there.
+    mutating func append(_ bits: UnsafePointer<UInt64>, words: Int, from first: Int64) {
+        let shift = UInt64(bitPattern: first & 63)
+        for index in 0..<words where bits[index] != 0 {
+            let key = first &+ Int64(64 * index)
+            put(bits[index] << shift, at: key)
+            if shift > 0 { put(bits[index] >> (64 - shift), at: key &+ 64) }
         }
     }
+
+    /// Adds the keys of the word around `key`, which is in the last chunk or behind it.
+    @inline(__always)
+    private mutating func put(_ word: UInt64, at key: Int64) {
+        if word == 0 { return }
+        let number = key >> Self.chunkBits
+        if chunks.last?.number != number { chunks.append(Chunk(number: number)) }
+        let last = chunks.count - 1
+        chunks[last].words[Self.bit(key) >> 6] |= word
+        chunks[last].count += word.nonzeroBitCount
+        count += word.nonzeroBitCount
+    }
+
+    /// Whether an array would take less memory.
+    var isSparse: Bool { chunks.count * Self.chunkSize > count * Self.keySize }
 
     /// Whether an array would take much less memory by now.
     var isWasteful: Bool { chunks.count * Self.chunkSize > 4 * count * Self.keySize + (1 << 16) }

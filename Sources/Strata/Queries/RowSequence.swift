@@ -83,6 +83,38 @@ enum RowSequence {
     }
 }
 
+extension ObjectSource {
+    /// The rows of the visible state, for an observer of a class's rows.
+    /// - Parameter ascends: whether no step sorts.
+    /// - Complexity: that of the query, without memory for all keys where storage evaluates it and they lie close.
+    func rowSequence(ascends: Bool) -> RowSequence {
+        if ascends, cache?.stamp != instance.stamp, !instance.isInWrite, let found = ownSequence() { return found }
+        return RowSequence(keys(), ascends: ascends)
+    }
+
+    private func ownSequence() -> RowSequence? {
+        instance.checkConfinement()
+        guard let view = instance.currentView, let filter = rowFilter(view) else { return nil }
+        var bits = RowBits()
+        // Behind those in the bits, once these were too far from each other.
+        var others: [Int64]?
+        let isDone: Void? = attempt { () throws(StorageError) in
+            try view.forEachStretch(access.table, where: filter) { stretch in
+                switch stretch {
+                case .bits(let first, let words, let count): bits.append(words, words: count, from: first)
+                case .keys(let keys): bits.append(keys)
+                }
+                if others == nil, !bits.isWasteful { return }
+                others = (others ?? []) + bits.keys
+                bits = RowBits()
+            }
+        }
+        if isDone == nil { return nil }
+        if let others { return .keys(KeySequence(others + bits.keys)) }
+        return bits.isSparse ? .keys(KeySequence(bits.keys)) : .bits(bits)
+    }
+}
+
 /// Rows of a collection that are known besides by its source.
 ///
 /// Concurrency: confined with its Realm.
