@@ -104,8 +104,11 @@ extension ObjectSource {
                 case .bits(let first, let words, let count): bits.append(words, words: count, from: first)
                 case .keys(let keys): bits.append(keys)
                 }
-                if others == nil, !bits.isWasteful { return }
-                others = (others ?? []) + bits.keys
+                if others == nil {
+                    guard bits.isWasteful else { return }
+                    others = []
+                }
+                others?.append(contentsOf: bits.keys)
                 bits = RowBits()
             }
         }
