@@ -93,16 +93,6 @@ public struct _CollectionColumn {
         }
     }
 
-    /// Calls `body` with the list or set of objects that it is, the view and the row. Nil for another collection, for a
-    /// deleted owner, and if something cannot be read, or damage is known: ``read(_:pastDamage:_:)`` reports it.
-    @inline(__always)
-    func readLinks<Value>(
-        _ body: (ClassAccess.LinkList, ReadView, RowLocation) throws(StorageError) -> Value?
-    ) -> Value? {
-        guard nested == nil, let list = owner._access.linkList(at: position) else { return nil }
-        return owner.readRow { (view, row) throws(StorageError) in try body(list, view, row) }
-    }
-
     /// Whether elements, or the rows they link to, are known to be lost.
     func isDegraded(_ instance: RealmInstance) -> Bool {
         guard instance.knowsDamage else { return false }
@@ -161,11 +151,11 @@ public struct _CollectionColumn {
     /// - Complexity: O(1); for texts and data O(count) while they are stored in the row.
     var count: Int { linkCount ?? read(0, pastDamage: { $0.contents.values.count }) { $0.count } }
 
-    private var linkCount: Int? {
-        readLinks { (list, view, row) throws(StorageError) in
-            try view.linkCount(row, RowKey(owner._key), list.column)
-        }
-    }
+    private var linkCount: Int? { ownPosition.flatMap { owner.linkCount(at: $0) } }
+
+    /// Index of the property whose own collection it is; nil for one inside of values of any type.
+    @inline(__always)
+    var ownPosition: Int? { nested == nil ? position : nil }
 
     /// The element at a place of a list or a set; a substitute beyond the end.
     /// - Parameter kind: name of the collection in messages.

@@ -53,7 +53,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     // MARK: Reading
 
     /// - Complexity: O(1).
-    public var count: Int { _column?.count ?? unmanaged.count }
+    public var count: Int {
+        if let owner = _column?.owner, let position = _column?.ownPosition, let links = owner.linkCount(at: position) {
+            return links
+        }
+        return _column?.count ?? unmanaged.count
+    }
 
     /// The element at a place; beyond the end as ``Results``.
     /// - Complexity: O(log count); O(1) near the last read one.
@@ -83,7 +88,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     @usableFromInline
-    func objectWalk() -> ObjectWalk? { _column.flatMap { ObjectWalk.along($0) } }
+    func objectWalk() -> ObjectWalk? {
+        guard let owner = _column?.owner, let position = _column?.ownPosition else { return nil }
+        return ObjectWalk.along(owner, position)
+    }
 
     @usableFromInline
     func elementIterator() -> ColumnIterator<Element> {
@@ -302,6 +310,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 }
 
 extension List: _ColumnCollection {
+    public static func _read(_ object: ObjectBase, _ offset: Int) -> List {
+        List(_column: _CollectionColumn(object, offset: offset))
+    }
+
     public static var _elementType: _PropertyShape { Element._elementShape }
     public static var _kind: _PropertyCollection { .list }
     public var _unmanagedObjects: [ObjectBase] { unmanaged.flatMap { $0._elementObjects } }

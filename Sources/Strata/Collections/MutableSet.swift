@@ -68,7 +68,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     @usableFromInline
-    func objectWalk() -> ObjectWalk? { _column.flatMap { ObjectWalk.along($0) } }
+    func objectWalk() -> ObjectWalk? {
+        guard let owner = _column?.owner, let position = _column?.ownPosition else { return nil }
+        return ObjectWalk.along(owner, position)
+    }
 
     @usableFromInline
     func elementIterator() -> ColumnIterator<Element> {

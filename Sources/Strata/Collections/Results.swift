@@ -133,7 +133,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Plain values, instead of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
     /// Few objects, whose keys were read at the start.
-    private var short: ObjectWalk?
+    @usableFromInline var short: ObjectWalk?
 
     init(_ source: ObjectSource?, keys: [Int64]) {
         var walk = Element.self is ObjectBase.Type ? source.map { ObjectWalk($0.access) } : nil
@@ -163,7 +163,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inlinable
     public mutating func next() -> Element? {
-        guard let walk else { return nextOther() }
+        guard let walk else { return short == nil ? nextOther() : nextShort() }
         while place < keys.count {
             let key = keys[place]
             place &+= 1
@@ -175,10 +175,6 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @usableFromInline
     mutating func nextOther() -> Element? {
-        if short != nil {
-            if let object = nextOfShort() { return unsafeBitCast(object, to: Element.self) }
-            ObjectWalk.end(&short)
-        }
         guard let source else { return nextValue() }
         #if Zoo
             if PlantedMistake.loopLive.isPlanted {
@@ -194,11 +190,20 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         return nil
     }
 
-    private mutating func nextOfShort() -> ObjectBase? {
+    @inlinable
+    mutating func nextShort() -> Element? {
+        if let object = nextOfShort() { return unsafeBitCast(object, to: Element.self) }
+        // Here no copy of the reference is left, which would keep the walk from being used again.
+        ObjectWalk.end(&short)
+        return nil
+    }
+
+    @inlinable @inline(__always)
+    mutating func nextOfShort() -> ObjectBase? {
         guard let short else { return nil }
         while place < short.count {
             let key = short.keys[place]
-            place += 1
+            place &+= 1
             if let object = short.object(key) { return object }
         }
         return nil

@@ -39,7 +39,7 @@ final class ClassAccess {
     @exclusivity(unchecked) private var leads: [Lead?] = []
 
     /// By field offset.
-    private var fieldPositions: [Int] = []
+    @exclusivity(unchecked) private var fieldPositions: [Int] = []
 
     /// Target class of a field's links, or origin class of its linking objects.
     struct Lead {

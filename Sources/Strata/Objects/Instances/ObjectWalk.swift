@@ -16,10 +16,11 @@ import StrataStorage
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
 final class ObjectWalk {
-    private unowned(unsafe) let instance: RealmInstance
+    private let instance: Unmanaged<RealmInstance>
     private var held: RealmInstance?
     /// Owned by the instance.
-    private unowned(unsafe) let access: ClassAccess
+    private let access: Unmanaged<ClassAccess>
+    private let frame: UnsafeMutablePointer<_ClassFrame>
     /// The last returned object, retained.
     private var last: Unmanaged<ObjectBase>?
     private let mayReuse: Bool
@@ -29,6 +30,8 @@ final class ObjectWalk {
     private var run: RowRun?
     /// The stamp of the run.
     private var stamp: UInt64 = 0
+    /// A stamp under which the Realm shows a version.
+    private var shown: UInt64 = 0
     /// The group of the last row outside the run. A run is made for the second such row of a group.
     private var missed: UnsafeRawPointer?
     /// Keys of a collection that was short enough to be read at the start of the iteration.
@@ -45,8 +48,9 @@ final class ObjectWalk {
     private let alone = ReferenceCounts.alone
 
     init(_ access: ClassAccess) {
-        self.access = access
-        instance = access.instance
+        self.access = .passUnretained(access)
+        frame = access.frame
+        instance = .passUnretained(access.instance)
         held = access.instance
         mayReuse = access.plan?.isOnlyPlace == true && !access.instance.isFrozen && alone != 0
         if !mayReuse { kept = Self.patience }
@@ -61,10 +65,11 @@ final class ObjectWalk {
 
     /// An iteration over a list or a set of objects that is stored in its row. Nil for any other collection, for a
     /// deleted owner, and where something cannot be read: ``ElementWalk`` reads it then, and reports.
-    static func along(_ column: _CollectionColumn) -> ObjectWalk? {
-        column.readLinks { (list, view, row) throws(StorageError) in
-            try starting(list.target) { (keys, room) throws(StorageError) in
-                try view.links(row, list.column, into: keys, room: room)
+    /// - Parameter position: of the property.
+    static func along(_ owner: ObjectBase, _ position: Int) -> ObjectWalk? {
+        owner.readLinks(position) { (list, view, row) throws(StorageError) in
+            try (list.target.idleWalk.take() ?? ObjectWalk(list.target)).starting {
+                (keys, room) throws(StorageError) in try view.links(row, list.column, into: keys, room: room)
             }
         }
     }
@@ -72,7 +77,7 @@ final class ObjectWalk {
     /// An iteration over the objects that link to another one, if they are not many. Nil as in ``along(_:)``.
     static func back(to owner: ObjectBase, _ origin: ClassAccess, column: Int) -> ObjectWalk? {
         owner.readRow { (view, _) throws(StorageError) in
-            try starting(origin) { (keys, room) throws(StorageError) in
+            try (origin.idleWalk.take() ?? ObjectWalk(origin)).starting { (keys, room) throws(StorageError) in
                 try view.backlinks(to: RowKey(owner._key), of: origin.table, column, into: keys, room: room)
             }
         }
@@ -80,28 +85,20 @@ final class ObjectWalk {
 
     /// - Parameter read: copies the keys if there is room for them, and returns their number; nil if it cannot.
     @inline(__always)
-    private static func starting(
-        _ access: ClassAccess,
+    private func starting(
         _ read: (_ keys: UnsafeMutablePointer<Int64>, _ room: Int) throws(StorageError) -> Int?
     ) throws(StorageError) -> ObjectWalk? {
-        let walk: ObjectWalk
-        if let idle = access.idleWalk {
-            access.idleWalk = nil
-            walk = idle
-        } else {
-            walk = ObjectWalk(access)
-        }
-        walk.awake()
-        if walk.room == 0 { walk.makeRoom(firstRoom) }
-        guard var found = try read(walk.keys, walk.room) else { return nil }
-        if found > walk.room {
-            if found > mostKeys { return nil }
-            walk.makeRoom(found)
-            guard let again = try read(walk.keys, walk.room), again <= walk.room else { return nil }
+        if room == 0 { makeRoom(Self.firstRoom) }
+        guard var found = try read(keys, room) else { return nil }
+        if found > room {
+            if found > Self.mostKeys { return nil }
+            makeRoom(found)
+            guard let again = try read(keys, room), again <= room else { return nil }
             found = again
         }
-        walk.count = found
-        return walk
+        count = found
+        awake()
+        return self
     }
 
     private func makeRoom(_ wanted: Int) {
@@ -114,6 +111,7 @@ final class ObjectWalk {
     @inline(__always)
     private func awake() {
         if held != nil { return }
+        let instance = instance._withUnsafeGuaranteedRef { $0 }
         if let last { last._withUnsafeGuaranteedRef { $0._owner = instance } } else { held = instance }
         kept = mayReuse ? 0 : Self.patience
     }
@@ -123,7 +121,7 @@ final class ObjectWalk {
     static func end(_ walk: inout ObjectWalk?) {
         guard var ended = walk.take(), ended.mayReuse, isKnownUniquelyReferenced(&ended) else { return }
         // First, because the Realm may end with the last reference to it.
-        ended.access.idleWalk = ended
+        ended.access._withUnsafeGuaranteedRef { $0.idleWalk = ended }
         ended.rest()
     }
 
@@ -158,11 +156,14 @@ final class ObjectWalk {
             } else {
                 kept += 1
             }
-            if held == nil { held = instance }
+            if held == nil { held = instance._withUnsafeGuaranteedRef { $0 } }
             self.last = nil
             last.release()
         }
-        guard let made = instance.materializeOrInvalid(access, RowKey(key)) else { return nil }
+        let made = instance._withUnsafeGuaranteedRef { instance in
+            access._withUnsafeGuaranteedRef { instance.materializeOrInvalid($0, RowKey(key)) }
+        }
+        guard let made else { return nil }
         if kept < Self.patience { last = .passRetained(made) }
         return made
     }
@@ -173,31 +174,37 @@ final class ObjectWalk {
     private func move(_ object: ObjectBase, to key: Int64) -> Bool {
         guard let (place, creation) = find(key) else { return false }
         object._location = place
-        object._stamp = access.frame.pointee.stamp
+        object._stamp = frame.pointee.stamp
         object._key = key
         object._creation = creation
-        object._birthWrite = instance.birthWrite(creation)
-        if access.capturesKey { instance.captureKey(object, access) }
+        instance._withUnsafeGuaranteedRef { instance in
+            object._birthWrite = instance.isInWrite ? instance.birthWrite(creation) : 0
+            access._withUnsafeGuaranteedRef { if $0.capturesKey { instance.captureKey(object, $0) } }
+        }
         return true
     }
 
     @inline(__always)
     private func find(_ key: Int64) -> (RowLocation, creation: UInt64)? {
-        if stamp == access.frame.pointee.stamp, let found = run?.find(key) { return found }
+        if stamp == frame.pointee.stamp, let found = run?.find(key) { return found }
         return findFar(key)
     }
 
     @inline(never)
     private func findFar(_ key: Int64) -> (RowLocation, creation: UInt64)? {
-        guard instance.currentView != nil else { return nil }
-        return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
+        if shown != frame.pointee.stamp {
+            guard instance._withUnsafeGuaranteedRef({ $0.currentView != nil }) else { return nil }
+            shown = frame.pointee.stamp
+        }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
                 run = nil
-                guard let place = try view.locate(access.table, RowKey(key)) else { return nil }
+                let table = access._withUnsafeGuaranteedRef { $0.table }
+                guard let place = try view.locate(table, RowKey(key)) else { return nil }
                 let creation = try view.creationVersion(place).rawValue
                 if missed == place.group {
                     run = try view.run(around: place)
-                    stamp = access.frame.pointee.stamp
+                    stamp = frame.pointee.stamp
                 }
                 missed = place.group
                 return (place, creation)

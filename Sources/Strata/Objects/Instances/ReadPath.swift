@@ -42,6 +42,24 @@ extension ObjectBase {
         }
     }
 
+    /// Calls `body` with the list or set of objects of a property, the view and the row. Nil as in ``readRow(_:)``, and for
+    /// a property of another kind.
+    /// - Parameter position: of the property.
+    @inline(__always)
+    func readLinks<Value>(
+        _ position: Int, _ body: (ClassAccess.LinkList, ReadView, RowLocation) throws(StorageError) -> Value?
+    ) -> Value? {
+        guard let list = _access.linkList(at: position) else { return nil }
+        return readRow { (view, row) throws(StorageError) in try body(list, view, row) }
+    }
+
+    /// Number of links in a list or a set of objects; nil as in ``readLinks(_:_:)``.
+    func linkCount(at position: Int) -> Int? {
+        readLinks(position) { (list, view, row) throws(StorageError) in
+            try view.linkCount(row, RowKey(_key), list.column)
+        }
+    }
+
     /// The class access of a managed object.
     @inline(__always)
     var _access: ClassAccess {
