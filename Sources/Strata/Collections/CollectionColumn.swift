@@ -149,7 +149,13 @@ public struct _CollectionColumn {
 
     /// Number of elements; of readable ones if the collection is known to be damaged.
     /// - Complexity: O(1); for texts and data O(count) while they are stored in the row.
-    var count: Int { read(0, pastDamage: { $0.contents.values.count }) { $0.count } }
+    var count: Int { linkCount ?? read(0, pastDamage: { $0.contents.values.count }) { $0.count } }
+
+    private var linkCount: Int? { ownPosition.flatMap { owner.linkCount(at: $0) } }
+
+    /// Index of the property whose own collection it is; nil for one inside of values of any type.
+    @inline(__always)
+    var ownPosition: Int? { nested == nil ? position : nil }
 
     /// The element at a place of a list or a set; a substitute beyond the end.
     /// - Parameter kind: name of the collection in messages.
@@ -231,72 +237,6 @@ public struct _CollectionColumn {
             (contents) throws(StorageError) in
             try wanted.withCell { (cell) throws(StorageError) in try contents.reader.firstPlace(of: cell) }
         }
-    }
-}
-
-/// A cache of the elements around the last read place of a list or a set: reading one of them again is a load. Other
-/// places are searched in the cached collection, without reading its row again.
-///
-/// Valid for one version, or one stamp of a write. A frozen Realm's, which several threads may read, stays empty.
-///
-/// Concurrency: confined with its collection.
-final class ElementWindow {
-    @exclusivity(unchecked) private var stamp: UInt64 = 0
-    /// Borrowed, like the tree, from what the Realm shows under the stamp.
-    @exclusivity(unchecked) private var part: CollectionPart?
-    /// Nil for a collection stored in its row, which has a single part.
-    @exclusivity(unchecked) private var tree: Tree?
-    @exclusivity(unchecked) private var tag = ColumnTag(_PropertyShape(.int), isPrimary: false)
-    /// Converts values to elements.
-    @exclusivity(unchecked) fileprivate private(set) var context = _ElementContext.unmanaged
-
-    /// A separate object: most collections are no trees, and their windows stay small.
-    private final class Tree {
-        let reader: CollectionReader
-
-        init(_ reader: CollectionReader) { self.reader = reader }
-    }
-
-    /// Nil if the window is stale, or does not have the place.
-    @inline(__always)
-    fileprivate func value(at place: Int, _ owner: ObjectBase) -> _StoredValue? {
-        guard let part, stamp == owner._stamp, owner._isCurrent, let view = owner._instance?.currentView
-        else { return nil }
-        do throws(StorageError) {
-            if place >= part.first, place < part.end { return try value(in: part, place, view) }
-            return try valueElsewhere(place, view)
-        } catch {
-            // The caller reads it again, and reports the error.
-            return nil
-        }
-    }
-
-    @inline(never)
-    private func valueElsewhere(_ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
-        guard let reader = tree?.reader, place >= 0, place < reader.count else { return nil }
-        let found = try reader.part(at: place)
-        let value = try value(in: found, place, view)
-        part = found
-        return value
-    }
-
-    @inline(__always)
-    private func value(in part: CollectionPart, _ place: Int, _ view: ReadView) throws(StorageError) -> _StoredValue? {
-        // An inner collection that is a tree is not read here.
-        if part.isTree(at: place) { return nil }
-        let value = tag.element(try part.value(at: place))
-        try view.confirm()
-        return value
-    }
-
-    fileprivate func show(
-        _ part: CollectionPart, of contents: CollectionContents, _ context: _ElementContext, _ owner: ObjectBase
-    ) {
-        self.part = part
-        tree = part.count < contents.count ? Tree(contents.reader) : nil
-        tag = contents.tag
-        self.context = context
-        stamp = owner._stamp
     }
 }
 

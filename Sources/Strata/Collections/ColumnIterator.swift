@@ -1,33 +1,66 @@
 import StrataStorage
 
 /// Iterates over the elements that a list or a set has when the iteration starts.
+///
+/// Objects as ``ResultsIterator``: a new instance for each row, or the previous one if the program has no reference to
+/// it.
+@frozen
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Set for a managed collection that is not decoded at once.
-    private let walk: ElementWalk?
-    private let context: _ElementContext
-    /// All elements of a short managed collection; its owner keeps the Realm alive.
-    private var values: [_StoredValue] = []
-    private let owner: ObjectBase?
-    private var unmanaged: [Element] = []
-    private var place = 0
+    /// Of objects whose keys were read at the start.
+    @usableFromInline var walk: ObjectWalk?
+    @usableFromInline var place = 0
+    @usableFromInline let others: ElementSource<Element>
 
+    @inlinable
+    init(_ walk: ObjectWalk) {
+        self.walk = walk
+        others = .none
+    }
+
+    @usableFromInline
     init(_ column: _CollectionColumn) {
-        context = column.context
+        let context = column.context
         switch ElementWalk.start(column) {
-        case .short(let all): (walk, owner, values) = (nil, column.owner, all)
-        case .long: (walk, owner) = (ElementWalk(column), nil)
+        case .short(let all): others = .short(all, context, column.owner)
+        case .long:
+            let objects = Element.self is ObjectBase.Type ? context.target.map { ObjectWalk($0) } : nil
+            others = .long(ElementWalk(column), context, objects)
         }
     }
 
-    init(_ unmanaged: [Element]) {
-        (walk, owner) = (nil, nil)
-        context = .unmanaged
-        self.unmanaged = unmanaged
+    @usableFromInline
+    init(_ unmanaged: [Element]) { others = .unmanaged(unmanaged) }
+
+    @inlinable
+    public mutating func next() -> Element? {
+        if walk == nil { return nextOther() }
+        if let element = nextObject() { return element }
+        // Here no copy of the reference is left, which would keep the walk from being used again.
+        ObjectWalk.end(&walk)
+        return nil
     }
 
-    public mutating func next() -> Element? {
+    @inlinable @inline(__always)
+    mutating func nextObject() -> Element? {
+        guard let walk else { return nil }
+        while place < walk.count {
+            let key = walk.keys[place]
+            place &+= 1
+            // An unreadable row is skipped, and was reported.
+            if let object = walk.object(key) { return unsafeBitCast(object, to: Element.self) }
+        }
+        return nil
+    }
+
+    @usableFromInline
+    mutating func nextOther() -> Element? {
         // An unreadable object is skipped; the failed read was reported.
-        if owner != nil {
+        switch others {
+        case .none: return nil
+        case .unmanaged(let elements):
+            defer { place += 1 }
+            return place < elements.count ? elements[place] : nil
+        case .short(let values, let context, _):
             while place < values.count {
                 let value = values[place]
                 place += 1
@@ -35,17 +68,30 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
                 if !context.isLost(value) { return element }
             }
             return nil
+        case .long(let walk, let context, let objects):
+            while let value = walk.next() {
+                if let objects, case .link(let key) = value {
+                    if let object = objects.object(key) { return unsafeBitCast(object, to: Element.self) }
+                    continue
+                }
+                let element: Element = walk.decoded(value, context)
+                if !context.isLost(value) { return element }
+            }
+            return nil
         }
-        guard let walk else {
-            defer { place += 1 }
-            return place < unmanaged.count ? unmanaged[place] : nil
-        }
-        while let value = walk.next() {
-            let element: Element = walk.decoded(value, context)
-            if !context.isLost(value) { return element }
-        }
-        return nil
     }
+}
+
+/// The elements of an iteration that is not over the keys of objects.
+@usableFromInline
+enum ElementSource<Element> {
+    /// The iteration is over, or has keys.
+    case none
+    case unmanaged([Element])
+    /// All elements of a short managed collection; its owner keeps the Realm alive.
+    case short([_StoredValue], _ElementContext, ObjectBase)
+    /// A managed collection that is not decoded at once.
+    case long(ElementWalk, _ElementContext, ObjectWalk?)
 }
 
 /// An iteration over a managed collection as it is at the start, decoded in batches.
@@ -55,6 +101,7 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
 ///    rest is decoded at once. See ``CollectionWalks``.
 ///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
+@usableFromInline
 final class ElementWalk: CollectionWalk {
     /// Keeps the owner, and so the Realm, alive.
     private let column: _CollectionColumn

@@ -85,12 +85,27 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 
     /// Iterates over the present links.
     public func makeIterator() -> ResultsIterator<Element> {
+        if let walk = backWalk { return ResultsIterator(walk) }
         let source = _source
-        if let source, let walk = InverseWalk(source) { return ResultsIterator(source, walk) }
+        if let source, let parts = source.linksInParts() { return ResultsIterator(source, parts) }
         return ResultsIterator(source, keys: source?.keys() ?? [])
     }
 
-    public func _count(atMost most: Int) -> Int { _source.map { EarlyRows.count(of: $0, atMost: most) } ?? 0 }
+    public func _count(atMost most: Int) -> Int { _source?.count(atMost: most) ?? 0 }
+}
+
+extension LinkingObjects {
+    /// An iteration that needs neither a source nor all keys; nil if there are many.
+    private var backWalk: ObjectWalk? {
+        #if Zoo
+            if PlantedMistake.backlinkLost.isPlanted || PlantedMistake.loopLive.isPlanted { return nil }
+        #endif
+        guard let owner, owner._frame != nil, owner._access.plan != nil,
+            let origin = owner._access.origin(of: Element.self, propertyName, offset: offset)
+        else { return nil }
+        let column = origin.access.properties[origin.position].column
+        return column < 0 ? nil : ObjectWalk.back(to: owner, origin.access, column: column)
+    }
 }
 
 /// Linking objects of unknown element type.

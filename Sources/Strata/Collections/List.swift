@@ -12,7 +12,7 @@
 /// reads return a substitute, changes fail the write, and the handler is called.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
-    public private(set) var _column: _CollectionColumn?
+    @exclusivity(unchecked) public private(set) var _column: _CollectionColumn?
     private lazy var window = ElementWindow()
 
     public init() {}
@@ -53,7 +53,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     // MARK: Reading
 
     /// - Complexity: O(1).
-    public var count: Int { _column?.count ?? unmanaged.count }
+    public var count: Int {
+        if let owner = _column?.owner, let position = _column?.ownPosition, let links = owner.linkCount(at: position) {
+            return links
+        }
+        return _column?.count ?? unmanaged.count
+    }
 
     /// The element at a place; beyond the end as ``Results``.
     /// - Complexity: O(log count); O(1) near the last read one.
@@ -76,7 +81,20 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Iterates over the present elements.
+    @inlinable
     public func makeIterator() -> ColumnIterator<Element> {
+        if Element.self is ObjectBase.Type, let walk = objectWalk() { return ColumnIterator(walk) }
+        return elementIterator()
+    }
+
+    @usableFromInline
+    func objectWalk() -> ObjectWalk? {
+        guard let owner = _column?.owner, let position = _column?.ownPosition else { return nil }
+        return ObjectWalk.along(owner, position)
+    }
+
+    @usableFromInline
+    func elementIterator() -> ColumnIterator<Element> {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
     }
 
@@ -292,6 +310,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 }
 
 extension List: _ColumnCollection {
+    public static func _read(_ object: ObjectBase, _ offset: Int) -> List {
+        List(_column: _CollectionColumn(object, offset: offset))
+    }
+
     public static var _elementType: _PropertyShape { Element._elementShape }
     public static var _kind: _PropertyCollection { .list }
     public var _unmanagedObjects: [ObjectBase] { unmanaged.flatMap { $0._elementObjects } }

@@ -12,7 +12,7 @@ import StrataStorage
 /// and removed in O(log count).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged = UnmanagedMembers<Element>()
-    public private(set) var _column: _CollectionColumn?
+    @exclusivity(unchecked) public private(set) var _column: _CollectionColumn?
     private lazy var window = ElementWindow()
 
     public init() {}
@@ -61,7 +61,20 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Iterates over the present members.
+    @inlinable
     public func makeIterator() -> ColumnIterator<Element> {
+        if Element.self is ObjectBase.Type, let walk = objectWalk() { return ColumnIterator(walk) }
+        return elementIterator()
+    }
+
+    @usableFromInline
+    func objectWalk() -> ObjectWalk? {
+        guard let owner = _column?.owner, let position = _column?.ownPosition else { return nil }
+        return ObjectWalk.along(owner, position)
+    }
+
+    @usableFromInline
+    func elementIterator() -> ColumnIterator<Element> {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged.elements)
     }
 

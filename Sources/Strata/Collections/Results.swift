@@ -56,7 +56,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     public func _count(atMost most: Int) -> Int {
         switch content {
-        case .objects(let source): return EarlyRows.count(of: source, atMost: most)
+        case .objects(let source): return source.count(atMost: most)
         case .values: return Swift.min(count, most)
         }
     }
@@ -128,6 +128,12 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
 }
 
+/// Keys of objects, found some at a time.
+protocol KeyParts {
+    /// The next keys; empty at the end.
+    mutating func nextKeys() -> [Int64]
+}
+
 /// Iterates over objects with known keys.
 ///
 /// Returns a new instance for each row, or the previous one if the program has no reference to it; see docs/objects.md.
@@ -137,11 +143,13 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline var keys: [Int64]
     @usableFromInline var place = 0
     /// Finds more keys; nil if the keys are all.
-    private var more: InverseWalk?
+    private var more: (any KeyParts)?
     /// Of other elements.
     private let source: ObjectSource?
     /// Plain values, instead of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
+    /// Few objects, whose keys were read at the start.
+    @usableFromInline var short: ObjectWalk?
 
     init(_ source: ObjectSource?, keys: [Int64]) {
         var walk = Element.self is ObjectBase.Type ? source.map { ObjectWalk($0.access) } : nil
@@ -155,7 +163,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     /// The keys are found while the iteration goes on.
-    init(_ source: ObjectSource, _ more: InverseWalk) {
+    init(_ source: ObjectSource, _ more: any KeyParts) {
         self.init(source, keys: [])
         self.more = more
     }
@@ -167,9 +175,17 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
         self.values = (values, values.values)
     }
 
+    init(_ short: ObjectWalk) {
+        walk = nil
+        source = nil
+        keys = []
+        values = nil
+        self.short = short
+    }
+
     @inlinable
     public mutating func next() -> Element? {
-        guard let walk else { return nextOther() }
+        guard let walk else { return short == nil ? nextOther() : nextShort() }
         repeat {
             while place < keys.count {
                 let key = keys[place]
@@ -206,6 +222,25 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
                 if let element = Element._decodeElement(.link(keys[place]), source.context) { return element }
             }
         } while findMore()
+        return nil
+    }
+
+    @inlinable
+    mutating func nextShort() -> Element? {
+        if let object = nextOfShort() { return unsafeBitCast(object, to: Element.self) }
+        // Here no copy of the reference is left, which would keep the walk from being used again.
+        ObjectWalk.end(&short)
+        return nil
+    }
+
+    @inlinable @inline(__always)
+    mutating func nextOfShort() -> ObjectBase? {
+        guard let short else { return nil }
+        while place < short.count {
+            let key = short.keys[place]
+            place &+= 1
+            if let object = short.object(key) { return object }
+        }
         return nil
     }
 

@@ -3,25 +3,29 @@ import StrataStorage
 /// Reports changes of a collection of objects, as places.
 ///
 /// Complexity of a change of c rows: for a whole class O(c log rows), without keeping its keys; for a filter, with or
-/// without sorts, O(c log rows) and a small part of the collection; the same for inverse links; for lists and sets the
-/// changed leaves, without keeping their keys. A collection that counts or skips elements is compared as a whole if
-/// something that it depends on has changed.
+/// without sorts, O(c log rows) and a small part of the collection, once for all observers of equal collections
+/// (``FollowedRows``); the same for inverse links; for lists and sets the changed leaves, without keeping their keys. A
+/// collection that counts or skips elements is compared as a whole if something that it depends on has changed.
 final class CollectionObserver: Observer {
     let isActive = ActiveFlag()
     let source: ObjectSource
     private let keyPaths: [String]?
+    /// The same as one text.
+    private let paths: String
     private let call: (Result<PlaceChanges, Realm.Error>) -> Void
     private var filter: KeyPathFilter
     private var tracking: Tracking
-    /// Keys of the collection in the last reported version; empty for a whole class, whose places storage knows.
-    private(set) var keys: KeySequence
+    /// Rows of the collection in the last reported version, for ``Tracking/matches``.
+    private var followed: FollowedRows?
+    /// Keys of the collection in the last reported version, where neither storage nor `followed` knows them.
+    private var keys: KeySequence
 
     /// How changes of the collection are found.
     enum Tracking {
         /// All rows of a class, ordered by key.
         case table
         /// Matching rows of a class, ordered by key or by sorts.
-        case matches(Membership)
+        case matches
         /// Rows whose property links to the owner.
         case backlinks(ObjectBase, BoundProperty)
         /// A stored list or set: its two versions are compared.
@@ -38,23 +42,40 @@ final class CollectionObserver: Observer {
     ) throws(Realm.Error) {
         self.source = source
         self.keyPaths = keyPaths
+        paths = keyPaths.map { "of " + $0.joined(separator: " ") } ?? ""
         self.call = call
         filter = try KeyPathFilter(keyPaths, source.access)
-        tracking = Self.tracking(of: source)
-        keys = KeySequence(Self.keepsKeys(tracking) ? source.keys() : [])
+        tracking = .table
+        keys = KeySequence([])
+        track()
     }
 
-    private static func keepsKeys(_ tracking: Tracking) -> Bool {
+    /// Finds the collection in the version that is shown.
+    private func track() {
+        tracking = Self.tracking(of: source)
+        follow(nil)
+        keys = KeySequence([])
         switch tracking {
-        case .table, .column: false
-        case .matches, .backlinks, .compared, .readable: true
+        case .table, .column: break
+        case .matches:
+            if let rows = FollowedRows.of(source) { return follow(rows) }
+            tracking = .compared(Dependencies(source))
+            keys = KeySequence(source.keys())
+        case .backlinks, .compared, .readable: keys = KeySequence(source.keys())
         }
+    }
+
+    /// The source needs no keys of its own while the rows are followed.
+    private func follow(_ rows: FollowedRows?) {
+        followed = rows
+        source.followed = rows
+        if rows != nil, !source.instance.isInWrite { source.cache = nil }
     }
 
     private static func tracking(of source: ObjectSource) -> Tracking {
         switch source.base {
         case .table where source.steps.isEmpty: return .table
-        case .table: if let membership = Membership(source) { return .matches(membership) }
+        case .table: return .matches
         case .backlinks(let owner, let origin, let property) where source.steps.isEmpty:
             return .backlinks(owner, origin.properties[property])
         case .list(let owner, let property) where source.steps.isEmpty:
@@ -100,16 +121,18 @@ final class CollectionObserver: Observer {
 
     private func goOnWithReadable(_ failure: Realm.Error, _ isSilenced: Bool) {
         tracking = .readable
+        follow(nil)
         keys = KeySequence(source.keys())
         if !isSilenced { call(.failure(failure)) }
     }
 
     private func changes(_ batch: ChangeBatch) throws -> PlaceChanges {
-        if batch.schemaDiffers || isReadable { source.changedRows.tell(nil) }
-        if batch.schemaDiffers {
-            filter = try KeyPathFilter(keyPaths, source.access)
-            if !isReadable { tracking = Self.tracking(of: source) }
+        if source.changedRows.isEmpty, !batch.schemaDiffers, let known = FollowedRows.known(&followed, batch, paths) {
+            follow(followed)
+            return known
         }
+        if batch.schemaDiffers || isReadable { source.changedRows.tell(nil) }
+        if batch.schemaDiffers { filter = try KeyPathFilter(keyPaths, source.access) }
         if isReadable { return readableChanges(batch) }
         do throws(StorageError) {
             let touched = try filter.touched(batch)
@@ -118,37 +141,52 @@ final class CollectionObserver: Observer {
                 let all = try batch.modified(of: source.access.tableID, within: KeyPathFilter.linksFollowed)
                 source.changedRows.tell(touched.union(all))
             }
-            switch tracking {
-            case .table: return try placed(touched, batch)
-            case .column(let column): return try differing(column, touched, batch)
-            case .matches(let membership):
-                if !batch.schemaDiffers, let candidates = try membership.candidates(batch, limit: patchLimit) {
-                    return try patched(candidates, touched, batch, membership)
-                }
-            case .backlinks(let owner, let property):
-                if !batch.schemaDiffers, let patch = LinkPatch(owner, property, source.access),
-                    let candidates = try patch.candidates(batch, limit: patchLimit)
-                {
-                    return try patched(candidates, touched, batch, patch)
-                }
-            case .compared(let dependencies):
-                let mayDiffer = batch.schemaDiffers ? true : try dependencies.mayDiffer(batch)
-                if !mayDiffer {
-                    var changes = PlaceChanges()
-                    for (place, _) in places(of: touched) { changes.modifications.append(place) }
-                    return changes
-                }
-            case .readable: break
-            }
-            return try compared(touched, batch)
+            if batch.schemaDiffers { return try tracked(touched, batch) }
+            return try changes(touched, batch)
         } catch {
             source.note(error)
             throw Realm.Error(error)
         }
     }
 
-    /// With more changed rows than this, evaluating the collection again is cheaper.
-    private var patchLimit: Int { 64 + keys.count / 8 }
+    private func changes(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
+        switch tracking {
+        case .table: return try placed(touched, batch)
+        case .column(let column): return try differing(column, touched, batch)
+        case .matches: if followed != nil { return try matched(touched, batch) }
+        case .backlinks(let owner, let property):
+            if let patch = LinkPatch(owner, property, source.access),
+                let candidates = try patch.candidates(batch, limit: OrderedPatch<LinkPatch>.limit(keys.count))
+            {
+                return try patched(candidates, touched, batch, patch)
+            }
+        case .compared(let dependencies):
+            if try !dependencies.mayDiffer(batch) {
+                var changes = PlaceChanges()
+                for (place, key) in keys.keys.enumerated() where touched.contains(key) {
+                    changes.modifications.append(place)
+                }
+                return changes
+            }
+        case .readable: break
+        }
+        return try compared(touched, batch)
+    }
+
+    /// The schema has changed: the collection is tracked anew.
+    private func tracked(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
+        let old: [Int64]
+        switch tracking {
+        case .table, .column:
+            tracking = Self.tracking(of: source)
+            return try changes(touched, batch)
+        case .matches: old = followed?.keys ?? []
+        case .backlinks, .compared, .readable: old = keys.keys
+        }
+        track()
+        let recreated = try batch.difference(of: source.access.tableID).recreated
+        return PlaceChanges(from: old, to: followed?.keys ?? keys.keys, touched, recreated: recreated)
+    }
 
     // MARK: A whole class
 
@@ -201,93 +239,31 @@ final class CollectionObserver: Observer {
 
     // MARK: Patching
 
+    private func matched(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
+        guard var rows = followed.take() else { return PlaceChanges() }
+        defer { follow(rows) }
+        return try FollowedRows.advance(&rows, batch, paths, touched) { source.keys() }
+    }
+
     private func patched(
-        _ candidates: Set<Int64>, _ touched: Set<Int64>, _ batch: ChangeBatch, _ members: some Patching
+        _ candidates: Set<Int64>, _ touched: Set<Int64>, _ batch: ChangeBatch, _ members: LinkPatch
     ) throws(StorageError) -> PlaceChanges {
         let difference = try batch.difference(of: source.access.tableID)
-        let isTouched = { (key: Int64) in touched.contains(key) && !difference.wasInserted(key) }
-        var changes = PlaceChanges()
+        let patch = OrderedPatch(
+            members: members, old: batch.old.view, new: batch.new.view, recreated: difference.recreated)
         // Rows whose place cannot have changed.
-        for (place, _) in try places(of: touched.subtracting(candidates), batch.old.view, members) {
+        var changes = PlaceChanges()
+        changes.modifications = try patch.places(of: touched.subtracting(candidates), in: keys).map(\.place)
+        let outcome = try patch.apply(candidates, to: &keys)
+        (changes.deletions, changes.insertions) = (outcome.deletions, outcome.insertions)
+        if outcome.isChange { seed() }
+        let gone = Set(outcome.deletions)
+        for (place, key) in outcome.removed
+        where touched.contains(key) && !difference.wasInserted(key) && !gone.contains(place) {
             changes.modifications.append(place)
         }
-        let removed = try places(of: candidates, batch.old.view, members)
-        for (place, _) in removed.reversed() { keys.remove(at: place) }
-        let inserted = try insert(candidates, batch.new.view, members)
-        if !removed.isEmpty || !inserted.isEmpty { seed() }
-        let kept = Self.kept(removed, inserted) { !difference.recreated.contains($0) }
-        let stay = Set(kept.map(\.old))
-        let come = Set(kept.map(\.new))
-        for (place, _) in removed where !stay.contains(place) { changes.deletions.append(place) }
-        for (place, _) in inserted where !come.contains(place) { changes.insertions.append(place) }
-        for pair in kept where isTouched(pair.key) { changes.modifications.append(pair.old) }
         changes.modifications.sort()
         return changes
-    }
-
-    /// Inserts the candidates that are members now.
-    private func insert(
-        _ candidates: Set<Int64>, _ view: ReadView, _ members: some Patching
-    ) throws(StorageError) -> [(place: Int, key: Int64)] {
-        var present: [Int64] = []
-        for key in candidates {
-            for _ in 0..<(try members.multiplicity(of: key, view)) { present.append(key) }
-        }
-        var inserted: [(place: Int, key: Int64)] = []
-        for key in try members.ordered(present, view) {
-            // After equal elements, so that earlier insertions keep their places.
-            let place = try keys.partition { (other) throws(StorageError) -> Bool in
-                if other == key { return true }
-                return try members.precedes(other, key, view)
-            }
-            keys.insert(key, at: place)
-            inserted.append((place, key))
-        }
-        return inserted
-    }
-
-    /// Candidates that are between the same neighbours, and in the same order, as before.
-    private static func kept(
-        _ removed: [(place: Int, key: Int64)], _ inserted: [(place: Int, key: Int64)], _ mayStay: (Int64) -> Bool
-    ) -> [(key: Int64, old: Int, new: Int)] {
-        var places: [Int64: [(place: Int, gap: Int)]] = [:]
-        for (index, entry) in inserted.enumerated() {
-            places[entry.key, default: []].append((entry.place, entry.place - index))
-        }
-        var pairs: [(key: Int64, old: Int, new: Int)] = []
-        for (index, entry) in removed.enumerated() where mayStay(entry.key) {
-            guard let new = places[entry.key]?.first else { continue }
-            places[entry.key]?.removeFirst()
-            if new.gap == entry.place - index { pairs.append((entry.key, entry.place, new.place)) }
-        }
-        return SequenceDifference.longestAscending(pairs.map(\.new)).map { pairs[$0] }
-    }
-
-    /// Places of keys in the old collection, ascending.
-    private func places(
-        of wanted: Set<Int64>, _ old: ReadView, _ members: some Patching
-    ) throws(StorageError) -> [(place: Int, key: Int64)] {
-        if wanted.count > patchLimit { return places(of: wanted) }
-        var places: [(place: Int, key: Int64)] = []
-        for key in wanted {
-            var place = try keys.partition { (other) throws(StorageError) -> Bool in
-                if other == key { return false }
-                return try members.precedes(other, key, old)
-            }
-            while keys.key(at: place) == key {
-                places.append((place, key))
-                place += 1
-            }
-        }
-        return places.sorted { $0.place < $1.place }
-    }
-
-    /// As ``places(of:_:_:)``, by a walk over all keys.
-    private func places(of wanted: Set<Int64>) -> [(place: Int, key: Int64)] {
-        var places: [(place: Int, key: Int64)] = []
-        if wanted.isEmpty { return places }
-        for (place, key) in keys.keys.enumerated() where wanted.contains(key) { places.append((place, key)) }
-        return places
     }
 
     /// Stores the new keys in the source, which need not be evaluated again in the notification.
@@ -328,21 +304,30 @@ final class CollectionObserver: Observer {
         let new = source.keys()
         keys = KeySequence(new)
         let recreated = try batch.difference(of: source.access.tableID).recreated
+        return PlaceChanges(from: old, to: new, touched, recreated: recreated)
+    }
+}
+
+extension PlaceChanges {
+    /// Between the keys of two versions.
+    /// - Parameters:
+    ///   - touched: rows that count as modified if they stay.
+    ///   - recreated: rows that were deleted and created again under their keys.
+    init(from old: [Int64], to new: [Int64], _ touched: Set<Int64>, recreated: Set<Int64>) {
         let difference = SequenceDifference(from: old, to: new)
-        var changes = PlaceChanges(deletions: difference.deletions, insertions: difference.insertions)
+        self.init(deletions: difference.deletions, insertions: difference.insertions)
         if !recreated.isEmpty || !touched.isEmpty {
             for (before, after) in difference.kept {
                 if recreated.contains(old[before]) {
-                    changes.deletions.append(before)
-                    changes.insertions.append(after)
+                    deletions.append(before)
+                    insertions.append(after)
                 } else if touched.contains(old[before]) {
-                    changes.modifications.append(before)
+                    modifications.append(before)
                 }
             }
         }
-        changes.deletions.sort()
-        changes.insertions.sort()
-        changes.modifications.sort()
-        return changes
+        deletions.sort()
+        insertions.sort()
+        modifications.sort()
     }
 }

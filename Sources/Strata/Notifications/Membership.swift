@@ -15,6 +15,8 @@ struct Membership: Patching {
     private let evaluators: [PredicateEvaluator]
     private let sorts: [RowSort]
     private let dependencies: [LinkPath]
+    /// Whether the order is that of the keys.
+    var isAscending: Bool { sorts.isEmpty }
 
     /// Nil if the collection has further steps.
     init?(_ source: ObjectSource) {
@@ -39,10 +41,17 @@ struct Membership: Patching {
     /// Rows that may have been added, removed or moved; nil if there are more than `limit`.
     func candidates(_ batch: ChangeBatch, limit: Int) throws(StorageError) -> Set<Int64>? {
         let difference = try batch.difference(of: access.tableID)
-        guard difference.insertedCount + difference.deleted.count <= limit else { return nil }
-        var candidates = Set(difference.deleted)
-        candidates.formUnion(difference.insertedKeys)
-        for path in dependencies { candidates.formUnion(try path.touched(batch)) }
+        var candidates: Set<Int64> = []
+        if !difference.deleted.isEmpty || !difference.inserted.isEmpty {
+            guard difference.insertedCount + difference.deleted.count <= limit else { return nil }
+            candidates = Set(difference.deleted)
+            candidates.formUnion(difference.insertedKeys)
+        }
+        for path in dependencies {
+            let touched = try path.touched(batch)
+            // Most often one set is all of them.
+            if candidates.isEmpty { candidates = touched } else { candidates.formUnion(touched) }
+        }
         return candidates.count > limit ? nil : candidates
     }
 

@@ -19,6 +19,7 @@ import StrataStorage
 /// The observers of one Realm.
 final class Observation {
     let inbox: ChangeInbox?
+    let followed = FollowedQueries()
     private var entries: [Entry] = []
     /// Whether the Realm shows a version that observers were not called for.
     var isBehind = false
@@ -75,7 +76,8 @@ final class Observation {
 
     private func removeGone() {
         WorkSteps.note(entries.count)
-        entries.removeAll { !$0.isAlive }
+        // A token that is released clears the flag: no need for a reference to each observer.
+        entries.removeAll { !$0.isActive.isSet }
         if entries.isEmpty { inbox?.setCollecting(false) }
     }
 
@@ -96,7 +98,9 @@ final class Observation {
         depth -= 1
         guard depth == 0 else { return }
         removeGone()
-        inbox?.forget(upTo: entries.map(\.seen.version).min() ?? TransactionID(.max))
+        var oldest = TransactionID(.max)
+        for entry in entries where entry.seen.version < oldest { oldest = entry.seen.version }
+        inbox?.forget(upTo: oldest)
     }
 
     /// - Returns: whether any observer was behind.
@@ -104,7 +108,9 @@ final class Observation {
         var isBehind = false
         for entry in entries where !entry.isBeingTold {
             guard let shown = instance.snapshot, !instance.isInWrite else { return false }
-            guard entry.seen.version < shown.version, entry.isActive.isSet, let observer = entry.observer else {
+            guard entry.seen.version < shown.version, entry.isActive.isSet else { continue }
+            guard let observer = entry.observer else {
+                entry.isActive.clear()
                 continue
             }
             isBehind = true

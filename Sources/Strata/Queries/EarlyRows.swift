@@ -175,17 +175,19 @@ struct EarlyRows {
         source.cache = (rows.stamp, keys)
         return place < keys.count ? .row(keys[place]) : .end
     }
+}
 
-    /// The count of a collection if it is less than `most`; else `most`, for which not all rows have to be found.
-    static func count(of source: ObjectSource, atMost most: Int) -> Int {
+extension ObjectSource {
+    /// The count of the collection if it is less than `most`; else `most`, for which not all rows have to be found.
+    func count(atMost most: Int) -> Int {
         guard most > 0 else { return 0 }
         var isPassed = false
-        switch source.base {
-        case .table: isPassed = !source.hasEveryRow
-        case .backlinks: isPassed = source.steps.isEmpty
+        switch base {
+        case .table: isPassed = !hasEveryRow
+        case .backlinks: isPassed = steps.isEmpty
         case .list, .keys: break
         }
-        if isPassed, most <= Self.most, source.hasNoKeys, source.key(at: most - 1) != nil { return most }
-        return min(source.count, most)
+        if isPassed, most <= EarlyRows.most, hasNoKeys, key(at: most - 1) != nil { return most }
+        return min(count, most)
     }
 }

@@ -34,7 +34,7 @@ struct InverseLinks {
 
 /// Finds the links to one object some at a time, as they are when the walk begins: it keeps the version that was shown,
 /// whose nodes never change.
-struct InverseWalk {
+struct InverseWalk: KeyParts {
     private let links: InverseLinks
     /// The lowest origin that may follow; nil at the end.
     private var next: Int64? = .min
@@ -61,6 +61,11 @@ struct InverseWalk {
         next = read ?? nil
         return read == nil ? links.source.keys().filter { $0 >= first } : keys
     }
+}
+
+extension ObjectSource {
+    /// The present links to an object, for a loop; nil for another collection, and inside a write.
+    func linksInParts() -> (any KeyParts)? { InverseWalk(self) }
 }
 
 extension ReadView {

@@ -40,14 +40,7 @@ final class KeptSources: WriteMemory {
 
         /// Whether both queries are the same, as far as comparing them tells.
         func isSame(as other: Question) -> Bool {
-            guard access == other.access, list == other.list, steps.count == other.steps.count else { return false }
-            return zip(steps, other.steps).allSatisfy { step, other in
-                switch (step, other) {
-                case (.filter(let predicate), .filter(let otherPredicate)): predicate.isSame(as: otherPredicate)
-                case (.sort(let descriptors), .sort(let otherDescriptors)): descriptors == otherDescriptors
-                default: false
-                }
-            }
+            access == other.access && list == other.list && steps.areSame(as: other.steps)
         }
     }
 
@@ -73,6 +66,20 @@ final class KeptSources: WriteMemory {
         entries.removeAll { $0.question.isSame(as: question) }
         if entries.count == Self.most { entries.removeFirst() }
         entries.append(Entry(question: question, found: Found(keys: keys, dependencies: source.knownDependencies)))
+    }
+}
+
+extension [ObjectSource.Step] {
+    /// Whether both are the same filters and sorts, as far as comparing them tells.
+    func areSame(as other: Self) -> Bool {
+        guard count == other.count else { return false }
+        return zip(self, other).allSatisfy { step, other in
+            switch (step, other) {
+            case (.filter(let predicate), .filter(let otherPredicate)): predicate.isSame(as: otherPredicate)
+            case (.sort(let descriptors), .sort(let otherDescriptors)): descriptors == otherDescriptors
+            default: false
+            }
+        }
     }
 }
 

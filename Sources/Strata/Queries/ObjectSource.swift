@@ -41,6 +41,8 @@ public final class ObjectSource {
     var changedRows = ChangedRowsWanted()
     /// Keys that an observer computed from the changes.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
+    /// Rows that an observer follows.
+    weak var followed: (any KnownRows)?
 
     enum Step {
         case filter(Predicate)
@@ -200,6 +202,7 @@ public final class ObjectSource {
             return attempt { () throws(StorageError) in try view.rowCount(access.table) }
         }
         if let column = wholeColumn { return column.count }
+        if let rows = followedRows { return rows.count }
         if let count = InverseLinks(self)?.read({ (links) throws(StorageError) in try links.count() }) { return count }
         if cache?.stamp == instance.stamp { return nil }
         if let counted, counted.stamp == instance.stamp { return counted.count }
@@ -219,6 +222,7 @@ public final class ObjectSource {
             let found = attempt { () throws(StorageError) in try view.key(at: place, in: access.table) }
             if let found { return found?.rawValue }
         }
+        if let rows = followedRows { return rows.key(at: place) }
         if let links = InverseLinks(self) {
             let found = links.read { (links) throws(StorageError) in try links.origin(at: place) }
             if let found { return found?.rawValue }
@@ -246,6 +250,7 @@ public final class ObjectSource {
             if let found { return found }
         }
         if let column = wholeColumn { return column.firstPlace(of: .link(key)) }
+        if let rows = followedRows { return rows.place(of: key) }
         if let links = InverseLinks(self) {
             let found = links.read { (links) throws(StorageError) in try links.firstPlace(of: RowKey(key)) }
             if let found { return found }
@@ -266,7 +271,8 @@ public final class ObjectSource {
         instance.checkConfinement()
         if instance.isFrozen, isStored { return keptFrozenKeys() }
         if let kept = keptKeys() { return kept }
-        let keys = known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate()
+        let keys =
+            followedRows?.keys ?? (known?.stamp == instance.stamp ? known?.keys() ?? evaluate() : evaluate())
         known = nil
         if !instance.isFrozen { cache = (instance.stamp, keys) }
         followChanges()
@@ -291,6 +297,14 @@ public final class ObjectSource {
         let readable = keys.filter { rows.contains($0) }
         readableFrozen.withLock { $0 = (generation, readable) }
         return readable
+    }
+
+    /// The rows that an observer follows, if they are those of the visible state.
+    private var followedRows: (any KnownRows)? {
+        guard let followed, !instance.isInWrite, let snapshot = instance.snapshot, followed.version == snapshot.version,
+            instance.currentView === snapshot.view, !isDegraded
+        else { return nil }
+        return followed
     }
 
     /// Sets keys computed by other means for the visible version; `keys` runs on first use.

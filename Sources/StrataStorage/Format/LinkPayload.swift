@@ -90,6 +90,32 @@ package enum LinkPayload {
 
         package var links: [Int64] { (0..<count).map { self[$0] } }
 
+        /// Copies all keys.
+        /// - Returns: false if one of them is ``LinkPayload/null``.
+        @inline(__always)
+        func copy(to keys: UnsafeMutablePointer<Int64>) -> Bool {
+            guard let base else { return true }
+            switch width {
+            case 1: return Self.copy(base, as: Int8.self, count, keys)
+            case 2: return Self.copy(base, as: Int16.self, count, keys)
+            case 4: return Self.copy(base, as: Int32.self, count, keys)
+            default: return Self.copy(base, as: Int64.self, count, keys)
+            }
+        }
+
+        @inline(__always)
+        private static func copy<Width: FixedWidthInteger & SignedInteger & BitwiseCopyable>(
+            _ base: UnsafeRawPointer, as _: Width.Type, _ count: Int, _ keys: UnsafeMutablePointer<Int64>
+        ) -> Bool {
+            var isWhole = true
+            for index in 0..<count {
+                let key = base.loadUnaligned(fromByteOffset: index &* MemoryLayout<Width>.size, as: Width.self)
+                if key == Width.min { isWhole = false }
+                keys[index] = Int64(truncatingIfNeeded: key)
+            }
+            return isWhole
+        }
+
         /// The same payload without the links to some rows; if places are kept, null replaces each.
         /// - Complexity: O(links + extra).
         func without(keepsPlaces: Bool, _ isTarget: (Int64) -> Bool) -> [UInt8] {

@@ -75,6 +75,20 @@ package struct FilteredRows {
         return goesOn
     }
 
+    /// Calls `body` with the rows that pass, ascending, some adjacent ones at a time.
+    func forEachStretch(_ body: (KeyStretch) -> Void) throws(StorageError) {
+        try forEach { (group, selection) throws(StorageError) in
+            if selection.isEmpty { return }
+            if group.isDense, strata_bits_count(selection.extra, selection.extraWords) == 0 {
+                strata_note_steps(selection.count)
+                return body(.bits(first: group.baseKey, selection.main, words: selection.mainWords))
+            }
+            var keys = KeyCollector()
+            try keys.append(group, selection, view.reader)
+            body(.keys(keys.keys))
+        }
+    }
+
     // MARK: Aggregates
 
     /// Sum and count of an integer column's values.
@@ -146,6 +160,24 @@ package struct FilteredRows {
         guard column >= 0, wanted < selector.layout.kinds.count else { throw .misuse(.noSuchColumn) }
         guard selector.layout.kinds[wanted] == kind else { throw .misuse(.wrongType) }
         return wanted
+    }
+}
+
+/// Keys of rows with adjacent keys, ascending.
+package enum KeyStretch {
+    /// A bit for each key from `first` on, valid during the call that hands them out.
+    case bits(first: Int64, UnsafePointer<UInt64>, words: Int)
+    case keys([Int64])
+}
+
+extension ReadView {
+    /// Calls `body` with the keys of the rows that pass, ascending, without an array of all.
+    /// - Throws: `misuse` if the filter does not fit the table; then, and if a page cannot be read, the keys that were
+    ///   handed out mean nothing.
+    package func forEachStretch(
+        _ table: Int, where filter: RowFilter, _ body: (KeyStretch) -> Void
+    ) throws(StorageError) {
+        try FilteredRows(self, table, filter).forEachStretch(body)
     }
 }
 

@@ -39,7 +39,7 @@ final class ClassAccess {
     @exclusivity(unchecked) private var leads: [Lead?] = []
 
     /// By field offset.
-    private var fieldPositions: [Int] = []
+    @exclusivity(unchecked) private var fieldPositions: [Int] = []
 
     /// Target class of a field's links, or origin class of its linking objects.
     struct Lead {
@@ -47,6 +47,18 @@ final class ClassAccess {
         /// In the properties of that class, the one whose links the linking objects are.
         let position: Int
     }
+
+    /// By position of the property, once looked up; of a frozen Realm as ``leads``.
+    @exclusivity(unchecked) private var linkLists: [LinkList?] = []
+
+    /// A list or a set of objects, as its reads need it.
+    struct LinkList {
+        let column: Int
+        unowned(unsafe) let target: ClassAccess
+    }
+
+    /// A finished iteration over a collection of this class's objects, for the next one: see ``ObjectWalk``.
+    @exclusivity(unchecked) var idleWalk: ObjectWalk?
 
     private(set) var uniqueKeys: [UniqueKey] = []
 
@@ -94,6 +106,7 @@ final class ClassAccess {
         primary = properties.first(where: \.isPrimary)
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
         leads = instance.isFrozen ? [] : Array(repeating: nil, count: max(plan?.offsetLimit ?? 1, 1))
+        linkLists = instance.isFrozen ? [] : Array(repeating: nil, count: properties.count)
         isEmbedded = definition.tag == TableTag.embedded
         ruled = properties.filter { $0.deleteRule != .nullify && $0.column >= 0 }
         let owning = properties.filter { $0.isParental && $0.column >= 0 }
@@ -234,6 +247,25 @@ final class ClassAccess {
         if property.offset > 0, property.offset < leads.count, !property.isLinkingObjects {
             leads[property.offset] = Lead(access: found, position: 0)
         }
+        return found
+    }
+
+    /// The list or set of objects of a property; nil for a property of another kind, for one that the file lacks, and
+    /// where the objects' class is used by name only.
+    @inline(__always)
+    func linkList(at position: Int) -> LinkList? {
+        if position < linkLists.count, let known = linkLists[position] { return known }
+        return findLinkList(at: position)
+    }
+
+    @inline(never)
+    private func findLinkList(at position: Int) -> LinkList? {
+        let property = properties[position]
+        guard property.tag.type == .object, property.tag.collection == .list || property.tag.collection == .set,
+            property.column >= 0, let target = target(of: property), target.plan != nil || plan == nil
+        else { return nil }
+        let found = LinkList(column: property.column, target: target)
+        if position < linkLists.count { linkLists[position] = found }
         return found
     }
 

@@ -7,31 +7,137 @@ import StrataStorage
 /// has no state of its own (``ClassPlan/isOnlyPlace``), and if the Realm is not frozen, since several threads may share
 /// a frozen Realm's iterations. So a program never sees an object change its row. docs/objects.md has the whole rule.
 ///
+/// An iteration over a list, a set or inverse links that ended normally stays with the objects' class for the next one,
+/// with its last object (``ClassAccess/idleWalk``).
+///
+/// 1. In use, either `held` or the last object keeps the Realm alive.
+/// 2. Idle, neither does: the class belongs to the Realm. The last object then has no owner, and no other reference.
+///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
 final class ObjectWalk {
-    private let instance: RealmInstance
+    private let instance: Unmanaged<RealmInstance>
+    private var held: RealmInstance?
     /// Owned by the instance.
-    private unowned(unsafe) let access: ClassAccess
+    private let access: Unmanaged<ClassAccess>
+    private let frame: UnsafeMutablePointer<_ClassFrame>
     /// The last returned object, retained.
     private var last: Unmanaged<ObjectBase>?
+    private let mayReuse: Bool
     /// How many consecutive objects the program has kept; from ``patience`` on none is reused.
     private var kept = 0
     /// The run of consecutive rows with the last one.
     private var run: RowRun?
     /// The stamp of the run.
     private var stamp: UInt64 = 0
+    /// A stamp under which the Realm shows a version.
+    private var shown: UInt64 = 0
+    /// The group of the last row outside the run. A run is made for the second such row of a group.
+    private var missed: UnsafeRawPointer?
+    /// Keys of a collection that was short enough to be read at the start of the iteration.
+    @usableFromInline @exclusivity(unchecked) private(set) var keys = UnsafeMutablePointer<Int64>(bitPattern: 8)
+        .unsafelyUnwrapped
+    @usableFromInline @exclusivity(unchecked) private(set) var count = 0
+    /// Allocated capacity of `keys`.
+    private var room = 0
 
     private static let patience = 16
+    private static let firstRoom = 64
+    /// Most keys that are read at the start.
+    private static let mostKeys = 4096
     private let alone = ReferenceCounts.alone
 
     init(_ access: ClassAccess) {
-        self.access = access
-        instance = access.instance
-        if access.plan?.isOnlyPlace != true || instance.isFrozen || alone == 0 { kept = Self.patience }
+        self.access = .passUnretained(access)
+        frame = access.frame
+        instance = .passUnretained(access.instance)
+        held = access.instance
+        mayReuse = access.plan?.isOnlyPlace == true && !access.instance.isFrozen && alone != 0
+        if !mayReuse { kept = Self.patience }
     }
 
-    deinit { last?.release() }
+    deinit {
+        last?.release()
+        if room > 0 { keys.deallocate() }
+    }
+
+    // MARK: Short collections
+
+    /// An iteration over a list or a set of objects that is stored in its row. Nil for any other collection, for a
+    /// deleted owner, and where something cannot be read: ``ElementWalk`` reads it then, and reports.
+    /// - Parameter position: of the property.
+    static func along(_ owner: ObjectBase, _ position: Int) -> ObjectWalk? {
+        owner.readLinks(position) { (list, view, row) throws(StorageError) in
+            try (list.target.idleWalk.take() ?? ObjectWalk(list.target)).starting {
+                (keys, room) throws(StorageError) in try view.links(row, list.column, into: keys, room: room)
+            }
+        }
+    }
+
+    /// An iteration over the objects that link to another one, if they are not many. Nil as in ``along(_:)``.
+    static func back(to owner: ObjectBase, _ origin: ClassAccess, column: Int) -> ObjectWalk? {
+        owner.readRow { (view, _) throws(StorageError) in
+            try (origin.idleWalk.take() ?? ObjectWalk(origin)).starting { (keys, room) throws(StorageError) in
+                try view.backlinks(to: RowKey(owner._key), of: origin.table, column, into: keys, room: room)
+            }
+        }
+    }
+
+    /// - Parameter read: copies the keys if there is room for them, and returns their number; nil if it cannot.
+    @inline(__always)
+    private func starting(
+        _ read: (_ keys: UnsafeMutablePointer<Int64>, _ room: Int) throws(StorageError) -> Int?
+    ) throws(StorageError) -> ObjectWalk? {
+        if room == 0 { makeRoom(Self.firstRoom) }
+        guard var found = try read(keys, room) else { return nil }
+        if found > room {
+            if found > Self.mostKeys { return nil }
+            makeRoom(found)
+            guard let again = try read(keys, room), again <= room else { return nil }
+            found = again
+        }
+        count = found
+        awake()
+        return self
+    }
+
+    private func makeRoom(_ wanted: Int) {
+        if room > 0 { keys.deallocate() }
+        keys = .allocate(capacity: wanted)
+        room = wanted
+    }
+
+    /// Begins the next iteration of an idle walk.
+    @inline(__always)
+    private func awake() {
+        if held != nil { return }
+        let instance = instance._withUnsafeGuaranteedRef { $0 }
+        if let last { last._withUnsafeGuaranteedRef { $0._owner = instance } } else { held = instance }
+        kept = mayReuse ? 0 : Self.patience
+    }
+
+    /// Called at the end of an iteration over a short collection: its class keeps it for the next one.
+    @usableFromInline
+    static func end(_ walk: inout ObjectWalk?) {
+        guard var ended = walk.take(), ended.mayReuse, isKnownUniquelyReferenced(&ended) else { return }
+        // First, because the Realm may end with the last reference to it.
+        ended.access._withUnsafeGuaranteedRef { $0.idleWalk = ended }
+        ended.rest()
+    }
+
+    private func rest() {
+        if let last {
+            if strata_reference_counts(last.toOpaque()) == alone {
+                last._withUnsafeGuaranteedRef { $0._owner = nil }
+            } else {
+                self.last = nil
+                last.release()
+            }
+        }
+        held = nil
+    }
+
+    // MARK: Objects
 
     /// The object of a row, or an invalidated one; nil for an unreadable row.
     ///
@@ -50,10 +156,14 @@ final class ObjectWalk {
             } else {
                 kept += 1
             }
+            if held == nil { held = instance._withUnsafeGuaranteedRef { $0 } }
             self.last = nil
             last.release()
         }
-        guard let made = instance.materializeOrInvalid(access, RowKey(key)) else { return nil }
+        let made = instance._withUnsafeGuaranteedRef { instance in
+            access._withUnsafeGuaranteedRef { instance.materializeOrInvalid($0, RowKey(key)) }
+        }
+        guard let made else { return nil }
         if kept < Self.patience { last = .passRetained(made) }
         return made
     }
@@ -64,30 +174,39 @@ final class ObjectWalk {
     private func move(_ object: ObjectBase, to key: Int64) -> Bool {
         guard let (place, creation) = find(key) else { return false }
         object._location = place
-        object._stamp = access.frame.pointee.stamp
+        object._stamp = frame.pointee.stamp
         object._key = key
         object._creation = creation
-        object._birthWrite = instance.birthWrite(creation)
-        if access.capturesKey { instance.captureKey(object, access) }
+        instance._withUnsafeGuaranteedRef { instance in
+            object._birthWrite = instance.isInWrite ? instance.birthWrite(creation) : 0
+            access._withUnsafeGuaranteedRef { if $0.capturesKey { instance.captureKey(object, $0) } }
+        }
         return true
     }
 
     @inline(__always)
     private func find(_ key: Int64) -> (RowLocation, creation: UInt64)? {
-        if stamp == access.frame.pointee.stamp, let found = run?.find(key) { return found }
+        if stamp == frame.pointee.stamp, let found = run?.find(key) { return found }
         return findFar(key)
     }
 
     @inline(never)
     private func findFar(_ key: Int64) -> (RowLocation, creation: UInt64)? {
-        guard instance.currentView != nil else { return nil }
-        return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
+        if shown != frame.pointee.stamp {
+            guard instance._withUnsafeGuaranteedRef({ $0.currentView != nil }) else { return nil }
+            shown = frame.pointee.stamp
+        }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
                 run = nil
-                guard let place = try view.locate(access.table, RowKey(key)) else { return nil }
+                let table = access._withUnsafeGuaranteedRef { $0.table }
+                guard let place = try view.locate(table, RowKey(key)) else { return nil }
                 let creation = try view.creationVersion(place).rawValue
-                run = try view.run(around: place)
-                stamp = access.frame.pointee.stamp
+                if missed == place.group {
+                    run = try view.run(around: place)
+                    stamp = frame.pointee.stamp
+                }
+                missed = place.group
                 return (place, creation)
             } catch {
                 // The caller then makes a new object, which reports the error.

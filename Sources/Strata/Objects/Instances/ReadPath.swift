@@ -27,6 +27,39 @@ extension ObjectBase {
     @inline(never)
     func _checkConfinement() { _access.instance.checkConfinement() }
 
+    /// Calls `body` with the view and the row's location. Nil for a deleted object, and if something cannot be read or
+    /// damage of the file is known: the caller has another way, which reports it.
+    @inline(__always)
+    func readRow<Value>(_ body: (ReadView, RowLocation) throws(StorageError) -> Value?) -> Value? {
+        if !_isOnOwnThread { _checkConfinement() }
+        let frame = _frame.unsafelyUnwrapped
+        let instance = _access.instance
+        instance.followDamage()
+        guard !instance.knowsDamage, _stamp == frame.pointee.stamp || _relocate(), let location = _location
+        else { return nil }
+        return frame.pointee.view._withUnsafeGuaranteedRef { view in
+            do throws(StorageError) { return try body(view, location) } catch { return nil }
+        }
+    }
+
+    /// Calls `body` with the list or set of objects of a property, the view and the row. Nil as in ``readRow(_:)``, and for
+    /// a property of another kind.
+    /// - Parameter position: of the property.
+    @inline(__always)
+    func readLinks<Value>(
+        _ position: Int, _ body: (ClassAccess.LinkList, ReadView, RowLocation) throws(StorageError) -> Value?
+    ) -> Value? {
+        guard let list = _access.linkList(at: position) else { return nil }
+        return readRow { (view, row) throws(StorageError) in try body(list, view, row) }
+    }
+
+    /// Number of links in a list or a set of objects; nil as in ``readLinks(_:_:)``.
+    func linkCount(at position: Int) -> Int? {
+        readLinks(position) { (list, view, row) throws(StorageError) in
+            try view.linkCount(row, RowKey(_key), list.column)
+        }
+    }
+
     /// The class access of a managed object.
     @inline(__always)
     var _access: ClassAccess {

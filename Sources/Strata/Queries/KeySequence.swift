@@ -48,6 +48,25 @@ struct KeySequence {
         return before + first
     }
 
+    /// Number of smaller keys, in an ascending sequence.
+    func rank(of key: Int64) -> Int {
+        var (low, high) = (0, pieces.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if pieces[middle][pieces[middle].count - 1] < key { low = middle + 1 } else { high = middle }
+        }
+        var before = 0
+        for piece in pieces[..<low] { before += piece.count }
+        guard low < pieces.count else { return before }
+        let piece = pieces[low]
+        var (first, last) = (0, piece.count)
+        while first < last {
+            let middle = (first + last) / 2
+            if piece[middle] < key { first = middle + 1 } else { last = middle }
+        }
+        return before + first
+    }
+
     private func find(_ place: Int) -> (piece: Int, place: Int) {
         var left = place
         for (index, piece) in pieces.enumerated() {
