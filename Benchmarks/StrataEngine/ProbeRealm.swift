@@ -31,6 +31,18 @@ struct ProbeRealm {
         }
     }
 
+    func firstRows(_ sort: ProbeQuery.Sort, count: Int) -> [Int64] {
+        realm.objects(Probe.self).sorted(byKeyPath: sort.column.rawValue, ascending: sort.isAscending)
+            .prefix(count).map { Int64($0.id) }
+    }
+
+    func linking(to id: Int64) throws -> LinkingObjects<Probe> {
+        guard let row = realm.object(ofType: Probe.self, forPrimaryKey: Int(id)) else {
+            throw EngineError(.refused, "no row \(id)")
+        }
+        return row.linking
+    }
+
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws {
         try realm.write {
             switch condition {

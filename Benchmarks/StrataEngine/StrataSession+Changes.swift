@@ -7,9 +7,7 @@ extension StrataSession: UpdateSession, DeletionSession, SnapshotSession, Compac
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         let (realm, group) = try openRealm()
         let type = try group.type(of: table)
-        try checked {
-            try realm.write { try type.update(column, keys, values, in: realm) }
-        }
+        try checked { try realm.write { try type.update(column, keys, values, in: realm) } }
     }
 
     func increment(
@@ -44,9 +42,7 @@ extension StrataSession: UpdateSession, DeletionSession, SnapshotSession, Compac
     func delete(table: String, keys: [Int64]) throws(EngineError) {
         let (realm, group) = try openRealm()
         let type = try group.type(of: table)
-        try checked {
-            try realm.write { try Self.delete(type, keys, in: realm) }
-        }
+        try checked { try realm.write { try Self.delete(type, keys, in: realm) } }
     }
 
     private static func delete<Element: TableObject>(

@@ -103,24 +103,15 @@ extension StrataSession: ProbeSession {
     }
 
     func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
-        try checked {
-            try probeRealm().objects(Probe.self)
-                .sorted(byKeyPath: sort.column.rawValue, ascending: sort.isAscending)
-                .prefix(count).map { Int64($0.id) }
-        }
+        try checked { try ProbeRealm(realm: try probeRealm()).firstRows(sort, count: count) }
     }
 
-    func linkCount(to id: Int64) throws(EngineError) -> Int { try checked { try linked(id).linking.count } }
+    func linkCount(to id: Int64) throws(EngineError) -> Int {
+        try checked { try ProbeRealm(realm: try probeRealm()).linking(to: id).count }
+    }
 
     func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
-        try checked { try linked(id).linking.prefix(count).map { Int64($0.id) } }
-    }
-
-    private func linked(_ id: Int64) throws -> Probe {
-        guard let row = try probeRealm().object(ofType: Probe.self, forPrimaryKey: Int(id)) else {
-            throw EngineError(.refused, "no row \(id)")
-        }
-        return row
+        try checked { try ProbeRealm(realm: try probeRealm()).linking(to: id).prefix(count).map { Int64($0.id) } }
     }
 
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {

@@ -3,12 +3,6 @@ import Measuring
 import RunRecords
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Wraps a session of another engine, with one mistake. It conforms to every role; scenarios use those that the engine
 /// declares.
 final class PlantedSession: Session {
@@ -20,9 +14,7 @@ final class PlantedSession: Session {
     private static let neverClosed = Mutex<[Abandoned]>([])
 
     /// Sendable because it is never used again.
-    private struct Abandoned: @unchecked Sendable {
-        var session: any Session
-    }
+    private struct Abandoned: @unchecked Sendable { var session: any Session }
 
     let base: any Session
     let engine: PlantedEngine
@@ -58,7 +50,6 @@ final class PlantedSession: Session {
 
     func close() throws(EngineError) {
         if mistake == .pinKept && hasPins {
-            // The reader is released; its version stays pinned.
             Self.neverClosed.withLock { $0.append(Abandoned(session: base)) }
             return
         }
@@ -69,7 +60,7 @@ final class PlantedSession: Session {
     /// Whether this transaction is acknowledged but not executed.
     func isSwallowed() throws(EngineError) -> Bool {
         if mistake == .refuseWriter && number == 2 { throw EngineError(.refused, "planted refusal of a write") }
-        if mistake == .slowWriter && number == 2 { usleep(300_000) }
+        if mistake == .slowWriter && number == 2 { PlantedWork.pause(milliseconds: 300) }
         return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
     }
 
@@ -345,56 +336,53 @@ extension PlantedSession: TransactionSession {
 }
 
 extension PlantedSession: ProbeSession {
+    private func probing() throws(EngineError) -> any ProbeSession { try role((any ProbeSession).self) }
+
     func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError) {
-        if try !isSwallowed() { try role((any ProbeSession).self).store(rows, deleting: deleted) }
+        if try !isSwallowed() { try probing().store(rows, deleting: deleted) }
     }
 
     func select(_ query: ProbeQuery) throws(EngineError) -> [Int64] {
-        var ids = try role((any ProbeSession).self).select(query)
+        var ids = try probing().select(query)
         if mistake == .rowTwice, let last = ids.last { ids.append(last) }
         return mistake == .rowDropped || mistake == .wrongRead ? ids.dropLast() : ids
     }
 
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates {
-        var found = try role((any ProbeSession).self).aggregates(column, where: condition)
+        var found = try probing().aggregates(column, where: condition)
         found.count = bent(found.count)
         return found
     }
 
-    func readProbes() throws(EngineError) -> [ProbeRow] {
-        AlteredProbes.rows(try role((any ProbeSession).self).readProbes(), by: mistake)
-    }
+    func readProbes() throws(EngineError) -> [ProbeRow] { AlteredProbes.rows(try probing().readProbes(), by: mistake) }
 
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64] {
-        var ids = try role((any ProbeSession).self).first(column, equal: values)
+        var ids = try probing().first(column, equal: values)
         if mistake == .wrongRead, let last = ids.indices.last { ids[last] += 1 }
         return ids
     }
 
     func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
-        let ids = try role((any ProbeSession).self).firstRows(sort, count: count)
-        return mistake == .rowDropped ? ids.dropLast() : ids
+        cut(try probing().firstRows(sort, count: count))
     }
 
-    func linkCount(to id: Int64) throws(EngineError) -> Int {
-        bent(try role((any ProbeSession).self).linkCount(to: id))
-    }
+    func linkCount(to id: Int64) throws(EngineError) -> Int { bent(try probing().linkCount(to: id)) }
 
     func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64] {
-        let ids = try role((any ProbeSession).self).linkingRows(to: id, count: count)
-        return mistake == .rowDropped ? ids.dropLast() : ids
+        cut(try probing().linkingRows(to: id, count: count))
     }
+
+    private func cut(_ ids: [Int64]) -> [Int64] { mistake == .rowDropped ? ids.dropLast() : ids }
 
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError) {
-        if mistake == .deletionNothing { return }
-        try role((any ProbeSession).self).delete(where: condition, beforeCommit: beforeCommit)
+        if mistake != .deletionNothing { try probing().delete(where: condition, beforeCommit: beforeCommit) }
     }
 
-    func reasonToDecline(_ condition: ProbeCondition) -> String? {
-        (base as? any ProbeSession)?.reasonToDecline(condition)
-    }
+    func reasonToDecline(_ condition: ProbeCondition) -> String? { probed?.reasonToDecline(condition) }
 
-    var storesNaN: Bool { (base as? any ProbeSession)?.storesNaN ?? true }
+    var storesNaN: Bool { probed?.storesNaN ?? true }
+
+    private var probed: (any ProbeSession)? { base as? any ProbeSession }
 }
 
 extension PlantedSession: SettingsSession, TracingSession {

@@ -16,6 +16,8 @@ enum PlantedWork {
         for step in 0..<steps { worked.store(step &* 6_364_136_223_846_793_005, ordering: .relaxed) }
     }
 
+    static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+
     /// One allocation, freed at once.
     static func allocate() {
         let memory = malloc(16)

@@ -1,5 +1,4 @@
 import StrataStorage
-import Synchronization
 
 /// A query of objects: its base, and the steps that filter, sort and limit it. It is evaluated when read, and again
 /// when the Realm's visible state has changed.
@@ -33,10 +32,8 @@ public final class ObjectSource {
     private var bound: (stamp: UInt64, node: BoundPredicate)?
     /// Rows at some places, found without all keys.
     var early: EarlyRows?
-    /// For a frozen Realm: all keys of a class, or all links to an object.
-    private let frozenKeys = Mutex<[Int64]?>(nil)
-    /// For a frozen Realm, whose cache never changes: the keys without the rows that are known to be unreadable.
-    private let readableFrozen = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
+    /// For a frozen Realm, whose cache never changes.
+    private let frozenKeys = FrozenKeys()
     /// Notified by an observer of the collection, for caches by row.
     var changedRows = ChangedRowsWanted()
     /// Keys that an observer computed from the changes.
@@ -266,7 +263,7 @@ public final class ObjectSource {
         #endif
         instance.followDamage()
         if let cache, cache.stamp == instance.stamp {
-            return instance.isFrozen && instance.knowsDamage ? readable(cache.keys) : cache.keys
+            return instance.isFrozen ? frozenKeys.readable(cache.keys, instance, access) : cache.keys
         }
         instance.checkConfinement()
         if instance.isFrozen, isStored { return keptFrozenKeys() }
@@ -280,23 +277,10 @@ public final class ObjectSource {
     }
 
     /// Whether all keys of a class, or all links to an object, of a frozen Realm were needed.
-    var hasFrozenKeys: Bool { frozenKeys.withLock { $0 != nil } }
+    var hasFrozenKeys: Bool { frozenKeys.areKnown }
 
     private func keptFrozenKeys() -> [Int64] {
-        let known = frozenKeys.withLock { $0 }
-        let keys = known ?? evaluate()
-        if known == nil { frozenKeys.withLock { $0 = keys } }
-        return instance.knowsDamage ? readable(keys) : keys
-    }
-
-    /// The keys of a frozen Realm without the rows known to be unreadable by now.
-    private func readable(_ keys: [Int64]) -> [Int64] {
-        guard let rows = instance.failures.readableRows(access) else { return keys }
-        let generation = instance.store.damage.generation
-        if let made = readableFrozen.withLock({ $0 }), made.generation == generation { return made.keys }
-        let readable = keys.filter { rows.contains($0) }
-        readableFrozen.withLock { $0 = (generation, readable) }
-        return readable
+        frozenKeys.readable(frozenKeys.all { evaluate() }, instance, access)
     }
 
     /// The rows that an observer follows, if they are those of the visible state.
