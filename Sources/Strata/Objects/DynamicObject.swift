@@ -179,8 +179,8 @@ extension ObjectBase {
     /// As `_assign`; values that are nested too deeply are postponed.
     func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
-        let names = plan.fields.filter(\.isStored).map(\.name)
-        guard let pairs = ObjectMaker.pairs(value, names) else { return .badObject(plan.name, names, value) }
+        func names() -> [String] { plan.fields.filter(\.isStored).map(\.name) }
+        guard let pairs = ObjectMaker.pairs(value, names()) else { return .badObject(plan.name, names(), value) }
         for (name, value) in pairs {
             guard let field = plan.field(named: name) else {
                 if allowsUnknown { continue }

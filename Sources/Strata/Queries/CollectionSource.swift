@@ -29,6 +29,7 @@ enum CollectionSource {
     func filtered(_ predicate: Predicate) throws(Realm.Error) -> CollectionSource {
         switch self {
         case .objects(let source):
+            if PropertyEquality(predicate, source.access) != nil { return .objects(source.adding(.filter(predicate))) }
             return .objects(
                 source.filtered(predicate, try PredicateBinder.bind(predicate, source.instance, source.access)))
         case .values(let source):

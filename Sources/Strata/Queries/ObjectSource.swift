@@ -343,7 +343,11 @@ public final class ObjectSource {
         var keys: [Int64]
         if case .table = base, case .filter(let predicate)? = steps.first {
             steps.removeFirst()
-            keys = try tableQuery(predicate).run(view)
+            if let found = try PropertyEquality(predicate, access)?.keys(in: access.table, view) {
+                keys = found
+            } else {
+                keys = try tableQuery(predicate).run(view)
+            }
         } else {
             keys = try baseKeys(view)
             WorkSteps.note(keys.count)

@@ -94,7 +94,10 @@ extension Realm {
 
     public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
         // An array of a subclass would otherwise be cast element by element.
-        instance.delete(objects.map { $0 as ObjectBase })
+        let isDone: Void? = objects.withContiguousStorageIfAvailable { objects in
+            instance.delete(UnsafeRawBufferPointer(objects).assumingMemoryBound(to: Unmanaged<ObjectBase>.self))
+        }
+        if isDone == nil { instance.delete(objects.map { $0 as ObjectBase }) }
     }
 
     /// Deletes the results of a query, without making an object per row.

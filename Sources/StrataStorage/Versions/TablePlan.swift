@@ -8,6 +8,8 @@ final class TablePlan: Sendable {
     let ids: [ColumnID]
     private let isLinks: [Bool]
     let isCollection: [Bool]
+    /// Columns of many links without an index: an empty one has no entries.
+    private let hasOnlyBacklinks: [Bool]
     /// Columns of bytes, whose values may be long.
     let bytesColumns: [Int]
     /// Columns, by the positions of table and column, that link to this table.
@@ -33,6 +35,7 @@ final class TablePlan: Sendable {
         columns = definition.columns
         isLinks = columns.map { $0.type == .links }
         isCollection = columns.map { $0.collection != nil }
+        hasOnlyBacklinks = columns.map { $0.type == .links && $0.index == .none }
         ids = columns.map(\.id)
         bytesColumns = columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }
         self.linking = linking
@@ -66,10 +69,19 @@ final class TablePlan: Sendable {
         return hasLong
     }
 
+    /// Whether a value makes no entry, as an empty list of links makes none.
+    @inline(__always)
+    func hasNoEntry(_ cell: Cell, _ column: Int) -> Bool { hasOnlyBacklinks[column] && cell.count == 0 }
+
+    /// Whether the entries of a column are those of a collection of links.
+    @inline(__always)
+    func isLinkCollection(_ column: Int) -> Bool { hasOnlyBacklinks[column] && isCollection[column] }
+
     @inline(__always)
     func check(_ cell: Cell, _ column: Int, keepsOrder: Bool) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
-        guard cell.kind == .bytes, cell.count > 0 else { return }
+        // Asked before the column's definition, whose copy counts references.
+        guard cell.kind == .bytes, cell.count > 0, isCollection[column] || isLinks[column] else { return }
         if let collection = columns[column].collection {
             guard let payload = CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) else {
                 throw .misuse(.wrongType)

@@ -69,4 +69,15 @@ package struct BulkDeletion {
 
 extension WriteTransaction {
     package var bulk: BulkDeletion { BulkDeletion(self) }
+
+    /// Whether a column is an empty collection of links, which has no entries.
+    @inline(__always)
+    func isEmpty(
+        _ plan: TablePlan, _ row: RowLocation, _ key: RowKey, _ column: Int
+    ) throws(StorageError) -> Bool {
+        guard plan.isLinkCollection(column), case .empty = try view.collectionCell(row, key, column) else {
+            return false
+        }
+        return true
+    }
 }

@@ -124,7 +124,9 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         view.generation &+= 1
         if !plan.entered.isEmpty {
-            for column in plan.entered { try addEntry(table, key, column, cells[column]) }
+            for column in plan.entered where !plan.hasNoEntry(cells[column], column) {
+                try addEntry(table, key, column, cells[column])
+            }
         }
         if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
             view.state.tables[table].nextKey = key.rawValue + 1
@@ -245,7 +247,9 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
         if !plan.entered.isEmpty {
-            for column in plan.entered { try removeEntries(table, key, column, row) }
+            for column in plan.entered where try !isEmpty(plan, row, key, column) {
+                try removeEntries(table, key, column, row)
+            }
         }
         if editor.mayDeleteLong {
             for column in plan.bytesColumns {

@@ -10,31 +10,34 @@ final class ClassAccess {
     /// The Realm owns this object; every object of the class retains the Realm.
     unowned(unsafe) let instance: RealmInstance
     let frame: UnsafeMutablePointer<_ClassFrame>
-    private(set) var table = 0
-    private(set) var tableID = TableID(0)
-    private(set) var properties: [BoundProperty] = []
+    @exclusivity(unchecked) private(set) var table = 0
+    @exclusivity(unchecked) private(set) var tableID = TableID(0)
+    @exclusivity(unchecked) private(set) var properties: [BoundProperty] = []
     /// Fields of the plan in the form needed for new rows.
-    private(set) var encodings: [FieldEncoding] = []
-    private(set) var columnCount = 0
-    private(set) var primary: BoundProperty?
-    private(set) var positions: [String: Int] = [:]
+    @exclusivity(unchecked) private(set) var encodings: [FieldEncoding] = []
+    @exclusivity(unchecked) private(set) var columnCount = 0
+    @exclusivity(unchecked) private(set) var primary: BoundProperty?
+    /// Offset of the `Int` field that is the row's key and is not numbered; -1 without one. Apart from the plan's field,
+    /// whose copy counts references for each new row.
+    @exclusivity(unchecked) private(set) var rowKeyOffset = -1
+    @exclusivity(unchecked) private(set) var positions: [String: Int] = [:]
     /// For each column the position of its property; -1 if the class has none for it.
     private var propertyOfColumn: [Int] = []
     /// For each property the position of the one looked up after it; see ``place(of:)``.
     @exclusivity(unchecked) private var following: [Int] = []
     @exclusivity(unchecked) private var lastPlace = 0
     /// Whether its rows are embedded objects.
-    private(set) var isEmbedded = false
+    @exclusivity(unchecked) private(set) var isEmbedded = false
     /// Properties with delete rules.
-    private(set) var ruled: [BoundProperty] = []
+    @exclusivity(unchecked) private(set) var ruled: [BoundProperty] = []
     /// Links to embedded objects, by column; empty if there are none.
-    private(set) var parental: [Int: BoundProperty] = [:]
+    @exclusivity(unchecked) private(set) var parental: [Int: BoundProperty] = [:]
     /// Class of new accessors: ``DynamicObject`` without a plan.
     let type: ObjectBase.Type
     /// Whether a new accessor has fields to be bound to their columns, or marked as holding no value.
     let bindsFields: Bool
     /// Whether a new accessor reads its primary key at once.
-    private(set) var capturesKey = false
+    @exclusivity(unchecked) private(set) var capturesKey = false
     /// Targets of links by field offset, once looked up. Stays empty in a frozen Realm, which several threads read.
     @exclusivity(unchecked) private var leads: [Lead?] = []
 
@@ -60,7 +63,20 @@ final class ClassAccess {
     /// A finished iteration over a collection of this class's objects, for the next one: see ``ObjectWalk``.
     @exclusivity(unchecked) var idleWalk: ObjectWalk?
 
-    private(set) var uniqueKeys: [UniqueKey] = []
+    @exclusivity(unchecked) private(set) var uniqueKeys: [UniqueKey] = []
+    @exclusivity(unchecked) private var knownSetters: FieldSetters?
+
+    /// The names of properties that values are given for.
+    var givenNames: [String] { properties.filter { !$0.isLinkingObjects }.map(\.name) }
+
+    /// How values get into a new object of a typed class; made for the first object that is created from values.
+    var setters: FieldSetters? {
+        if let knownSetters { return knownSetters }
+        guard let plan else { return nil }
+        let made = FieldSetters(plan, properties, positions)
+        knownSetters = made
+        return made
+    }
 
     /// Nil if the file has no such class.
     init?(_ instance: RealmInstance, plan: ClassPlan?, name: String) {
@@ -102,6 +118,7 @@ final class ClassAccess {
         }
         following = Array(repeating: 0, count: properties.count)
         lastPlace = 0
+        knownSetters = nil
         if plan == nil, instance.migration?.isOld != true { addDeclaredNames() }
         primary = properties.first(where: \.isPrimary)
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
@@ -113,6 +130,12 @@ final class ClassAccess {
         parental = Dictionary(owning.map { ($0.column, $0) }, uniquingKeysWith: { a, _ in a })
         uniqueKeys = instance.uniqueKeys(of: definition, position)
         guard let plan else { return }
+        rowKeyOffset = -1
+        if let field = plan.primary, primary?.column == Int(ColumnSlot.key), field.field == Persisted<Int>.self,
+            !field.isAutoIncrement
+        {
+            rowKeyOffset = field.offset
+        }
         encodings.removeAll()
         fieldPositions = Array(repeating: 0, count: max(plan.offsetLimit, 1))
         for (index, field) in plan.fields.enumerated() {

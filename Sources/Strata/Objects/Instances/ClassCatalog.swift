@@ -9,6 +9,8 @@ final class ClassCatalog {
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
     private var plansByName: [String: ClassPlan] = [:]
     private(set) var accesses: [ClassAccess] = []
+    /// Those of the accesses: a loop over them counts no references.
+    @exclusivity(unchecked) private var frames: [UnsafeMutablePointer<_ClassFrame>] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var accessByName: [String: ClassAccess] = [:]
     /// Accesses by table, for classes used by a reader. An entry is compared with the schema before it is used.
@@ -16,7 +18,7 @@ final class ClassCatalog {
     /// The schema in the form shown to the program.
     let shown = ShownSchemas()
     private let nameLock = Mutex<Void>(())
-    private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
+    @exclusivity(unchecked) private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
     /// The newest version whose schema the accesses were resolved with; 0 before the first.
     private var resolvedSchema = TransactionID(0)
     /// The schema they were last resolved with, or will be if no version is shown.
@@ -45,7 +47,7 @@ final class ClassCatalog {
         else {
             return nil
         }
-        accesses.append(made)
+        keep(made)
         accessByType[identity] = made
         lastAccess = (identity, made)
         return made
@@ -61,9 +63,14 @@ final class ClassCatalog {
     private func dynamicAccess(_ name: String, _ instance: RealmInstance) -> ClassAccess? {
         if let known = accessByName[name] { return known }
         guard let made = ClassAccess(instance, plan: nil, name: name) else { return nil }
-        accesses.append(made)
+        keep(made)
         accessByName[name] = made
         return made
+    }
+
+    private func keep(_ access: ClassAccess) {
+        accesses.append(access)
+        frames.append(access.frame)
     }
 
     /// Makes the accesses of every class of the program, for use by many threads.
@@ -103,9 +110,13 @@ final class ClassCatalog {
     @inline(__always)
     func stamp(_ stamp: UInt64, _ view: ReadView?) {
         let address = view.map { Unmanaged.passUnretained($0).toOpaque() }
-        for access in accesses {
-            access.frame.pointee.stamp = stamp
-            if let address { access.frame.pointee.viewAddress = address }
+        for frame in frames {
+            frame.pointee.stamp = stamp
+            if let address { frame.pointee.viewAddress = address }
         }
     }
+
+    /// Invalidates all cached locations in the same view.
+    @inline(__always)
+    func stamp(_ stamp: UInt64) { for frame in frames { frame.pointee.stamp = stamp } }
 }

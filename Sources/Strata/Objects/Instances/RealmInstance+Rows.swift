@@ -211,23 +211,48 @@ extension RealmInstance {
 
     /// Deletes objects, and others by the delete rules of their classes.
     func delete(_ objects: [ObjectBase]) {
+        objects.withUnsafeBytes { delete($0.assumingMemoryBound(to: Unmanaged<ObjectBase>.self)) }
+    }
+
+    /// As ``delete(_:)``, for references that the caller keeps.
+    func delete(_ objects: UnsafeBufferPointer<Unmanaged<ObjectBase>>) {
         var rows: [DeleteRun.Row] = []
+        rows.reserveCapacity(objects.count)
+        // An object with the frame and the stamp of one that was checked is of its class and Realm, and is there.
+        var known: (frame: UnsafeMutablePointer<_ClassFrame>, access: Unmanaged<ClassAccess>)?
         for object in objects {
-            guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
-                if !isInWrite { fatalError("delete works inside a write only") }
-                return fail(
-                    Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
+            let isKnown = object._withUnsafeGuaranteedRef { $0._frame == known?.frame && $0._stamp == stamp }
+            if isKnown, let known {
+                let key = object._withUnsafeGuaranteedRef { $0._key }
+                rows.append(DeleteRun.Row(access: known.access._withUnsafeGuaranteedRef { $0 }, key: key))
+                continue
             }
-            let access = object._access
-            guard requireWrite(access.name) != nil else { return }
-            if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) { return fail(error) }
-            rows.append(DeleteRun.Row(access: twin(of: access) ?? access, key: object._key))
+            let next = object.takeUnretainedValue()
+            guard let access = accessForDeletion(of: next) else { return }
+            rows.append(DeleteRun.Row(access: access, key: next._key))
+            known = next._frame.flatMap { $0 == access.frame ? ($0, .passUnretained(access)) : nil }
         }
         #if Zoo
             if PlantedMistake.deleteNeighbour.isPlanted { for place in rows.indices { rows[place].key += 1 } }
             if PlantedMistake.deleteSliceShort.isPlanted, rows.count > 1 { rows.removeLast() }
         #endif
         write?.delete(rows)
+    }
+
+    /// The access of an object's class in this instance; nil, with the write failed, if the object cannot be deleted.
+    private func accessForDeletion(of object: ObjectBase) -> ClassAccess? {
+        guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
+            if !isInWrite { fatalError("delete works inside a write only") }
+            fail(Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
+            return nil
+        }
+        let access = object._access
+        guard requireWrite(access.name) != nil else { return nil }
+        if object._stamp != stamp || other !== self, let error = access.tryRelocate(object) {
+            fail(error)
+            return nil
+        }
+        return twin(of: access) ?? access
     }
 
     func deleteAll() {

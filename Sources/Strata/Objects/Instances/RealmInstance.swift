@@ -20,17 +20,17 @@ final class RealmInstance {
     let configuration: Realm.Configuration
     let confinement: Confinement
     let observation: Observation
-    private(set) var stamp: UInt64 = 1
+    @exclusivity(unchecked) private(set) var stamp: UInt64 = 1
     /// The stamps of the running write's changes.
-    var marks = WriteMarks()
+    @exclusivity(unchecked) var marks = WriteMarks()
     /// Inner collections in use by the program.
     let nested = NestedPlaces()
     /// The version for which their steps are those after the last write, until it is shown.
     private var nestedVersion: UInt64?
     private(set) var snapshot: Snapshot?
-    private(set) var write: RunningWrite?
+    @exclusivity(unchecked) private(set) var write: RunningWrite?
     /// The view of reads; nil once invalidated or closed.
-    private(set) var currentView: ReadView?
+    @exclusivity(unchecked) private(set) var currentView: ReadView?
     var autorefresh = true
     /// Called instead of following a commit.
     var onWake: (() -> Void)?
@@ -185,14 +185,15 @@ final class RealmInstance {
     /// Invalidates all cached locations and results.
     func invalidatePlaces() {
         marks.markEverything(stamp &+ 1)
-        invalidateMarked()
+        stamp &+= 1
+        classes.stamp(stamp, currentView)
     }
 
-    /// Invalidates all cached locations. The changes were marked with the next stamp.
+    /// Invalidates all cached locations after a change that was marked with the next stamp.
     @inline(__always)
     func invalidateMarked() {
         stamp &+= 1
-        if let currentView { classes.stamp(stamp, currentView) }
+        classes.stamp(stamp)
     }
 
     /// Ends a write. The view is invalid until a snapshot is shown.
@@ -217,9 +218,7 @@ final class RealmInstance {
         nested.follow(isPinned: true) { _, _ in nil }
         snapshot = nil
         currentView = nil
-        stamp &+= 1
-        marks.markEverything(stamp)
-        classes.stamp(stamp, nil)
+        invalidatePlaces()
     }
 
     /// Whether the program has read no object, collection or change of the version that is shown.

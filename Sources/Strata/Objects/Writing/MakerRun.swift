@@ -3,7 +3,7 @@
 /// Nested values take stack for each level up to ``deepest``; deeper ones are assigned after the rest, from the
 /// outermost level again, so that a chain of any length needs a bounded stack.
 final class MakerRun {
-    let copies: DetachRun
+    private(set) lazy var copies = DetachRun(into: write.instance)
     private let write: RunningWrite
     private var depth = 0
     private var isDoingWhatWaits = false
@@ -11,10 +11,7 @@ final class MakerRun {
     /// Deepest nesting of objects and properties.
     private static let deepest = 32
 
-    init(_ write: RunningWrite) {
-        self.write = write
-        copies = DetachRun(into: write.instance)
-    }
+    init(_ write: RunningWrite) { self.write = write }
 
     /// Whether links to other objects are postponed.
     var isTooDeep: Bool { depth >= Self.deepest }

@@ -102,6 +102,10 @@ struct ObjectAdder {
     private func keyForNewRow(
         _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan
     ) throws(StorageError) -> RowKey? {
+        if access.rowKeyOffset >= 0 {
+            let key = object._field(access.rowKeyOffset).assumingMemoryBound(to: Int?.self).pointee ?? 0
+            if Int64(key) != LinkPayload.null { return RowKey(Int64(key)) }
+        }
         guard let primary = access.primary, let field = plan.primary else {
             return write.transaction.nextKey(access.table)
         }

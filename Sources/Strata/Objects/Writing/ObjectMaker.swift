@@ -24,13 +24,14 @@ struct ObjectMaker {
     }
 
     private func make(_ access: ClassAccess, _ value: Any, _ policy: Realm.UpdatePolicy) -> ObjectBase {
-        if let object = _object(in: value), isToCopy(object, access) {
+        if type(of: value) == [String: Any].self, let given = value as? [String: Any] {
+            if policy == .error || isUnused(access, given), let made = makeNew(access, given, policy) { return made }
+        } else if let object = _object(in: value), isToCopy(object, access) {
             let copy = copy(object, policy)
             return copy._frame == nil ? instance.invalidObject(access, key: nil) : copy
         }
-        let names = access.properties.filter { !$0.isLinkingObjects }.map(\.name)
-        guard let pairs = Self.pairs(value, names) else {
-            write.fail(.badObject(access.name, names, value))
+        guard let pairs = Self.pairs(value, access.givenNames) else {
+            write.fail(.badObject(access.name, access.givenNames, value))
             return instance.invalidObject(access, key: nil)
         }
         do throws(StorageError) {
@@ -53,7 +54,8 @@ struct ObjectMaker {
                 }
             }
             if write.failure != nil { return instance.invalidObject(access, key: nil) }
-            let made = try insertDefaults(access, key, primaryKey, given: pairs)
+            if let made = makeNew(access, pairs, policy) { return made }
+            let made = try DefaultRow(write).insert(access, key, primaryKey, given: pairs)
             if access.isEmbedded { write.noteParentless(access, made._key) }
             assign(made, access, pairs, policy, isNew: true)
             return instance.materialize(access, RowKey(made._key)) ?? made
@@ -62,6 +64,55 @@ struct ObjectMaker {
             return instance.invalidObject(access, key: nil)
         }
     }
+
+    // MARK: New objects
+
+    /// Whether no row ever had the primary key that is given, so that none has to be looked for.
+    private func isUnused(_ access: ClassAccess, _ given: [String: Any]) -> Bool {
+        guard let primary = access.primary else { return true }
+        guard primary.column == Int(ColumnSlot.key), let key = given[primary.name] as? Int else { return false }
+        return Self.isUnused(access, Int64(key), write)
+    }
+
+    /// Whether no row of a class ever had a key.
+    static func isUnused(_ access: ClassAccess, _ key: Int64, _ write: RunningWrite) -> Bool {
+        key < .max && key >= write.transaction.nextKey(access.table).rawValue
+    }
+
+    /// Fills an object and adds it once, without a look for its primary key: the insertion refuses one that is there.
+    /// - Returns: nil, with nothing done, if a value does not fit, and for classes that are known by name alone.
+    private func makeNew(_ access: ClassAccess, _ given: [String: Any], _ policy: Realm.UpdatePolicy) -> ObjectBase? {
+        guard var draft = ObjectDraft(access, write) else { return nil }
+        for (name, value) in given {
+            guard draft.set(value, named: name) else { return nil }
+        }
+        return add(draft, access, policy)
+    }
+
+    private func makeNew(
+        _ access: ClassAccess, _ pairs: [(String, Any)], _ policy: Realm.UpdatePolicy
+    ) -> ObjectBase? {
+        guard var draft = ObjectDraft(access, write) else { return nil }
+        for (name, value) in pairs {
+            guard draft.set(value, named: name) else { return nil }
+        }
+        return add(draft, access, policy)
+    }
+
+    /// Adds a filled object, and assigns what needs its row, in the order of the properties' names.
+    func add(_ draft: ObjectDraft, _ access: ClassAccess, _ policy: Realm.UpdatePolicy) -> ObjectBase {
+        let object = draft.object
+        write.add(object, .error)
+        if object._frame == nil { return instance.invalidObject(access, key: nil) }
+        if draft.later.isEmpty { return object }
+        let later = draft.later.sorted { access.properties[$0.place].name < access.properties[$1.place].name }
+        write.skippingEqual(false) {
+            for (place, value) in later where write.failure == nil { assign(object, access, place, value, policy) }
+        }
+        return object
+    }
+
+    // MARK: Other objects
 
     /// Whether a value is an object that must be copied: unmanaged, of another Realm, or frozen.
     private func isToCopy(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
@@ -130,50 +181,6 @@ struct ObjectMaker {
             if PlantedMistake.upsertEmpties.isPlanted { MistakenUpsert.empty(known, access, but: pairs, write) }
         #endif
         return known
-    }
-
-    /// Inserts a row with the declared defaults of a typed class, or zeroes.
-    private func insertDefaults(
-        _ access: ClassAccess, _ key: RowKey, _ primaryKey: _StoredValue?, given: [(String, Any)]
-    ) throws(StorageError) -> ObjectBase {
-        if let plan = access.plan {
-            let fresh = plan.type.init()
-            if let field = plan.primary, let primaryKey,
-                !field.field.setStored(fresh._field(field.offset), primaryKey)
-            {
-                write.fail(.badValue(access.name, field, primaryKey))
-                return instance.invalidObject(access, key: nil)
-            }
-            // A declared default that is replaced at once would leave an object without an owner.
-            for (name, _) in given {
-                guard let place = access.positions[name] else { continue }
-                let field = plan.fields[place]
-                guard [.object, .any].contains(field.shape.type) else { continue }
-                _ = field.field.setAny(fresh._field(field.offset), nil)
-            }
-            write.add(fresh, .error)
-            write.noteParent(access, fresh._key)
-            return fresh._frame == nil ? instance.invalidObject(access, key: nil) : fresh
-        }
-        var values: [_StoredValue] = []
-        for column in write.transaction.view.schema.tables[access.table].columns {
-            if let primary = access.primary, let primaryKey, primary.column == values.count {
-                values.append(primaryKey)
-                continue
-            }
-            let tag = ColumnTag(rawValue: column.tag)
-            let bits = column.defaultBits ?? tag?.defaultBits ?? 0
-            switch column.type {
-            case .link: values.append(.null)
-            // In a migration, the column of a required property may still hold nulls.
-            case _ where column.isOptional && tag?.isOptional != false: values.append(.null)
-            case .integer: values.append(.integer(Int64(bitPattern: bits)))
-            case .double: values.append(.double(Double(bitPattern: bits)))
-            case .bytes, .links: values.append(.bytes([]))
-            }
-        }
-        try write.insert(access, key, instance.encoder.encode(values))
-        return instance.materializeOrInvalid(access, key) ?? instance.invalidObject(access, key: key)
     }
 
     private func assign(
@@ -261,7 +268,7 @@ struct ObjectMaker {
 
     private func updateChild(_ key: Int64, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?) -> Bool {
         guard let value = _flatten(value), let target = access.target(of: property),
-            let pairs = Self.pairs(value, target.properties.filter { !$0.isLinkingObjects }.map(\.name)),
+            let pairs = Self.pairs(value, target.givenNames),
             let child = instance.materialize(target, RowKey(key))
         else { return false }
         assign(child, target, pairs, .modified, isNew: false)
@@ -369,16 +376,18 @@ struct ObjectMaker {
     }
 
     /// The argument of `create` as names and values; nil if it is neither dictionary, array nor object.
-    static func pairs(_ value: Any, _ names: [String]) -> [(String, Any)]? {
+    /// - Parameter givenNames: of the properties that may be given, asked for where `value` does not name them.
+    static func pairs(_ value: Any, _ givenNames: @autoclosure () -> [String]) -> [(String, Any)]? {
         if let dictionary = value as? [String: Any] {
             return dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
         if let array = value as? [Any] {
+            let names = givenNames()
             return array.count <= names.count ? Array(zip(names, array)) : nil
         }
         if let object = _object(in: value) {
             let known = Set(object._propertyNames)
-            return names.filter { known.contains($0) }.map { ($0, object[$0] as Any) }
+            return givenNames().filter { known.contains($0) }.map { ($0, object[$0] as Any) }
         }
         return nil
     }

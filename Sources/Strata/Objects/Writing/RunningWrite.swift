@@ -52,6 +52,11 @@ final class RunningWrite {
         if failure == nil { failure = error }
     }
 
+    /// Adds to the failure where in a text its value stands.
+    func locateFailure(_ place: String) {
+        failure = failure.map { Realm.Error($0.code, "\($0.message), \(place)", fileURL: $0.fileURL) }
+    }
+
     /// Whether the row of an object was created in this write.
     func made(_ object: ObjectBase) -> Bool { object._birthWrite == number && object._creation == version }
 

@@ -68,7 +68,7 @@ struct WriteMarks {
         makeRoom(table, -1)
         deletion = stamp
         tables[table].deleted = stamp
-        for key in keys { log(table, key, stamp) }
+        if tables[table].isFollowed { for key in keys { log(table, key, stamp) } }
         for place in linking {
             makeRoom(place.table, place.column)
             tables[place.table].columns[place.column].changed = stamp

@@ -114,7 +114,7 @@ struct TableQuery {
     }
 
     /// Up to this number of rows, an index is always faster.
-    private static let fewRows = 64
+    static let fewRows = 64
 
     /// A row read through an index costs as much as some tens of rows that storage scans in a column.
     private static func pays(_ way: (path: AccessPath, estimate: Int), _ rows: Int) -> Bool {
