@@ -56,7 +56,7 @@ import Testing
         let store = try Store.open(path: FileImages.path, options: options)
         var history = MixedHistory(seed: seed)
         history.keyRange = limits == 2 ? 500 : 150
-        for round in 0..<6 {
+        for round in 0..<4 {
             let comment: Comment = "limits \(limits), seed \(seed), round \(round)"
             let transaction = try store.beginWrite()
             if round == 0 { try transaction.apply(schema: MixedHistory.schema) }
@@ -153,11 +153,11 @@ import Testing
     func fullNodes(remains: Int, limits: Int) throws {
         let (name, stays) = Self.remains[remains]
         let options = Self.options(Self.limits[limits])
-        let store = try Self.makeNumbers(options, 1...2000)
+        let store = try Self.makeNumbers(options, 1...1200)
         let gone = try store.beginWrite()
-        try gone.bulk.delete(0, (1...2000).filter { !stays($0) })
+        try gone.bulk.delete(0, (1...1200).filter { !stays($0) })
         try gone.commit()
-        let keys = (1...2000).filter { stays($0) } as [Int64]
+        let keys = (1...1200).filter { stays($0) } as [Int64]
         let comment: Comment = "\(name), limits \(limits)"
         #expect(try Self.copy(store, to: "copy") == .byColumns, comment)
         let copy = try Store.open(path: "copy", options: options)
