@@ -40,6 +40,7 @@ package enum AddressSpace {
     /// Sizes to request, in this order, until the system grants one.
     /// - Parameter least: bytes of the present contents, or another lower bound.
     static func attempts(_ wanted: Int, atLeast least: Int) -> [Int] {
+        let limit = limit
         let least = roundedUp(least)
         var next = max(least, roundedUp(wanted))
         let most = limit.map { $0 / share } ?? (budget - min(budget, taken.load(ordering: .relaxed))) / part
@@ -50,7 +51,7 @@ package enum AddressSpace {
             attempts.append(next)
         }
         if next > least && least > 0 { attempts.append(least) }
-        return attempts.filter(isFree)
+        return limit == nil ? attempts : attempts.filter(isFree)
     }
 
     /// Part of a limit that mappings leave to the rest of the process: a program whose heap gets no memory ends.

@@ -47,6 +47,35 @@ extension EntryTree {
         return (leaf.key(0), UInt64(leaf.count))
     }
 
+    /// Visits every leaf in order. Keys of leaves and branches are checked against the branches above, so that no node
+    /// is visited twice, and entries ascend from leaf to leaf, even in a damaged tree.
+    /// - Complexity: O(nodes).
+    static func forEachLeaf(
+        _ root: NodeReference, reading nodes: some NodeReading,
+        _ visit: (EntryLeaf, UnsafeRawPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if root.isNull { return }
+        try forEachLeaf(root, level: try level(of: root, nodes), (nil, nil), nodes, visit)
+    }
+
+    private static func forEachLeaf(
+        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ nodes: some NodeReading,
+        _ visit: (EntryLeaf, UnsafeRawPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if level == 0 {
+            let node = try nodes.node(reference, .entryLeaf)
+            let leaf = EntryLeaf(node)
+            try check(leaf.key(0), leaf.key(leaf.count - 1), bounds, reference)
+            return try visit(leaf, node)
+        }
+        let branch = try branch(reference, level: level, nodes)
+        try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
+        for i in 0..<branch.count {
+            let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
+            try forEachLeaf(branch.reference(i), level: level - 1, below, nodes, visit)
+        }
+    }
+
     /// Visits every node, children first. Leaves are not read.
     ///
     /// Keys of branches are checked against the branches above, so that no branch is visited twice and the walk ends,

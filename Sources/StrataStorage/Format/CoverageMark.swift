@@ -41,6 +41,9 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case rolledBackPlaced = "commit.rolledBackPlaced"
     /// A compaction at open had no room for a copy.
     case noSpaceToCompact = "compaction.noSpace"
+    /// A copy column by column broke a rule, and another one was made row by row.
+    case copiedRowByRow = "copy.rowByRow"
+    case copiedSegments = "copy.segments"
     /// A transaction changed more than its memory budget.
     case spilled = "commit.spilled"
     /// A step of an online compaction moved nodes.

@@ -44,6 +44,10 @@ package final class RowSet {
         for (column, source) in zip(columns, other.columns) { column.append(source, range) }
     }
 
+    func removeFirst(_ n: Int) { for column in columns { column.removeFirst(n) } }
+
+    func truncate(to n: Int) { for column in columns { column.truncate(to: n) } }
+
     func removeRows(marked bits: UnsafePointer<UInt64>) { for column in columns { column.removeRows(marked: bits) } }
 
     /// The first row whose key is not less than `key`.
@@ -61,6 +65,16 @@ package final class RowSet {
             }
         }
         return low
+    }
+
+    /// Whether the keys of the rows ascend.
+    func isAscending(_ range: Range<Int>) -> Bool {
+        let keys = columns[Self.keyColumn].words
+        var isAscending = true
+        for row in range.dropFirst() {
+            isAscending = isAscending && Int64(bitPattern: keys[row - 1]) < Int64(bitPattern: keys[row])
+        }
+        return isAscending
     }
 
     /// Whether the keys of the rows are consecutive.

@@ -6,14 +6,20 @@ struct WaitingEntries {
     private let nodes: TransactionNodes
     /// By table and tree.
     private var operations: [[[EntryOperation]]] = []
+    /// The trees of a table are copied from another store, so nothing is noted.
+    var areCopied = false
 
     init(_ nodes: TransactionNodes) { self.nodes = nodes }
 
     /// Prepares for the trees of a state; no change is pending afterwards.
-    mutating func begin(_ tables: [TableState]) { operations = tables.map { $0.entries.map { _ in [] } } }
+    mutating func begin(_ tables: [TableState]) {
+        operations = tables.map { $0.entries.map { _ in [] } }
+        areCopied = false
+    }
 
     /// Drops pending changes; the trees are the same.
     mutating func removeAll() {
+        areCopied = false
         for table in operations.indices {
             for tree in operations[table].indices where !operations[table][tree].isEmpty {
                 operations[table][tree].removeAll(keepingCapacity: true)
@@ -33,6 +39,7 @@ struct WaitingEntries {
     mutating func note(
         _ cell: Cell, of key: RowKey, _ table: Int, _ column: ColumnDefinition, _ view: ReadView, delta: Int32
     ) throws(StorageError) {
+        if areCopied { return }
         if column.type == .links && column.index == .none && cell.count == 0 { return }
         if let kind = column.index.rootKind, isTold(cell, delta) {
             try note(IndexKey.high(cell, column), key, table, (column.id, kind), view, delta)
@@ -98,7 +105,7 @@ struct WaitingEntries {
     mutating func noteLink(
         _ link: Cell, of key: RowKey, _ table: Int, _ column: ColumnID, _ view: ReadView, delta: Int32
     ) throws(StorageError) {
-        if link.isNull { return }
+        if areCopied || link.isNull { return }
         try note(link.integerValue, key, table, (column, .backlinks), view, delta)
     }
 
@@ -162,22 +169,5 @@ extension TransactionNodes {
                 root = try spill(entries: root)
             }
         }
-    }
-
-    /// Moves the nodes of an entry tree from the arena to the file. Other nodes stay in place, so that this is possible
-    /// within an operation.
-    /// - Returns: the root.
-    private func spill(entries reference: NodeReference) throws(StorageError) -> NodeReference {
-        guard reference.isInArena, !reference.isNull else { return reference }
-        if reference.is(.entryBranch) {
-            let node = arena.pointer(reference.arenaIndex)
-            for index in 0..<EntryBranch(UnsafeRawPointer(node)).count {
-                let child = EntryBranch(UnsafeRawPointer(node)).reference(index)
-                if child.isInArena { EntryBranch.setReference(node, index, try spill(entries: child)) }
-            }
-        }
-        var references = [reference]
-        try spill(&references)
-        return references[0]
     }
 }

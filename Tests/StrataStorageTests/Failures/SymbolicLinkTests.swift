@@ -1,4 +1,5 @@
 import StrataFiles
+import Synchronization
 import Testing
 
 @testable import StrataStorage
@@ -227,5 +228,29 @@ import Testing
             try store.close()
             #expect(place.names(place.real) == ["store"])
         }
+    }
+
+    /// A link that leads elsewhere at each look.
+    private final class RestlessLink: FileSystemLayer {
+        let base = MemoryFileSystem(capacity: 1 << 22)
+        let looks = Mutex(0)
+
+        func resolve(_ path: String) throws(FileError) -> String {
+            looks.withLock { looks in
+                looks += 1
+                return "target-\(looks)"
+            }
+        }
+    }
+
+    @Test("a link is followed once at an open, so that all files of a store stand at one place") func followedOnce()
+        throws
+    {
+        let link = RestlessLink()
+        var options = StoreOptions(fileSystem: link)
+        options.mapReserve = 1 << 24
+        let store = try Store.open(path: "link", options: options)
+        #expect(store.path == "target-1" && link.looks.withLock { $0 } == 1)
+        try store.close()
     }
 }

@@ -26,6 +26,7 @@ extension Group {
             }
             return
         }
+        if extraRows == 0 { return try decodeLive(all, into: target, layout, mainRows, pages) }
         let order = try mergeOrder(pages, mainRows, extraRows)
         for column in all {
             let main = ColumnBuffer(layout.kinds[column], capacity: max(mainRows, 1))
@@ -36,6 +37,27 @@ extension Group {
             let output = target.columns[column]
             output.reserve(mainRows + extraRows)
             for run in order { output.append(run.isInserted ? extra : main, run.range) }
+        }
+    }
+
+    /// Appends the main rows without the deleted ones, by words of 64 slots.
+    private func decodeLive(
+        _ columns: [Int], into target: RowSet, _ layout: TableLayout, _ mainRows: Int, _ pages: PageReader
+    ) throws(StorageError) {
+        var gone = [UInt64](repeating: 0, count: mainRows / 64 + 1)
+        for index in 0..<deleted {
+            let slot = deletedSlot(index)
+            guard slot < mainRows else { throw pages.damage(at: base) }
+            gone[slot >> 6] |= 1 << UInt64(slot & 63)
+        }
+        for column in columns {
+            let output = target.columns[column]
+            let start = output.count
+            try decodeMain(column, layout, output, pages)
+            guard output.count - start == mainRows else { throw pages.damage(at: base) }
+            gone.withUnsafeBufferPointer { bits in
+                if let base = bits.baseAddress { output.removeRows(marked: base, from: start) }
+            }
         }
     }
 

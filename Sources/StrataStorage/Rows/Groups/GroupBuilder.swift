@@ -6,7 +6,8 @@ struct GroupBuilder {
     let layout: TableLayout
     let nodes: TransactionNodes
 
-    private static let sharedLimit = SegmentNode.capacity / 2
+    /// Segments up to this size share a node.
+    static let sharedLimit = SegmentNode.capacity / 2
     private static let embedLimit = 64
 
     private var limits: StoreLimits { nodes.limits }

@@ -151,10 +151,21 @@ final class ColumnBuffer {
     }
 
     /// Keeps the rows whose bit is zero.
-    func removeRows(marked bits: UnsafePointer<UInt64>) {
-        let left = Self.close(words, count, bits)
-        if kind == .bytes { _ = Self.close(lengths, count, bits) }
-        if hasFlags { _ = Self.close(flags, count, bits) }
+    /// - Parameter start: the row of the first bit; rows before it stay.
+    func removeRows(marked bits: UnsafePointer<UInt64>, from start: Int = 0) {
+        let n = count - start
+        let left = Self.close(words + start, n, bits)
+        if kind == .bytes { _ = Self.close(lengths + start, n, bits) }
+        if hasFlags { _ = Self.close(flags + start, n, bits) }
+        count = start + left
+    }
+
+    /// Removes the first `n` rows. Bytes that were copied for them are freed by ``removeAll()``.
+    func removeFirst(_ n: Int) {
+        let left = count - n
+        words.update(from: words + n, count: left)
+        flags.update(from: flags + n, count: left)
+        if kind == .bytes { lengths.update(from: lengths + n, count: left) }
         count = left
     }
 

@@ -282,12 +282,7 @@ final class TableEditor {
         let isJoined =
             done == 0 && group.isSmall && group.liveRows + min(appended.count, 1) <= nodes.limits.smallRows
             && group.size < Format.pageSize * 3 / 4
-        if !isJoined {
-            let made = try builder.build(appended, done..<appended.count)
-            try replace(path.count - 1, (leaf.index + 1)..<(leaf.index + 1), with: made)
-            try promote(atKey: appended.key(done))
-            return
-        }
+        if !isJoined { return try putBehind(try builder.build(appended, done..<appended.count)) }
         let entry = Branch(UnsafeRawPointer(leaf.node)).entry(leaf.index)
         let rows = RowSet(layout, capacity: group.liveRows + appended.count)
         try group.decode(into: rows, layout, nodes.reader)
@@ -297,6 +292,22 @@ final class TableEditor {
         try replace(path.count - 1, leaf.index..<(leaf.index + 1), with: made)
         nodes.drop(entry.reference)
         if made.count > 1 { try promote(atKey: entry.key) }
+    }
+
+    /// Appends finished groups, with keys above all others.
+    func append(_ groups: [BranchEntry]) throws(StorageError) {
+        if hasPending { try flush() }
+        isLastKeyKnown = false
+        try putBehind(groups)
+    }
+
+    private func putBehind(_ groups: [BranchEntry]) throws(StorageError) {
+        guard let first = groups.first else { return }
+        if root.isNull { return try startTree(groups) }
+        _ = try seek(.max)
+        guard let leaf = path.last else { return }
+        try replace(path.count - 1, (leaf.index + 1)..<(leaf.index + 1), with: groups)
+        try promote(atKey: first.key)
     }
 
     /// Appends rows to the last group in place, if it is a small one, as long as they fit.

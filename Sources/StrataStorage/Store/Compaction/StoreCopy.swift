@@ -21,6 +21,9 @@ extension Store {
 
 /// Copies one version into a store of its own, without free pages and under the same version number. The copy is made
 /// under an unfinished name, and renamed when it is complete.
+///
+/// A ``ColumnCopy`` takes rows and entries as they are. If that breaks a rule of the format, the source breaks it as
+/// well, and a second copy decides: a ``RowCopy`` checks each value, builds the indexes anew, and refuses the rest.
 package struct StoreCopy {
     private let source: ReadView
     private let version: UInt64
@@ -92,7 +95,7 @@ package struct StoreCopy {
         try removeAbandoned()
         do throws(StorageError) {
             // Renamed while still locked, so that another copy to the same place does not take it for abandoned.
-            try make { () throws(FileError) in
+            _ = try make { () throws(FileError) in
                 try fileSystem.renameNew(unfinished, to: destination)
                 try fileSystem.syncDirectory(of: destination)
             }
@@ -105,9 +108,10 @@ package struct StoreCopy {
 
     /// Makes the copy, complete and synced, under its unfinished name. After an error a partial file may remain there.
     /// - Throws: `inUse` while another copy is being written there.
-    func run() throws(StorageError) {
+    @discardableResult
+    func run() throws(StorageError) -> Way {
         try removeAbandoned()
-        try make { () throws(FileError) in }
+        return try make { () throws(FileError) in }
     }
 
     /// Removes the partial copy of a process that died, and anything that is not a regular file: a symbolic link would
@@ -130,147 +134,79 @@ package struct StoreCopy {
         do throws(FileError) { if try fileSystem.status(path) != nil { try fileSystem.remove(path) } } catch {}
     }
 
+    /// How a copy is made.
+    enum Way {
+        case byColumns, byRows
+    }
+
     /// - Parameter last: runs when the file is complete and still locked.
-    private func make(_ last: () throws(FileError) -> Void) throws(StorageError) {
+    private func make(_ last: () throws(FileError) -> Void) throws(StorageError) -> Way {
+        if try isMade(.byColumns, last) { return .byColumns }
+        mark(.copiedRowByRow)
+        try removeAbandoned()
+        _ = try isMade(.byRows, last)
+        return .byRows
+    }
+
+    /// - Returns: false if a copy by columns breaks a rule. Its file remains, without its name.
+    private func isMade(_ way: Way, _ last: () throws(FileError) -> Void) throws(StorageError) -> Bool {
         let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
         do throws(StorageError) {
-            if version > 0 {
-                let transaction = try target.beginWrite()
-                try fill(transaction)
-                try transaction.commit()
-                try verify(target)
+            if version > 0, try !isFilled(target, way) {
+                close(target)
+                return false
             }
             try target.close(mayStayOpen: false, last)
         } catch {
-            // An error of closing is dropped: the first error is the one to report.
-            do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
+            close(target)
             throw error
         }
+        return true
     }
 
-    /// Reads the copy back before it gets its name.
-    /// - Throws: `corrupt` for the first page that differs from what was written; `unsound` for a broken rule, which
-    ///   the source breaks as well.
-    private func verify(_ target: Store) throws(StorageError) { try StoreVerification(of: target).readBack(original) }
+    /// An error of closing is dropped: the caller reports the first error, or makes another copy.
+    private func close(_ target: Store) {
+        do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
+    }
+
+    /// - Returns: false if a copy by columns breaks a rule.
+    private func isFilled(_ target: Store, _ way: Way) throws(StorageError) -> Bool {
+        let transaction = try target.beginWrite()
+        do throws(StorageError) {
+            try fill(transaction, way)
+        } catch {
+            if way == .byRows || !error.isDamageOrMisuse { throw error }
+            return false
+        }
+        try transaction.commit()
+        do throws(StorageError) {
+            try StoreVerification(of: target).readBack(original)
+        } catch {
+            guard way == .byColumns, case .unsound = error else { throw error }
+            return false
+        }
+        return true
+    }
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.
-    private func fill(_ transaction: WriteTransaction) throws(StorageError) {
+    private func fill(_ transaction: WriteTransaction, _ way: Way) throws(StorageError) {
         transaction.version = version
         try transaction.apply(schema: source.schema)
         let met = source.nothingMet
         for table in source.state.tables.indices {
-            try fill(table, transaction, met)
+            switch way {
+            case .byColumns: try ColumnCopy(of: table, source, transaction, met).run()
+            case .byRows: try RowCopy(source, transaction, met).fill(table)
+            }
             transaction.view.state.tables[table].nextKey = source.state.tables[table].nextKey
         }
     }
-
-    private func fill(
-        _ table: Int, _ transaction: WriteTransaction, _ met: MetNodes
-    ) throws(StorageError) {
-        let columns = source.schema.tables[table].columns
-        let layout = source.state.layouts[table]
-        let rows = RowSet(layout)
-        var cells = [Cell](repeating: .null, count: columns.count)
-        var trees: [Int] = []
-        try source.forEachGroup(table, from: .min) { (group) throws(StorageError) in
-            try met.meet(group.base)
-            rows.removeAll()
-            try group.decode(into: rows, layout, source.reader)
-            for row in 0..<rows.count {
-                #if Zoo
-                    if row == rows.count - 1, PlantedMistake.compactionLosesRows.isPlanted { continue }
-                #endif
-                trees.removeAll(keepingCapacity: true)
-                for column in columns.indices {
-                    let values = rows.columns[column + RowSet.firstUserColumn]
-                    if columns[column].collection != nil, values.isTree(row) {
-                        // Filled below.
-                        cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-                        trees.append(column)
-                    } else {
-                        cells[column] = try source.cell(values, row)
-                        try met.count(cells[column])
-                    }
-                }
-                let created = rows.columns[RowSet.createdColumn].words[row]
-                var failure: StorageError?
-                cells.withUnsafeBufferPointer { buffer in
-                    do throws(StorageError) {
-                        try transaction.insert(table, key: RowKey(rows.key(row)), created: created, buffer)
-                    } catch {
-                        failure = error
-                    }
-                }
-                if let failure { throw failure }
-                for column in trees {
-                    let values = rows.columns[column + RowSet.firstUserColumn]
-                    try copy(values.bytes(row), of: RowKey(rows.key(row)), table, column, transaction, met)
-                }
-                try transaction.spillIfLarge()
-            }
-            try source.reader.confirm()
-            return true
-        }
-    }
 }
 
-extension StoreCopy {
-    /// Fills a collection from a tree, leaf by leaf. Elements are appended, so the copy's leaves are full.
-    private func copy(
-        _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int,
-        _ transaction: WriteTransaction, _ met: MetNodes
-    ) throws(StorageError) {
-        let cell = try CollectionCell.long(descriptor, source.reader)
-        let reader = try CollectionReader(cell, source, table, key, column)
-        try copy(reader, at: [], of: key, table, column, transaction, met)
-    }
-
-    /// - Parameter path: of an inner collection.
-    private func copy(
-        _ reader: CollectionReader, at path: [Int], of key: RowKey, _ table: Int, _ column: Int,
-        _ transaction: WriteTransaction, _ met: MetNodes
-    ) throws(StorageError) {
-        try reader.forEachPart { (part) throws(StorageError) in
-            try met.meet(part)
-            let elements = CollectionElements(reader.column)
-            var inner: [(place: Int, reader: CollectionReader)] = []
-            for place in part.first..<part.end {
-                let key = try part.key(at: place)
-                try met.count(key)
-                guard part.isTree(at: place), let nested = try reader.nested(at: place) else {
-                    let value = try part.value(at: place)
-                    try met.count(value)
-                    elements.append(key: key, value)
-                    continue
-                }
-                inner.append((place, nested))
-                // Filled below.
-                let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
-                Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
-            }
-            try transaction.collections(at: path).insert(table, key, column, elements, at: part.first)
-            for (place, nested) in inner {
-                try copy(nested, at: path + [place], of: key, table, column, transaction, met)
-            }
-            return true
-        }
-    }
-}
-
-extension ReadView {
-    /// A decoded value as a cell; a long value is read.
-    fileprivate func cell(_ column: ColumnBuffer, _ row: Int) throws(StorageError) -> Cell {
-        if column.isNull(row) { return .null }
-        switch column.kind {
-        case .integer: return .integer(column.integer(row))
-        case .double: return .double(Double(bitPattern: column.words[row]))
-        case .bytes:
-            #if Zoo
-                if column.isLong(row), PlantedMistake.compactionEmptiesTexts.isPlanted {
-                    return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-                }
-            #endif
-            return .bytes(column.isLong(row) ? try long(column.bytes(row)) : column.bytes(row))
-        }
+extension StorageError {
+    /// Whether the source, not the disk of the copy, is the reason.
+    fileprivate var isDamageOrMisuse: Bool {
+        if case .misuse = self { return true }
+        return isDamage
     }
 }

@@ -16,7 +16,7 @@ extension Store {
         if let policy, !options.readOnly {
             try OfflineCompaction(path, options).run(ifWantedBy: policy)
         }
-        return try openPlain(path: path, options: options)
+        return try StoreOpening(resolved: path, options).open()
     }
 
     /// Opens for writing; read-only and without recovery if there is no space to recover in.
@@ -65,7 +65,12 @@ struct StoreOpening {
     let isAlone: Bool
 
     init(_ path: String, _ options: StoreOptions, isAlone: Bool = false) throws(StorageError) {
-        self.path = try options.resolve(path)
+        self.init(resolved: try options.resolve(path), options, isAlone: isAlone)
+    }
+
+    /// - Parameter path: resolved already.
+    init(resolved path: String, _ options: StoreOptions, isAlone: Bool = false) {
+        self.path = path
         self.options = options
         self.isAlone = isAlone
     }
@@ -77,7 +82,9 @@ struct StoreOpening {
             var reading = options
             reading.readOnly = true
             let store: Store
-            do throws(StorageError) { store = try StoreOpening(path, reading).openOnce() } catch _ { throw error }
+            do throws(StorageError) { store = try StoreOpening(resolved: path, reading).openOnce() } catch _ {
+                throw error
+            }
             if store.isReplayedInMemory {
                 mark(.noSpaceToRecover)
                 return store
