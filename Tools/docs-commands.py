@@ -20,8 +20,8 @@ SECONDS = 1_800
 FIRST = ["README.md", "docs/getting-started.md", "docs/strata-command.md", "docs/assay.md"]
 LEFT_OUT = {"docs/known-truths.md", "CHANGELOG.md"}
 
-# What a reader puts in the place of a name in capitals, or of an example; `$..` is worked out when a run is there. Whole
-# phrases come first.
+# What a reader puts in the place of a name in capitals, or of an example; `$..` is worked out when a run is there.
+# Whole phrases come first.
 PLACES = [
     ("RUN CASE cut:4096", "R $TRUNCATE cut:4096"), ("RUN CASE kill:3", "R $KILL kill:3"),
     ("RUN CASE bit:241997", "R $CASE bit:4096"), ("RUN CASE", "R $CASE"), ("RUN", "R"),
@@ -38,10 +38,12 @@ PASSED_OVER = [
     (r"^assay soak|^assay minimize", "takes its own time, and a failure to work on"),
     (r"^assay run (scale-large|peers-large)", "needs 40 GB, or less memory than this"),
     (r"^assay run ─►|\.\.$|\.\. ", "an elision, or a drawing"),
-    (r"^srun|^parallel|kubectl|docker|apt-get|sudo|\bdpkg -|\bgh |curl |\bpip ", "changes the machine, or needs another"),
+    (r"^srun|^parallel|kubectl|docker|apt-get|sudo|\bdpkg -|\bgh |curl |\bpip ",
+     "changes the machine, or needs another"),
     (r"--peer-library", "needs another build of a peer"),
     (r"\$\{\{|\$\(S|\$\*|\$@|^assay-\w+:|SLURM|shards/shard|merge shard-", "a part of a file for another tool"),
-    (r"data\.mdb|crash:op=17,state=|<input|Notes\.sqlite|(Model|Old)\.sqlite", "a file, or an address, of the reader's own"),
+    (r"data\.mdb|crash:op=17,state=|<input|Notes\.sqlite|(Model|Old)\.sqlite",
+     "a file, or an address, of the reader's own"),
     (r"REALM_CORE|libassay-realm", "needs the sources of Realm core"),
     (r"^assay self-test", "needs the build of make test"),
 ]
