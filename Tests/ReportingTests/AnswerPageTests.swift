@@ -200,7 +200,7 @@ struct AnswerPageTests {
             .filter { $0.contains("class=\"bar ") }
         #expect(bars.contains { Self.text($0).contains(/(1\.9|2\.[01])\u{D7} as slow/) })
         #expect(bars.contains { $0.contains(/<title>strata-storage: (1\.9|2\.[01]) times as slow as LMDB<\/title>/) })
-        let table = try #require(html.firstMatch(of: /<table class="grid sort" id="t-ratios.*?<\/table>/)).output
+        let table = try #require(html.firstMatch(of: /(?s)<table class="grid sort" id="t-ratios.*?<\/table>/)).output
         #expect(table.contains(/(1\.9|2\.[01])\u{D7} as slow/) && table.contains(" to "))
         for page in [html, Reporting.terminal(RunWithRounds.small, width: 160, colour: false)] {
             let below = page.matches(of: /0\.[0-9]+\u{D7}/).map(\.output)

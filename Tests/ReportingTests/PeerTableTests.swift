@@ -95,7 +95,22 @@ struct PeerTableTests {
         #expect(table.ratio(try row(table, "bit-flip", "killed_by_a_signal_percent"), of: "strata-storage")?.value == 1)
     }
 
-    @Test("a run with single measurements shows ratios without claims, in every form of the report")
+    @Test("a row per scenario stands above its figures, and columns of tuned engines can be left out")
+    func groups() throws {
+        let html = HTMLTests.section("peers", of: Reporting.html(RunWithRounds.small))
+        let table = try #require(html.firstMatch(of: /(?s)<table class="grid sort" id="t-peers">.*?<\/table>/)).output
+        let groups = table.matches(of: /<tr class="group"><th scope="rowgroup" colspan="([0-9]+)"><span>([a-z-]+)/)
+        #expect(
+            groups.map { String($0.output.2) } == ["commit", "point-read", "bulk-insert", "update-batch", "traverse"])
+        let columns = table.matches(of: /<th scope="col"/).count
+        #expect(groups.allSatisfy { Int($0.output.1) == columns })
+        // Where a reader sorts, each figure says what it is of.
+        #expect(table.matches(of: /<th scope="row"><span class="of">/).count == 5)
+        #expect(ReportScript.text.contains("classList.add('sorted')"))
+        #expect(table.matches(of: /class="n tuned"/).count == 6)
+    }
+
+    @Test("a run whose figures were measured once shows ratios and claims nothing, in every form of the report")
     func once() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))
         let terminal = Reporting.terminal(Self.run, width: 140, colour: false)

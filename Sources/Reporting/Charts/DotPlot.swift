@@ -46,9 +46,9 @@ struct DotPlot {
 
         static let wide = Layout(
             style: "fluid wide", names: 32, left: 33.5, right: 74, ratios: 89.5, peers: 90.5, step: 21,
-            longestName: 34)
+            longestName: 33)
         static let slim = Layout(
-            style: "fluid slim", names: 0, isSlim: true, left: 2, right: 70, ratios: 100, peers: 100, step: 38,
+            style: "fluid slim", names: 0, isSlim: true, left: 2, right: 60, ratios: 100, peers: 100, step: 38,
             longestName: 52)
     }
 

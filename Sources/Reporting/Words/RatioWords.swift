@@ -25,7 +25,8 @@ extension FigureRatio {
     var interval: String? {
         guard let low, let high, low > 0 else { return nil }
         let bounds = value < 1 ? (1 / high, 1 / low) : (low, high)
-        return "\(Figure.rounded(bounds.0)) to \(Figure.rounded(bounds.1))"
+        func words(_ bound: Double) -> String { Figure.trimmed(bound, digits: bound < 1.1 ? 3 : 2) }
+        return "\(words(bounds.0)) to \(words(bounds.1))"
     }
 
     /// The short form, with the number first: `2.6× as slow`.

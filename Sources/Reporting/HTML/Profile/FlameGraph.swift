@@ -35,7 +35,7 @@ struct FlameGraph {
         boxes.element(
             "button",
             [
-                "type": "button", "class": "fl \(Self.colour(node.name, row))", "title": words, "aria-label": words,
+                "type": "button", "class": "fl \(Self.colour(node.name, row))", "title": words,
                 "tabindex": row == 0 ? nil : "-1",
                 "style": "left:\(Drawing.share(left * 100));width:\(Drawing.share(share * 100));"
                     + "top:\(row * Self.rowHeight)px",

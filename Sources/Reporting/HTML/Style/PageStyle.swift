@@ -106,6 +106,10 @@ enum PageStyle {
           .c5 { grid-column: 1/3; text-align: left; color: var(--soft) }
           .case .body { padding-left: 0 }
           .scroll tbody th { min-width: 110px; max-width: 150px; overflow-wrap: anywhere }
+          .heat tbody th { position: sticky; left: 0; background: var(--bg); z-index: 1; white-space: normal;
+            max-width: 104px; overflow-wrap: anywhere }
+          .heat td { min-width: 34px }
+          .heat thead th { overflow-wrap: anywhere }
           .legend, .environment, .glance { grid-template-columns: minmax(0, 1fr); gap: 2px }
           .legend dd, .environment dd, .glance dd { margin-bottom: 8px }
           .questions tr { display: block; border-bottom: 1px solid var(--line); padding: 4px 0 }
