@@ -121,7 +121,8 @@ class Place:
     def __init__(self):
         subprocess.run(["rm", "-rf", str(WORK)], check=True)
         WORK.mkdir(parents=True)
-        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(CLONE)], check=True)
+        subprocess.run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--no-hardlinks", str(ROOT),
+                        str(CLONE)], check=True)
         if BUILD:
             (CLONE / ".build/run").mkdir(parents=True)
             (CLONE / ".build/run/release").symlink_to(pathlib.Path(BUILD).resolve())
