@@ -1,5 +1,5 @@
-/// Builds an entry tree from the leaves of another one: entries are taken in their order and never sorted, and all leaves
-/// and branches but the last of a level are full. Bounded memory: leaves are spilled when the arena has grown large.
+/// Builds an entry tree from the leaves of another one: entries are taken in their order and never sorted, and all
+/// leaves and branches but the last of a level are full. Nodes are spilled when the arena has grown large.
 ///
 /// Concurrency: confined to the write transaction.
 final class EntryTreeBuilder {

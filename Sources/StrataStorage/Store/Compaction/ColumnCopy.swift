@@ -1,7 +1,8 @@
 internal import StrataFiles
 
 /// Fills one table of a copy with what the source has: groups are encoded anew column by column, or copied segment by
-/// segment, and entry trees are copied in their order. No row is made of cells, nothing is sorted, and nothing recorded.
+/// segment, and entry trees are copied in their order. Nothing is sorted, and nothing recorded. The rows of a group
+/// that has trees of elements are inserted by a ``RowCopy``.
 ///
 /// 1. Keys are checked to ascend: groups of consecutive keys do not store them, so a disorder would change keys.
 /// 2. Nothing else is checked, so what the source breaks the copy breaks. It is read back before it gets its name.
@@ -14,21 +15,13 @@ final class ColumnCopy {
     private let met: MetNodes
     private let table: Int
     private let layout: TableLayout
-    private let collections: CollectionCopy
+    private let byRows: RowCopy
     private let segments: SegmentCopy
     /// Decoded rows that are not in a group yet.
     private let rows: RowSet
     /// The highest key of the copy's groups.
     private var lastKey: Int64?
     private var limits: StoreLimits { transaction.nodes.limits }
-
-    /// A cell that leads to a tree of elements.
-    private struct Tree {
-        let key: RowKey
-        let column: Int
-        /// Borrowed from the source.
-        let descriptor: UnsafeRawBufferPointer
-    }
 
     /// - Parameter met: of the whole copy.
     init(of table: Int, _ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
@@ -38,7 +31,7 @@ final class ColumnCopy {
         self.met = met
         layout = source.state.layouts[table]
         rows = RowSet(layout)
-        collections = CollectionCopy(source, transaction, met)
+        byRows = RowCopy(source, transaction, met)
         segments = SegmentCopy(layout, source.reader, transaction.nodes, met)
     }
 
@@ -50,7 +43,7 @@ final class ColumnCopy {
             try transaction.spillIfLarge()
             return true
         }
-        try appendGroups(all: true)
+        try appendGroups(of: rows.count)
         for entry in source.state.tables[table].entries { try copy(entry) }
     }
 
@@ -62,11 +55,12 @@ final class ColumnCopy {
             if PlantedMistake.compactionLosesRows.isPlanted { return false }
         #endif
         guard rows.count == 0 || 4 * rows.count >= 3 * limits.wideRows, try segments.takes(group) else { return false }
-        try appendGroups(all: true)
+        try appendGroups(of: rows.count)
         mark(.copiedSegments)
         let made = try segments.copy(group)
         try source.reader.confirm()
-        try append([made.entry], made.keys)
+        try note(made.keys)
+        try append([made.entry])
         return true
     }
 
@@ -76,22 +70,31 @@ final class ColumnCopy {
         #if Zoo
             if PlantedMistake.compactionLosesRows.isPlanted { rows.truncate(to: max(start, rows.count - 1)) }
         #endif
-        var trees: [Tree] = []
+        if hasTrees(from: start) {
+            try appendGroups(of: start)
+            try note(0..<rows.count)
+            try byRows.insert(rows, table)
+            return rows.removeAll()
+        }
         var isBound = false
         for column in layout.kinds.indices where layout.kinds[column] == .bytes {
-            if try moveLong(column, from: start, &trees) { isBound = true }
+            if try moveLong(column, from: start) { isBound = true }
         }
-        // Descriptors are kept until all rows are in groups, and trees need their rows.
-        try appendGroups(all: isBound || !trees.isEmpty)
-        for tree in trees {
-            try collections.copy(tree.descriptor, of: tree.key, table, tree.column)
-            try transaction.spillIfLarge()
-        }
+        // Descriptors of long values are kept until all rows are in groups.
+        try appendGroups(of: isBound ? rows.count : rows.count / limits.wideRows * limits.wideRows)
     }
 
-    /// Gives the long values of a column nodes in the copy, and empties the cells of trees.
+    /// Whether a row has a collection that is a tree. Such rows are inserted: the tree is built behind its row.
+    private func hasTrees(from start: Int) -> Bool {
+        for column in layout.kinds.indices where layout.isCollection[column] && rows.columns[column].hasFlags {
+            for row in start..<rows.count where rows.columns[column].isTree(row) { return true }
+        }
+        return false
+    }
+
+    /// Gives the long values of a column nodes in the copy.
     /// - Returns: whether a value got a node.
-    private func moveLong(_ column: Int, from start: Int, _ trees: inout [Tree]) throws(StorageError) -> Bool {
+    private func moveLong(_ column: Int, from start: Int) throws(StorageError) -> Bool {
         let values = rows.columns[column]
         var total = 0
         var longest: UInt32 = 0
@@ -105,13 +108,6 @@ final class ColumnCopy {
         for row in start..<rows.count where !values.isNull(row) {
             var bytes = values.bytes(row)
             if values.isLong(row) {
-                if layout.isCollection[column], values.isTree(row) {
-                    trees.append(
-                        Tree(
-                            key: RowKey(rows.key(row)), column: column - RowSet.firstUserColumn, descriptor: bytes))
-                    values.set(row, .bytes(UnsafeRawBufferPointer(start: nil, count: 0)))
-                    continue
-                }
                 bytes = try source.long(bytes)
                 try met.count(bytes: bytes.count)
                 #if Zoo
@@ -129,22 +125,29 @@ final class ColumnCopy {
         return isMoved
     }
 
-    /// Builds groups of the rows.
-    /// - Parameter all: false if rows that do not fill a group wait for others.
-    private func appendGroups(all: Bool) throws(StorageError) {
-        let count = all ? rows.count : rows.count / limits.wideRows * limits.wideRows
+    /// Builds groups of the first rows; others wait until they fill a group.
+    private func appendGroups(of count: Int) throws(StorageError) {
         if count == 0 { return }
-        guard rows.isAscending(0..<count) else { throw .structure(source.state.tables[table].tree) }
-        let keys = rows.key(0)...rows.key(count - 1)
+        try note(0..<count)
         let made = try GroupBuilder(layout: layout, nodes: transaction.nodes).build(rows, 0..<count)
         try source.reader.confirm()
-        try append(made, keys)
+        try append(made)
         if count == rows.count { rows.removeAll() } else { rows.removeFirst(count) }
     }
 
-    private func append(_ groups: [BranchEntry], _ keys: ClosedRange<Int64>) throws(StorageError) {
+    /// Checks that keys ascend, and notes the highest one.
+    private func note(_ range: Range<Int>) throws(StorageError) {
+        if range.isEmpty { return }
+        guard rows.isAscending(range) else { throw .structure(source.state.tables[table].tree) }
+        try note(rows.key(range.lowerBound)...rows.key(range.upperBound - 1))
+    }
+
+    private func note(_ keys: ClosedRange<Int64>) throws(StorageError) {
         if let lastKey, keys.lowerBound <= lastKey { throw .structure(source.state.tables[table].tree) }
         lastKey = keys.upperBound
+    }
+
+    private func append(_ groups: [BranchEntry]) throws(StorageError) {
         try transaction.editor(table).use { (editor) throws(StorageError) in try editor.append(groups) }
         transaction.view.generation &+= 1
     }
