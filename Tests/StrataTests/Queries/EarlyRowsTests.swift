@@ -190,6 +190,7 @@ import Testing
                 let item = Ranked()
                 item.id = id
                 item.maybe = id % 2 == 0 ? nil : id
+                item.whole = id < 6 ? .min : item.maybe
                 realm.add(item)
             }
         }
@@ -200,6 +201,8 @@ import Testing
         try realm.write { for item in realm.objects(Ranked.self).where({ $0.id < 6 }) { item.maybe = .min } }
         #expect(sorted.prefix(3).map(\.id) == [6, 8, 10] && sorted[1497].id == 0 && sorted[1502].id == 5)
         #expect(sorted[1503].id == 7 && sorted.first?.id == 6)
+        let whole = realm.objects(Ranked.self).sorted(byKeyPath: "whole")
+        #expect(whole.prefix(64).map(\.id) == (0..<64).map { 6 + $0 * 2 })
     }
 
     @Test func `another order takes one pass for its first rows, and more are kept when they are asked for`() throws {
