@@ -19,6 +19,11 @@ package struct IndexOrder {
     private let lowest: UInt64
     /// Whether rows with that key have the same value; nil until a place among them is asked for.
     private var isLowestEqual: Bool?
+    /// So many of the first entries are known to be of null.
+    private var leadingNulls = 0
+
+    /// Up to this number, the rows of the first entries are read.
+    private static let mostLeadingNulls = 64
 
     /// Nil if the column has no ordered index, or the index has another order: NaN comes before all values, while its
     /// entries stand at both ends.
@@ -50,14 +55,19 @@ package struct IndexOrder {
 
     /// The row at a place.
     /// - Parameter view: shows the state that the order was made from.
-    /// - Complexity: O(log rows); once more a pass over the column's nulls, if null has the place.
+    /// - Complexity: O(log rows); once more a pass over the column's nulls, if null has the place and more than some
+    ///   tens of rows, or values equal to the smallest one, are before it.
     package mutating func row(at place: Int, ascending: Bool, _ view: ReadView) throws(StorageError) -> Place {
         guard place >= 0, place < rows else { return .end }
         let place = UInt64(place)
-        if ascending ? place < lowest : place >= rows - min(lowest, rows), try !haveLowestEqual(view) {
-            return .undecided
-        }
         let root = try Self.root(view, table, column)
+        if ascending ? place < lowest : place >= rows - min(lowest, rows) {
+            // Null comes first, so where the first entries are of null, these are the first rows.
+            var isDecided = false
+            if ascending { isDecided = try startsWithNulls(through: place, root, view) }
+            if !isDecided { isDecided = try haveLowestEqual(view) }
+            if !isDecided { return .undecided }
+        }
         let key = try ascending ? entry(at: place, root, view)?.low : descending(place, root, view)
         try view.confirm()
         guard let key else { throw .structure(root) }
@@ -77,6 +87,24 @@ package struct IndexOrder {
 
     private func entry(at place: UInt64, _ root: NodeReference, _ view: ReadView) throws(StorageError) -> EntryKey? {
         try EntryTree.entry(at: place, in: root, reading: view.reader)
+    }
+
+    private mutating func startsWithNulls(
+        through place: UInt64, _ root: NodeReference, _ view: ReadView
+    ) throws(StorageError) -> Bool {
+        if place >= UInt64(Self.mostLeadingNulls) || isLowestEqual != nil { return false }
+        while leadingNulls <= Int(place) {
+            guard let entry = try entry(at: UInt64(leadingNulls), root, view),
+                let row = try view.locate(table, RowKey(entry.low)), try isNull(row, view)
+            else { return false }
+            leadingNulls += 1
+        }
+        return true
+    }
+
+    private func isNull(_ row: RowLocation, _ view: ReadView) throws(StorageError) -> Bool {
+        if view.schema.tables[table].columns[column].type == .double { return try view.double(row, column) == nil }
+        return try view.integer(row, column) == nil
     }
 
     private mutating func haveLowestEqual(_ view: ReadView) throws(StorageError) -> Bool {

@@ -183,6 +183,28 @@ import Testing
         }
     }
 
+    @Test func `nulls at the beginning of an index cost no pass over the rows`() throws {
+        let realm = try makeRealm([Ranked.self])
+        try realm.write {
+            for id in 0..<3000 {
+                let item = Ranked()
+                item.id = id
+                item.maybe = id % 2 == 0 ? nil : id
+                item.whole = id < 6 ? .min : item.maybe
+                realm.add(item)
+            }
+        }
+        let sorted = realm.objects(Ranked.self).sorted(byKeyPath: "maybe")
+        let taken = steps { #expect(sorted.prefix(20).map(\.id) == (0..<20).map { $0 * 2 }) }
+        #expect(taken < 200, "\(taken) steps")
+        // The smallest value has the entry key of null.
+        try realm.write { for item in realm.objects(Ranked.self).where({ $0.id < 6 }) { item.maybe = .min } }
+        #expect(sorted.prefix(3).map(\.id) == [6, 8, 10] && sorted[1497].id == 0 && sorted[1502].id == 5)
+        #expect(sorted[1503].id == 7 && sorted.first?.id == 6)
+        let whole = realm.objects(Ranked.self).sorted(byKeyPath: "whole")
+        #expect(whole.prefix(64).map(\.id) == (0..<64).map { 6 + $0 * 2 })
+    }
+
     @Test func `another order takes one pass for its first rows, and more are kept when they are asked for`() throws {
         let all = try counters(20_000)
         for name in ["score", "name"] {
