@@ -192,7 +192,8 @@ private final class WeakMember {
         }
         #expect(kept.allSatisfy { $0.0.id == $0.1 } && closures.allSatisfy { $0() } && !closures.isEmpty)
         #expect(Set(kept.map { ObjectIdentifier($0.0) }).count == kept.count && kept.count > 10)
-        #expect(boxes.allSatisfy { $0.object == nil } && !boxes.isEmpty)
+        let loose = boxes.filter { $0.id % 3 != 0 && $0.id % 7 != 2 }
+        #expect(loose.allSatisfy { $0.object == nil } && !loose.isEmpty)
         let arrays = realm.objects(Team.self).map { Array($0.members) }
         #expect(arrays.map { $0.map(\.id) } == (0..<rows).map { id in (0..<(id % 6)).map { (id + 7 * $0) % rows } })
     }
