@@ -171,6 +171,21 @@ import Testing
         #expect(realm.objects(DefaultedOwner.self).map { $0.leaf?.name } == [nil, nil, "own", "declared"])
     }
 
+    @Test("a collection that is given stays what it is")
+    func givenCollections() throws {
+        let realm = try makeRealm([CreatedObject.self, CreatedLeaf.self, CreatedChild.self])
+        let list = List<Int>()
+        list.append(4)
+        try realm.write {
+            let first = realm.create(CreatedObject.self, value: ["id": 1, "numbers": list] as [String: Any])
+            let second = realm.create(CreatedObject.self, value: ["id": 2, "numbers": first.numbers] as [String: Any])
+            list.append(5)
+            second.numbers.append(6)
+        }
+        #expect(realm.objects(CreatedObject.self).map { Array($0.numbers) } == [[4], [4, 6]])
+        #expect(list.realm == nil && Array(list) == [4, 5])
+    }
+
     @Test("names are the same in all their spellings")
     func spellings() throws {
         let realm = try makeRealm([SpelledNames.self, PlainNames.self])
