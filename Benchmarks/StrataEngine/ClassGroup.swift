@@ -2,7 +2,6 @@ import Harness
 import RunRecords
 import Strata
 import StrataFiles
-import Synchronization
 
 /// The classes of one file: those of a data set.
 struct ClassGroup: Sendable {
@@ -33,20 +32,6 @@ struct ClassGroup: Sendable {
             return [path, path + ".log"].contains { path in
                 do throws(FileError) { return try files.status(path) != nil } catch { return false }
             }
-        }
-    }
-
-    /// Of this program, not of a database: the group whose classes it knows at compile time.
-    private static let learnt = Mutex<ClassGroup?>(nil)
-
-    static var known: ClassGroup? { learnt.withLock { $0 } }
-
-    static func learn(_ tables: TableSet) {
-        do throws(EngineError) {
-            let group = try holding(tables.tables)
-            learnt.withLock { $0 = group }
-        } catch {
-            learnt.withLock { $0 = nil }
         }
     }
 

@@ -90,9 +90,6 @@ package struct StrataEngine: Engine {
         dataset.isTyped ? nil : "\(name)'s tables are classes of a program: strata-storage holds any table"
     }
 
-    /// Sessions open the file of these tables when they begin, as an application does, and not with the first table.
-    package func learn(_ tables: TableSet) { ClassGroup.learn(tables) }
-
     package var logPatterns: [String] { ["*.log"] }
     package var coordinationPatterns: [String] { ["*.lock"] }
 

@@ -38,7 +38,7 @@ final class StrataSession: TableSession {
         self.settings = settings
         self.configuration = configuration
         self.files = files
-        if let group = ClassGroup.found(at: location, in: files) ?? ClassGroup.known { try open(group) }
+        if let group = ClassGroup.found(at: location, in: files) { try open(group) }
     }
 
     private func open(_ group: ClassGroup) throws(EngineError) {
@@ -110,8 +110,7 @@ final class StrataSession: TableSession {
     // MARK: Tables
 
     func create(_ tables: TableSet) throws(EngineError) {
-        let group = try ClassGroup.holding(tables.tables)
-        if realm == nil || self.group?.name != group.name { try open(group) }
+        try open(try ClassGroup.holding(tables.tables))
     }
 
     func load(_ tables: TableSet) throws(EngineError) {

@@ -19,8 +19,6 @@ struct BulkInsert: Scenario {
         let tables = try context.tables()
         let rows = tables.tables.reduce(0) { $0 + $1.rowCount }
         let oracle = ExactOracle(tables)
-        // A program is compiled for its tables: an engine may open their file with the session, outside the clock.
-        context.engine.learn(tables)
         var seconds: [Double] = []
         var secondsWithClose: [Double] = []
         var last: DatabaseLocation?
