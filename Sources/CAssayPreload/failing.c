@@ -204,6 +204,8 @@ void assay_start_faults(void) {
     if (!path && !words) return;
     struct assay_faults *faults = path ? map_file(path) : map_memory(-1);
     if (!faults) return;
+    // Before anything else is changed: a process that is killed in here must not leave a file of no version.
+    atomic_store(&faults->magic, MAGIC);
     if (atomic_fetch_add(&faults->processes, 1) == 0) {
         struct fault fault = {0};
         if (words && *words) {
@@ -211,7 +213,6 @@ void assay_start_faults(void) {
             else atomic_store(&faults->misread, 1);
         }
         if (getpgrp() == getpid()) atomic_store(&faults->group, (uint64_t)getpid());
-        atomic_store(&faults->magic, MAGIC);
     }
     sees_streams = assay_detour();
     atomic_store(&assay_faults, faults);
