@@ -103,7 +103,7 @@ extension StrataSession: ProbeSession {
     }
 
     func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64] {
-        try checked { try ProbeRealm(realm: try probeRealm()).firstRows(sort, count: count) }
+        try checked { ProbeRealm(realm: try probeRealm()).firstRows(sort, count: count) }
     }
 
     func linkCount(to id: Int64) throws(EngineError) -> Int {

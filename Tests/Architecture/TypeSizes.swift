@@ -14,6 +14,12 @@ enum TypeSizes {
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Strata: RealmCollection":
             "what a program calls of every collection: no state, an extension for each floor",
+        "Sources/Strata: ObjectSource":
+            "a query with its caches; keys that observers follow, early rows and inverse links have types of their own",
+        "Sources/StrataStorage: Group": "the layout of a row group, which its readers and its encoder share",
+        "Sources/StrataStorage: ReadView": "what readers of a version call, with a function for each kind of answer",
+        "Sources/StrataStorage: TableEditor": "rows of one table in a write: inserted, changed, deleted, written",
+        "Sources/StrataStorage: WriteTransaction": "what a writer calls, with the steps of a commit",
         "Sources/Reporting: RunDigest":
             "one value that all reports are made from; each table of it is a function alone",
     ]

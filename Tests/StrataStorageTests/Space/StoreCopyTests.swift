@@ -262,7 +262,7 @@ import Testing
         let transaction = try store.beginWrite()
         let rows = RowSet(store.commits.newest.layouts[0])
         for key in [1, 9, 3, 2, 4] as [Int64] {
-            try StoreHistory.withCells([.integer(Self.value(key)), .bytes([UInt8(key)])]) {
+            StoreHistory.withCells([.integer(Self.value(key)), .bytes([UInt8(key)])]) {
                 rows.append(key: key, created: 1, $0)
             }
         }

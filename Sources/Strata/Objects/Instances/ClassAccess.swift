@@ -17,8 +17,8 @@ final class ClassAccess {
     @exclusivity(unchecked) private(set) var encodings: [FieldEncoding] = []
     @exclusivity(unchecked) private(set) var columnCount = 0
     @exclusivity(unchecked) private(set) var primary: BoundProperty?
-    /// Offset of the `Int` field that is the row's key and is not numbered; -1 without one. Apart from the plan's field,
-    /// whose copy counts references for each new row.
+    /// Offset of the `Int` field that is the row's key and is not numbered; -1 without one. Apart from the plan's
+    /// field, whose copy counts references for each new row.
     @exclusivity(unchecked) private(set) var rowKeyOffset = -1
     @exclusivity(unchecked) private(set) var positions: [String: Int] = [:]
     /// For each column the position of its property; -1 if the class has none for it.

@@ -42,8 +42,8 @@ extension ObjectBase {
         }
     }
 
-    /// Calls `body` with the list or set of objects of a property, the view and the row. Nil as in ``readRow(_:)``, and for
-    /// a property of another kind.
+    /// Calls `body` with the list or set of objects of a property, the view and the row. Nil as in ``readRow(_:)``, and
+    /// for a property of another kind.
     /// - Parameter position: of the property.
     @inline(__always)
     func readLinks<Value>(
