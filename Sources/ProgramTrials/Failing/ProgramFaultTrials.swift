@@ -141,15 +141,19 @@ package struct ProgramFaultTrials: Sendable {
         return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
+    /// Runs of one trial until the program is killed before its end. With 6, a program of some milliseconds ended first
+    /// beside compilers in one of 20 trials.
+    private static let mostAttempts = 24
+
     /// Nil if the call cannot be struck in that way. `keeps`: leaves the directory as the check found it.
     package func run(
         _ fault: CallFault, _ baseline: Baseline, in directory: String, keeps: Bool = false
     ) throws -> ProgramFaultTrial? {
         let place = Place(directory: directory)
         var ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: 0))
-        // A run may be faster than the baseline.
+        // A run may be faster than the baseline, and on a busy machine this process may be woken after its end.
         if case .killAtMoment = fault {
-            for attempt in 1..<6 where !ran.isKilled {
+            for attempt in 1..<Self.mostAttempts where !ran.isKilled {
                 ran = try run(fault, in: place, moment: moment(of: fault, baseline, attempt: attempt))
             }
         }
