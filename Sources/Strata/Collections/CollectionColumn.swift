@@ -95,7 +95,7 @@ public struct _CollectionColumn {
 
     /// Whether elements, or the rows they link to, are known to be lost.
     func isDegraded(_ instance: RealmInstance) -> Bool {
-        guard instance.knowsDamage else { return false }
+        guard instance.damage.isKnown else { return false }
         if instance.failures.isDamaged(owner, column: property.column) { return true }
         guard leadsToObjects, nested == nil, let target = owner._access.target(of: property) else { return false }
         return instance.failures.readableRows(target) != nil

@@ -259,7 +259,7 @@ extension Results where Element: ObjectBase {
         #if Zoo
             if PlantedMistake.snapshotMoves.isPlanted { return ResultsSnapshot(source) }
         #endif
-        let frozen = source.instance.frozenOrEmpty()
+        let frozen = source.instance.twins.frozenOrEmpty()
         return ResultsSnapshot(source.moved(to: frozen, allowsGone: true) ?? source)
     }
 }

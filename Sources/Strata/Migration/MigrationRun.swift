@@ -63,7 +63,7 @@ struct MigrationRun {
         let here = Confinement.thread(Confinement.currentThread)
         let target = try RealmInstance(
             .live, store: store, shared: nil, configuration: configuration, confinement: here, migration: .new())
-        target.show(transaction)
+        target.writing.show(transaction)
         let source = try RealmInstance(
             .frozen, store: store, shared: nil, configuration: configuration, confinement: here,
             migration: .old(before: target))

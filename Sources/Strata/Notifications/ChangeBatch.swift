@@ -42,7 +42,7 @@ final class ChangeBatch {
     /// A frozen Realm of the old version, for values that are objects; made on first use.
     func oldInstance() -> RealmInstance? {
         if let before { return before }
-        before = instance.frozen(at: old)
+        before = instance.twins.frozen(at: old)
         return before
     }
 

@@ -86,7 +86,7 @@ final class Observation {
         isBehind = false
         guard !entries.isEmpty else { return }
         depth += 1
-        if instance.knowsDamage, !instance.isInWrite {
+        if instance.damage.isKnown, !instance.isInWrite {
             for entry in entries where entry.isActive.isSet && !entry.isBeingTold {
                 entry.isBeingTold = true
                 entry.observer?.damageIsKnown()

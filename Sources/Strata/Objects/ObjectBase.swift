@@ -122,7 +122,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 
     /// Whether the row was created in a cancelled write.
-    private final var _wasTakenBack: Bool { _birthWrite != 0 && _access.instance.isCancelled(_birthWrite) }
+    private final var _wasTakenBack: Bool { _birthWrite != 0 && _access.instance.writing.isCancelled(_birthWrite) }
 
     public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a.isSameObject(as: b) }
 

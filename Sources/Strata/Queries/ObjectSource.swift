@@ -124,7 +124,7 @@ public final class ObjectSource {
     @inline(__always)
     var isDegraded: Bool {
         instance.followDamage()
-        return instance.knowsDamage && isDegradedByWhatIsKnown()
+        return instance.damage.isKnown && isDegradedByWhatIsKnown()
     }
 
     @inline(never)
@@ -236,7 +236,7 @@ public final class ObjectSource {
     /// The key now at a place, after the row of `key`, which was there, proved unreadable: the places are counted
     /// without it.
     func key(at place: Int, past key: Int64) -> Int64? {
-        guard instance.knowsDamage, let other = self.key(at: place), other != key else { return nil }
+        guard instance.damage.isKnown, let other = self.key(at: place), other != key else { return nil }
         return other
     }
 

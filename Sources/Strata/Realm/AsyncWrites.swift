@@ -96,7 +96,7 @@ final class AsyncWrites {
         return {
             schedule? {
                 // A request that was told checks for itself.
-                let writes = living.instance.asyncWrites
+                let writes = living.instance.writing.asyncWrites
                 if writes.requests.contains(where: { $0.id == id && !$0.isTold }) {
                     writes.withdraw(id)?.run(.success(()))
                 }
@@ -148,7 +148,7 @@ final class AsyncWrites {
         grant.expect()
         shared.writeQueue.async {
             grant.settle(Self.acquire(store))
-            schedule { living.instance.asyncWrites.arrived() }
+            schedule { living.instance.writing.asyncWrites.arrived() }
         }
     }
 
@@ -189,10 +189,10 @@ final class AsyncWrites {
             let request = requests.removeFirst()
             isRunning = true
             do throws(Realm.Error) {
-                try instance.begin(running)
+                try instance.writing.begin(running)
                 request.run(.success(()))
                 // A request without a commit is rolled back.
-                if instance.isInWrite { instance.cancel() }
+                if instance.isInWrite { instance.writing.cancel() }
             } catch {
                 request.run(.failure(error))
             }
@@ -219,7 +219,7 @@ final class AsyncWrites {
         }
         guard let transaction = granted else { return .late }
         requests.removeFirst()
-        do throws(Realm.Error) { try instance.begin(transaction) } catch {
+        do throws(Realm.Error) { try instance.writing.begin(transaction) } catch {
             pump()
             throw error
         }
@@ -253,7 +253,7 @@ final class AsyncWrites {
         guard let write = instance.write else { return id }
         isClaimed = false
         if let failure = write.finish() {
-            instance.cancel()
+            instance.writing.cancel()
             later { completion(failure) }
             return id
         }
@@ -266,14 +266,14 @@ final class AsyncWrites {
                 groupCommit = try write.transaction.commitWithoutWaiting()
             }
             group.append((id, completion))
-            instance.endWrite(cancelled: false)
+            instance.writing.end(write, isCancelled: false)
             if let shown = groupCommit?.snapshot {
                 instance.show(shown)
             } else {
                 instance.showNewest(after: write.transaction)
             }
         } catch {
-            instance.endWrite(cancelled: true)
+            instance.writing.end(write, isCancelled: true)
             instance.showNewest(after: write.transaction)
             later { completion(Realm.Error(error)) }
         }
@@ -304,7 +304,7 @@ final class AsyncWrites {
             } catch {
                 failure = error
             }
-            schedule { living.instance.asyncWrites.arrived(number, members.value, failure) }
+            schedule { living.instance.writing.asyncWrites.arrived(number, members.value, failure) }
         }
     }
 

@@ -11,7 +11,7 @@ extension _CheckedReading {
         guard let instance = _instance else {
             fatalError("an unmanaged object cannot be frozen; add it to a Realm first")
         }
-        let frozen = instance.frozenOrEmpty()
+        let frozen = instance.twins.frozenOrEmpty()
         if let made = frozen.twin(of: self) as? Self { return made }
         _GoneAccess(self).tell(gone: "only a committed object that is not deleted can be frozen")
         return frozen === instance ? self : frozen.goneTwin(of: self) as? Self ?? self
@@ -38,7 +38,7 @@ extension RealmCollection {
         guard let instance = realm?.instance else {
             fatalError("an unmanaged collection cannot be frozen; add its owner to a Realm first")
         }
-        let frozen = instance.frozenOrEmpty()
+        let frozen = instance.twins.frozenOrEmpty()
         if let made = moved(to: frozen, allowsGone: false) { return made }
         _gone.tell(gone: "a collection whose owner is gone cannot be frozen")
         return frozen === instance ? self : moved(to: frozen, allowsGone: true) ?? self
@@ -71,7 +71,7 @@ extension Map {
         guard let column = _column, let instance = column.owner._instance else {
             fatalError("an unmanaged map cannot be frozen; add its owner to a Realm first")
         }
-        let frozen = instance.frozenOrEmpty()
+        let frozen = instance.twins.frozenOrEmpty()
         if let moved = column.moved(to: frozen) { return Self(_column: moved) }
         _GoneAccess(column, "map").tell(gone: "a map whose owner is gone cannot be frozen")
         return frozen === instance ? self : column.moved(to: frozen, allowsGone: true).map { Self(_column: $0) } ?? self

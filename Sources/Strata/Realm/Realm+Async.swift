@@ -91,18 +91,18 @@ extension Realm {
         isolation: isolated (any Actor)? = #isolation, _ body: () throws -> Result
     ) async throws -> Result {
         if let refusal = asynchronousRefusal() { throw refusal }
-        let writes = instance.asyncWrites
+        let writes = instance.writing.asyncWrites
         try await beginInTask(writes, isolation)
         let result: Result
         do {
             result = try body()
         } catch {
-            if instance.isInWrite { instance.cancel() }
+            if instance.isInWrite { instance.writing.cancel() }
             throw error
         }
         guard instance.isInWrite else { return result }
         if let failure = instance.failure {
-            instance.cancel()
+            instance.writing.cancel()
             throw failure
         }
         let failure: (any Swift.Error)? = await withCheckedContinuation(isolation: isolation) { continuation in
@@ -137,7 +137,7 @@ extension Realm {
             withdraw()
         }
         if Task.isCancelled {
-            instance.cancel()
+            instance.writing.cancel()
             throw CancellationError()
         }
     }
@@ -163,12 +163,12 @@ extension Realm {
     ) -> AsyncTransactionId {
         guard canWriteAsynchronously(onComplete) else { return 0 }
         let instance = instance
-        return instance.asyncWrites.begin { [unowned instance] turn in
+        return instance.writing.asyncWrites.begin { [unowned instance] turn in
             if case .failure(let error) = turn {
                 onComplete?(error)
             } else {
                 block()
-                if instance.isInWrite { _ = instance.asyncWrites.commit(grouped: false) { onComplete?($0) } }
+                if instance.isInWrite { _ = instance.writing.asyncWrites.commit(grouped: false) { onComplete?($0) } }
             }
         }
     }
@@ -180,7 +180,7 @@ extension Realm {
     public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
         guard canWriteAsynchronously(nil) else { return 0 }
         let instance = instance
-        return instance.asyncWrites.begin { [unowned instance] turn in
+        return instance.writing.asyncWrites.begin { [unowned instance] turn in
             guard case .failure(let error) = turn else { return block() }
             instance.failures.note(error)
             instance.report("", nil, "a write that was to begin later cannot begin: \(error)")
@@ -206,14 +206,14 @@ extension Realm {
         if instance.confinement.scheduler == nil {
             fatalError(Self.asynchronousRefusalText)
         }
-        return instance.asyncWrites.commit(grouped: allowGrouping) { onComplete?($0) }
+        return instance.writing.asyncWrites.commit(grouped: allowGrouping) { onComplete?($0) }
     }
 
     /// Cancels an asynchronous write that has not begun. For a commit, only its completion is cancelled.
     /// - Throws: `invalidInput` if there is none with this number, or it is done.
     public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
         try instance.requireHere()
-        guard instance.existingAsyncWrites?.cancel(id) ?? false else {
+        guard instance.writing.startedAsyncWrites?.cancel(id) ?? false else {
             throw Realm.Error(.invalidInput, "no asynchronous write \(id) waits; it is done, or was cancelled before")
         }
     }
@@ -221,7 +221,7 @@ extension Realm {
     /// Whether asynchronous writes are waiting, or commits wait for the disk.
     public var isPerformingAsynchronousWriteOperations: Bool {
         instance.checkConfinement()
-        return !(instance.existingAsyncWrites?.isIdle ?? true)
+        return !(instance.writing.startedAsyncWrites?.isIdle ?? true)
     }
 
     private static var asynchronousRefusalText: String {
@@ -229,7 +229,7 @@ extension Realm {
     }
 
     private func asynchronousRefusal() -> Realm.Error? {
-        if let refusal = instance.refusalToWrite(), !(instance.isInWrite && refusal.code == .wrongState) {
+        if let refusal = instance.writing.refusal(), !(instance.isInWrite && refusal.code == .wrongState) {
             return refusal
         }
         return instance.confinement.scheduler == nil ? Realm.Error(.wrongState, Self.asynchronousRefusalText) : nil

@@ -17,7 +17,7 @@ extension Realm {
         let value = _flatten(key).map { _StoredValue(any: $0, as: primary.tag.type) } ?? .null
         guard let value else { return nil }
         do throws(StorageError) {
-            guard let row = try instance.find(access, primaryKey: value) else { return nil }
+            guard let row = try PrimaryKeyLookup(access).row(of: value) else { return nil }
             return instance.materialize(access, row) as? DynamicObject
         } catch {
             let isTold = instance.failures.note(error, in: access)

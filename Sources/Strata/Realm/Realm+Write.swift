@@ -23,22 +23,22 @@ extension Realm {
     public func write<Result>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
     ) throws -> Result {
-        try instance.begin()
+        try instance.writing.begin()
         let result: Result
         do {
             result = try body()
         } catch {
-            if instance.isInWrite { instance.cancel() }
+            if instance.isInWrite { instance.writing.cancel() }
             throw error
         }
-        if instance.isInWrite { try instance.commit(withoutNotifying: tokens) }
+        if instance.isInWrite { try instance.writing.commit(withoutNotifying: tokens) }
         return result
     }
 
     /// Begins a transaction, after those of other threads and instances have ended. Stops the program if it cannot;
     /// ``write(withoutNotifying:_:)`` throws instead.
     public func beginWrite() {
-        do { try instance.begin() } catch { fatalError("\(error)") }
+        do { try instance.writing.begin() } catch { fatalError("\(error)") }
     }
 
     /// Commits the transaction: makes it durable, in the sense of `Configuration.durability`, and visible; then
@@ -49,14 +49,14 @@ extension Realm {
         guard instance.isInWrite else {
             throw Realm.Error(.wrongState, "commitWrite without beginWrite; begin a write first, or use write { ... }")
         }
-        try instance.commit(withoutNotifying: tokens)
+        try instance.writing.commit(withoutNotifying: tokens)
     }
 
     /// Rolls the transaction back. Objects that it added are invalid, those that it deleted exist again.
     public func cancelWrite() {
         instance.checkConfinement()
         if !instance.isInWrite { fatalError("cancelWrite without beginWrite; begin a write first") }
-        instance.cancel()
+        instance.writing.cancel()
     }
 
     // MARK: Adding
@@ -78,7 +78,7 @@ extension Realm {
         _ type: Element.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
     ) -> Element {
         guard let access = instance.access(for: type) else {
-            let refusal = instance.refusal(of: type)
+            let refusal = ClassPlan.refusal(of: type)
             guard let write = instance.write else { fatalError(refusal.description) }
             write.fail(refusal)
             return type.init()

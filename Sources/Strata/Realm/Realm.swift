@@ -107,14 +107,14 @@ public struct Realm: Equatable {
             return unsafeDowncast(made, to: type)
         }
         do throws(StorageError) {
-            guard let row = try instance.find(access, primaryKey: value), let made = instance.materialize(access, row)
+            guard let row = try PrimaryKeyLookup(access).row(of: value), let made = instance.materialize(access, row)
             else { return nil }
             return unsafeDowncast(made, to: type)
         } catch {
             // The key's index may be damaged: the readable rows are searched one by one.
             let isTold = instance.failures.note(error, in: access)
             instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
-            guard let row = instance.findReadable(access, primaryKey: value),
+            guard let row = PrimaryKeyLookup(access).readableRow(of: value),
                 let made = instance.materialize(access, row)
             else { return nil }
             return unsafeDowncast(made, to: type)
@@ -135,7 +135,7 @@ public struct Realm: Equatable {
     func requireAccess(_ type: ObjectBase.Type) -> ClassAccess {
         if instance.currentView == nil { instance.showAgain() }
         guard let access = instance.access(for: type) else {
-            fatalError(instance.refusal(of: type).description)
+            fatalError(ClassPlan.refusal(of: type).description)
         }
         return access
     }
@@ -164,9 +164,9 @@ public struct Realm: Equatable {
     /// An immutable Realm of the version that is shown, for any thread. If the version cannot be kept, because the file
     /// is damaged or too many are kept, that is reported, and the frozen Realm is empty.
     public func freeze() -> Realm {
-        if let frozen = instance.frozen() { return Realm(frozen) }
+        if let frozen = instance.twins.frozen() { return Realm(frozen) }
         instance.reportShowingNothing("no version of it can be pinned now")
-        return Realm(instance.frozenShowingNothing())
+        return Realm(instance.twins.showingNothing(.frozen, .none))
     }
 
     /// A live Realm of the same file on this thread. If the file cannot be read now, that is reported, and the Realm is
@@ -176,6 +176,6 @@ public struct Realm: Equatable {
         guard instance.isFrozen else { return self }
         if let live = InstanceCache.live(instance) { return Realm(live) }
         instance.reportShowingNothing("its file cannot be read now")
-        return Realm(instance.showingNothing(.live, .here))
+        return Realm(instance.twins.showingNothing(.live, .here))
     }
 }

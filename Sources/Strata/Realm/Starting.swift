@@ -14,7 +14,7 @@ extension RealmInstance {
         observation.telling(observer, initial)
         // Delivers if `initial` changed something, or damage is known. Otherwise no observer is behind, and a round
         // over all is saved.
-        if !isInWrite, observation.isBehind || knowsDamage || snapshotVersion != shown {
+        if !isInWrite, observation.isBehind || damage.isKnown || snapshotVersion != shown {
             observation.deliver(self)
         }
     }

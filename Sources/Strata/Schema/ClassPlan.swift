@@ -59,6 +59,13 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
     }
 
+    /// Why a Realm has no access of a class.
+    static func refusal(of type: ObjectBase.Type) -> Realm.Error {
+        plan(for: type).unusable
+            ?? Realm.Error(
+                .schemaMismatch, "'\(type.className())' is not a class of this Realm: add it to objectTypes")
+    }
+
     /// The plan of an object being released; nil while the plan is being made, which may itself make and release
     /// objects.
     static func planAtEnd(of type: ObjectBase.Type) -> ClassPlan? {

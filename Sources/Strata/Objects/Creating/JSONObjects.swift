@@ -75,7 +75,7 @@ struct JSONObjects {
         {
             return true
         }
-        do throws(StorageError) { return try write.instance.find(access, primaryKey: key) == nil } catch {
+        do throws(StorageError) { return try PrimaryKeyLookup(access).row(of: key) == nil } catch {
             write.fail(Realm.Error(error))
             return true
         }

@@ -192,8 +192,18 @@ final class ClassAccess {
         }
         // An older version may have a stored property under the name of an inverse.
         let names = Set(properties.map(\.name))
-        properties += instance.inverses(of: name).filter { !names.contains($0.name) }
+        properties += declaredInverses.filter { !names.contains($0.name) }
         return properties
+    }
+
+    /// Inverse properties that the program declares for the class.
+    private var declaredInverses: [BoundProperty] {
+        (instance.configuredPlan(name)?.fields ?? []).filter { $0.shape.type == .linkingObjects }.map { field in
+            BoundProperty(
+                name: field.name, tag: ColumnTag(field.shape, isPrimary: false), column: Int(ColumnSlot.computed),
+                target: field.shape.objectType?.className(), origin: field.origin, deleteRule: .nullify,
+                isIndexed: false, isParental: false, offset: 0)
+        }
     }
 
     /// Access by name may use the program's names of properties that have other names in the file.
@@ -314,7 +324,7 @@ final class ClassAccess {
             #endif
             guard let location = try view.locate(table, RowKey(object._key)),
                 try view.creationVersion(location).rawValue == object._creation,
-                object._birthWrite == 0 || !instance.isCancelled(object._birthWrite)
+                object._birthWrite == 0 || !instance.writing.isCancelled(object._birthWrite)
             else { return deletedError(object) }
             if instance.isFrozen { return nil }
             object._location = location

@@ -103,12 +103,6 @@ extension RealmInstance {
         return snapshot
     }
 
-    /// A frozen instance of the version that is shown; an empty one if no version can be pinned.
-    func frozenOrEmpty() -> RealmInstance {
-        if let frozen = frozen() { return frozen }
-        return frozenShowingNothing()
-    }
-
     /// The invalidated object for one that this instance does not have, with the same key. Nil if it lacks the class,
     /// too.
     func goneTwin(of object: ObjectBase) -> ObjectBase? {

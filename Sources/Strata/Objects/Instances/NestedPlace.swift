@@ -1,3 +1,5 @@
+import StrataStorage
+
 /// The steps to an inner collection, from a property of any type, or of a list or a map of such values.
 struct NestedSteps: Hashable, Sendable {
     /// From a collection to an inner one.
@@ -113,6 +115,8 @@ final class NestedPlaces {
     private var limit = 64
     /// Columns in which the running write changed steps.
     private var changed: Set<Holder> = []
+    /// The version that the last write committed, until a version is pinned: the steps are already those of it.
+    private var committed: TransactionID?
 
     var isEmpty: Bool { count == 0 }
 
@@ -167,10 +171,19 @@ final class NestedPlaces {
         changed = []
     }
 
+    /// Notes that the running write was committed as a version.
+    func noteCommit(of version: TransactionID) { committed = version }
+
+    /// Whether the steps are already those of a version that the Realm pins after another one.
+    func isSettled(in version: TransactionID, after pinned: TransactionID) -> Bool {
+        version == pinned || version == committed
+    }
+
     /// Keeps the changes of a committed write, whose version the Realm has pinned.
     func settle() {
         for known in places.values { for place in known { place.place?.settle() } }
         changed = []
+        committed = nil
     }
 
     // MARK: Between versions
@@ -188,5 +201,6 @@ final class NestedPlaces {
             }
         }
         changed = []
+        if isPinned { committed = nil }
     }
 }

@@ -25,7 +25,7 @@ final class ReadFailures {
     /// change, since its results must not change.
     @inline(never)
     func adopt() {
-        instance.followedDamage.store(register.generation, ordering: .relaxed)
+        instance.damage.follow(register.generation)
         tellNew()
         lastCollection = instance.isShared ? lastCollection : nil
         guard !instance.isShared else { return }
@@ -110,7 +110,7 @@ final class ReadFailures {
 
     /// The readable rows of a class with known damage; nil if all are readable. Any thread.
     func readableRows(_ access: ClassAccess) -> ReadableRows? {
-        guard instance.knowsDamage, let view = instance.currentView else { return nil }
+        guard instance.damage.isKnown, let view = instance.currentView else { return nil }
         do throws(StorageError) {
             let rows = try register.readableRows(access.table, view)
             if register.hasUntold { tellNew() }
@@ -123,7 +123,7 @@ final class ReadFailures {
 
     /// Whether a row is unreadable, in contrast to missing. Any thread.
     func cannotRead(_ key: Int64, _ access: ClassAccess) -> Bool {
-        guard instance.knowsDamage, let view = instance.currentView else { return false }
+        guard instance.damage.isKnown, let view = instance.currentView else { return false }
         do throws(StorageError) {
             guard let place = try view.locate(access.table, RowKey(key)) else { return false }
             _ = try view.creationVersion(place)
@@ -143,7 +143,7 @@ final class ReadFailures {
 
     /// Whether a collection's elements, or a long value, are known to be lost. Any thread.
     func isDamaged(_ object: ObjectBase, column: Int) -> Bool {
-        guard instance.knowsDamage, let column = columnID(object._access, column) else { return false }
+        guard instance.damage.isKnown, let column = columnID(object._access, column) else { return false }
         return register.isValueDamaged(object._access.tableID, row: object._key, column: column)
     }
 

@@ -35,7 +35,7 @@ extension ObjectBase {
         let frame = _frame.unsafelyUnwrapped
         let instance = _access.instance
         instance.followDamage()
-        guard !instance.knowsDamage, _stamp == frame.pointee.stamp || _relocate(), let location = _location
+        guard !instance.damage.isKnown, _stamp == frame.pointee.stamp || _relocate(), let location = _location
         else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) { return try body(view, location) } catch { return nil }

@@ -4,7 +4,7 @@ extension RealmInstance {
     /// The object of a row; nil if there is none, or it cannot be read.
     /// - Complexity: O(log rows), and one object.
     func materialize(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
-        if currentView == nil || knowsDamage && refuseLost(access, key) { return nil }
+        if currentView == nil || damage.isKnown && refuseLost(access, key) { return nil }
         return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
                 guard let location = try view.locate(access.table, key) else { return nil }
@@ -90,51 +90,6 @@ extension RealmInstance {
     func captureKey(_ object: ObjectBase, _ access: ClassAccess) {
         guard let primary = access.primary, primary.column >= 0, let field = access.plan?.primary else { return }
         field.field.capture(object._field(field.offset), object, field.offset)
-    }
-
-    /// The row of a primary key.
-    /// - Complexity: O(log rows).
-    func find(_ access: ClassAccess, primaryKey value: _StoredValue) throws(StorageError) -> RowKey? {
-        guard let view = currentView, let primary = access.primary else { return nil }
-        if primary.column == Int(ColumnSlot.key) {
-            guard case .integer(let key) = value else { return nil }
-            return try view.locate(access.table, RowKey(key)) == nil ? nil : RowKey(key)
-        }
-        if value.isNull {
-            // An index need not have entries for null.
-            return try firstRow(access, primary.column, view) { $0.isNull }
-        }
-        let column = primary.column
-        let table = access.table
-        return try value.withCell { (cell) throws(StorageError) in try view.rows(table, column, equalTo: cell).first }
-    }
-
-    /// The row of a primary key among the readable ones, without its index.
-    /// - Complexity: O(rows).
-    func findReadable(_ access: ClassAccess, primaryKey value: _StoredValue) -> RowKey? {
-        guard let view = currentView, let primary = access.primary, let rows = failures.readableRows(access) else {
-            return nil
-        }
-        for key in rows.keys {
-            do throws(StorageError) {
-                guard let location = try view.locate(access.table, RowKey(key)) else { continue }
-                if try view.value(location, primary.column, primary.tag) == value { return RowKey(key) }
-            } catch {
-                failures.note(error, in: access)
-            }
-        }
-        return nil
-    }
-
-    private func firstRow(
-        _ access: ClassAccess, _ column: Int, _ view: ReadView, _ matches: (_StoredValue) -> Bool
-    ) throws(StorageError) -> RowKey? {
-        let tag = access.property(ofColumn: column)?.tag
-        for key in try view.keys(access.table) {
-            guard let tag, let location = try view.locate(access.table, RowKey(key)) else { continue }
-            if matches(try view.value(location, column, tag)) { return RowKey(key) }
-        }
-        return nil
     }
 
     /// A column's stored value; nil if the row is deleted or unreadable.

@@ -1,5 +1,3 @@
-import CStrataShim
-import Dispatch
 import StrataStorage
 import Synchronization
 
@@ -25,8 +23,6 @@ final class RealmInstance {
     @exclusivity(unchecked) var marks = WriteMarks()
     /// Inner collections in use by the program.
     let nested = NestedPlaces()
-    /// The version for which their steps are those after the last write, until it is shown.
-    private var nestedVersion: UInt64?
     private(set) var snapshot: Snapshot?
     @exclusivity(unchecked) private(set) var write: RunningWrite?
     /// The view of reads; nil once invalidated or closed.
@@ -34,25 +30,19 @@ final class RealmInstance {
     var autorefresh = true
     /// Called instead of following a commit.
     var onWake: (() -> Void)?
-    /// A transaction that was begun and is not shown yet: notifications come first, and may use it.
-    var acquired: WriteTransaction?
-    /// Made for the first asynchronous write.
-    private(set) var existingAsyncWrites: AsyncWrites?
+    /// Begins and ends the writes.
+    private(set) lazy var writing = WriteSide(self)
 
     private let classes: ClassCatalog
-    /// Number of writes begun by this instance; 0 stands for none.
-    private(set) var writesBegun: UInt32 = 0
-    private var cancelledWrites: Set<UInt32> = []
     private(set) lazy var encoder = _RowEncoder(self)
     /// Handles reads that fail.
     private(set) lazy var failures = ReadFailures(self)
-    /// Changes with the known damage of the file; owned by `store`.
-    private let damageChanges: UnsafePointer<UInt32>
-    /// The value of `damageChanges` that the instance has followed. Any thread.
-    let followedDamage = Atomic<UInt32>(0)
+    /// The damage of the file that this instance has taken notice of. Any thread.
+    let damage: FollowedDamage
     /// Cached visible members of a set of values of any type; see ``_CollectionColumn/shown(_:_:)``. Any thread.
     let shownSet = Mutex<ReadableElements?>(nil)
-    private var frozenTwin: InstanceReference?
+    /// Makes frozen instances of the same file.
+    private(set) lazy var twins = FrozenTwins(self)
     /// A weak reference to the instance for others.
     let reference: InstanceReference
 
@@ -64,7 +54,7 @@ final class RealmInstance {
         self.kind = kind
         self.migration = migration
         self.store = store
-        damageChanges = store.damage.changes
+        damage = FollowedDamage(store.damage)
         self.shared = shared
         self.configuration = configuration
         self.confinement = confinement
@@ -72,13 +62,15 @@ final class RealmInstance {
         self.reference = reference
         classes = ClassCatalog(try configuration.plans())
         reference.set(self)
+        // Several threads may be the first to read a frozen instance: a lazy property is not made by them.
+        if isFrozen { _ = (failures, twins, writing) }
     }
 
     deinit {
         reference.clear()
         // Before the file is released, which waits for the write gate.
         write?.transaction.rollback()
-        acquired?.rollback()
+        writing.rollBackAcquired()
         if let inbox = observation.inbox { shared?.remove(inbox) }
     }
 
@@ -123,7 +115,7 @@ final class RealmInstance {
     /// Drops results from before another thread found damage of the file. Called at each read, so it is two loads.
     @inline(__always)
     func followDamage() {
-        if strata_load32(damageChanges) != followedDamage.load(ordering: .relaxed) { failures.adopt() }
+        if damage.isBehind { failures.adopt() }
     }
 
     /// As ``followDamage()``, including damage found by another process.
@@ -132,39 +124,24 @@ final class RealmInstance {
         followDamage()
     }
 
-    /// Whether the instance knows of damage of the file. O(1), from any thread.
-    @inline(__always)
-    var knowsDamage: Bool { followedDamage.load(ordering: .relaxed) != 0 }
-
     /// Pins a version without showing it: the base of the running write.
     func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
     /// The pinned version; 0 for none.
     var snapshotVersion: TransactionID { snapshot?.version ?? TransactionID(0) }
 
-    var asyncWrites: AsyncWrites {
-        if let existingAsyncWrites { return existingAsyncWrites }
-        let made = AsyncWrites(self)
-        existingAsyncWrites = made
-        return made
-    }
-
-    /// Begins a write, and shows the transaction's own state.
-    func show(_ transaction: WriteTransaction) {
-        writesBegun &+= 1
+    /// Shows the own state of a transaction.
+    /// - Parameter number: of the write that it is for.
+    func show(_ transaction: WriteTransaction, number: UInt32) {
         if !nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
             followNested(from: snapshot.view, to: transaction.view, isPinned: false)
         }
         setView(transaction.view)
-        write = RunningWrite(self, transaction, number: writesBegun)
+        write = RunningWrite(self, transaction, number: number)
     }
 
-    /// Follows inner collections in use. Their steps after the last write are valid in the version that it committed;
-    /// for a later one they are followed from the steps before the write.
+    /// Follows inner collections in use to a version that is pinned from now on.
     private func followNested(to next: Snapshot) {
-        defer { nestedVersion = nil }
-        guard let snapshot, snapshot.version != next.version, nestedVersion != next.version.rawValue else {
-            return nested.settle()
-        }
+        guard let snapshot, !nested.isSettled(in: next.version, after: snapshot.version) else { return nested.settle() }
         followNested(from: snapshot.view, to: next.view, isPinned: true)
     }
 
@@ -196,21 +173,18 @@ final class RealmInstance {
         classes.stamp(stamp)
     }
 
-    /// Ends a write. The view is invalid until a snapshot is shown.
+    /// Releases the running write; called by ``WriteSide`` alone.
     func endWrite(cancelled: Bool) {
         if let write {
             if cancelled {
-                cancelledWrites.insert(write.number)
                 nested.rollBack(write.number)
             } else {
                 write.noteCommit()
-                nestedVersion = write.version
+                nested.noteCommit(of: TransactionID(write.version))
             }
         }
         write = nil
     }
-
-    func isCancelled(_ write: UInt32) -> Bool { cancelledWrites.contains(write) }
 
     /// Releases the version that is shown; objects and results are invalid until the next refresh.
     func invalidate() {
@@ -223,7 +197,7 @@ final class RealmInstance {
 
     /// Whether the program has read no object, collection or change of the version that is shown.
     var isUnread: Bool {
-        if isFrozen || isInWrite || acquired != nil || !observation.isEmpty { return false }
+        if isFrozen || isInWrite || writing.acquired != nil || !observation.isEmpty { return false }
         return currentView == nil || classes.accesses.isEmpty
     }
 
@@ -231,13 +205,6 @@ final class RealmInstance {
 
     /// The access of a class; nil if it is not in this Realm.
     func access(for type: ObjectBase.Type) -> ClassAccess? { classes.access(for: type, in: self) }
-
-    /// Why a class has no access.
-    func refusal(of type: ObjectBase.Type) -> Realm.Error {
-        ClassPlan.plan(for: type).unusable
-            ?? Realm.Error(
-                .schemaMismatch, "'\(type.className())' is not a class of this Realm: add it to objectTypes")
-    }
 
     /// The access made for a table.
     func knownAccess(ofTable table: Int) -> ClassAccess? { classes.knownAccess(ofTable: table) }
@@ -257,17 +224,6 @@ final class RealmInstance {
     /// The program's class with a name.
     func configuredPlan(_ name: String) -> ClassPlan? { classes.plan(named: name) }
 
-    /// Inverse properties that the program declares in the class `name`.
-    func inverses(of name: String) -> [BoundProperty] {
-        guard let plan = classes.plan(named: name) else { return [] }
-        return plan.fields.filter { $0.shape.type == .linkingObjects }.map { field in
-            BoundProperty(
-                name: field.name, tag: ColumnTag(field.shape, isPrimary: false), column: Int(ColumnSlot.computed),
-                target: field.shape.objectType?.className(), origin: field.origin, deleteRule: .nullify,
-                isIndexed: false, isParental: false, offset: 0)
-        }
-    }
-
     /// The schema of the version that is shown, in the form for the program.
     var shownSchema: Schema {
         guard let currentView else { return Schema(StoreSchema()) }
@@ -279,67 +235,17 @@ final class RealmInstance {
         currentView.flatMap { classes.shown.ofClass(name, $0, classes.plan(named: name)) }
     }
 
-    // MARK: Frozen instances
-
-    /// A frozen instance of the version that is shown; the same one while it lives and the version is shown.
-    func frozen() -> RealmInstance? {
-        checkConfinement()
-        if isFrozen { return self }
-        if shared == nil { return nil }
-        let pinned: Snapshot
-        if let snapshot = frozenSnapshot, write == nil {
-            pinned = snapshot
-        } else {
-            guard let newest = snapshotOrReport() else { return nil }
-            pinned = newest
-        }
-        if let twin = frozenTwin?.instance, twin.snapshot?.version == pinned.version { return twin }
-        guard let made = frozen(at: pinned) else { return nil }
-        frozenTwin = made.reference
-        return made
-    }
-
-    /// A frozen instance of a pinned version.
-    func frozen(at pinned: Snapshot) -> RealmInstance? {
-        guard let shared else { return nil }
-        do throws(Realm.Error) {
-            let made = try RealmInstance(
-                .frozen, store: store, shared: shared, configuration: configuration, confinement: .none)
-            made.show(pinned)
-            made.classes.makeAll(in: made)
-            return made
-        } catch {
-            failures.note(error)
-            return nil
-        }
-    }
-
-    /// An empty frozen instance, for when no version can be pinned.
-    func frozenShowingNothing() -> RealmInstance { showingNothing(.frozen, .none) }
-
-    /// An instance of the same file that shows no version, with this one's classes.
-    func showingNothing(_ kind: Kind, _ confinement: Confinement) -> RealmInstance {
-        do throws(Realm.Error) {
-            let made = try RealmInstance(
-                kind, store: store, shared: shared, configuration: configuration, confinement: confinement)
-            made.classes.schema = knownSchema
-            made.classes.makeAll(in: made)
-            return made
-        } catch {
-            preconditionFailure("the classes of a Realm that is open were read before: \(error)")
-        }
-    }
-
     /// The schema of the version that is shown, or was shown last.
     var knownSchema: StoreSchema? { currentView?.schema ?? classes.schema }
 
-    private func snapshotOrReport() -> Snapshot? {
-        do throws(StorageError) { return try store.snapshot() } catch {
-            failures.note(error, in: nil)
-            if case .limit(.pins) = error { report("", nil, Realm.Error(error).description) }
-            return nil
-        }
+    /// Makes the accesses of all classes of the program, for use by many threads.
+    /// - Parameter schema: of the classes while no version is shown.
+    func makeClasses(of schema: StoreSchema? = nil) {
+        if let schema { classes.schema = schema }
+        classes.makeAll(in: self)
     }
+
+    // MARK: The same in another instance
 
     /// The access of the same class in this instance.
     func twin(of access: ClassAccess) -> ClassAccess? {
@@ -356,6 +262,101 @@ final class RealmInstance {
         return made
     }
 
+    // MARK: Following versions
+
+    /// Whether a version has the schema that the Realm was opened with. After a migration by another program the Realm
+    /// stays at the last version that has.
+    func hasOwnSchema(_ view: ReadView) -> Bool {
+        #if Zoo
+            if PlantedMistake.oldSchemaWrites.isPlanted { return true }
+        #endif
+        return view.schema.userVersion == configuration.schemaVersion
+    }
+
+    /// Shows the newest version after a write, without notifying observers.
+    func showNewest(after transaction: WriteTransaction) {
+        do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
+            failures.note(error, in: nil)
+            if let snapshot { show(snapshot) } else { invalidate() }
+        }
+    }
+
+    /// Shows the newest version after ``invalidate()``. Observers are notified as after any commit: automatically if
+    /// the Realm can be woken, else by the next refresh. If the file cannot be read now, the Realm stays empty, which
+    /// is reported, and the next caller tries again.
+    func showAgain() {
+        checkConfinement()
+        do throws(StorageError) {
+            let newest = try store.snapshot()
+            guard kind == .live, hasOwnSchema(newest.view) else {
+                return reportShowingNothing(
+                    isFrozen
+                        ? "there was no version when it was frozen" : "its file has another schema now; open it anew")
+            }
+            show(newest)
+        } catch {
+            failures.note(error, in: nil)
+            return reportShowingNothing("no version of it can be read now: \(Realm.Error(error).description)")
+        }
+        observation.isBehind = true
+        let reference = reference
+        confinement.scheduler? { reference.instance?.wakeUp() }
+    }
+
+    /// Shows the newest version, if there is one, and notifies observers. Reports if no more versions can be kept.
+    @discardableResult
+    func refresh() -> Bool {
+        do throws(Realm.Error) { return try refreshOrThrow() } catch {
+            report("", nil, error.description)
+            return false
+        }
+    }
+
+    /// Shows the newest version, if there is one, and notifies observers.
+    /// - Throws: `tooManyVersions`; the previous version stays shown.
+    func refreshOrThrow() throws(Realm.Error) -> Bool {
+        guard kind == .live, write == nil else { return false }
+        if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
+            followDamageOfOthers()
+            if observation.isBehind { observation.deliver(self) }
+            return false
+        }
+        let newest: Snapshot
+        do throws(StorageError) { newest = try store.snapshot() } catch {
+            if case .limit(.pins) = error { throw Realm.Error(error) }
+            stay(error)
+            return false
+        }
+        return advance(to: newest)
+    }
+
+    /// Goes from the observers' version to the newest one, with the transaction's reserved pin.
+    func advance(after transaction: WriteTransaction, silencing tokens: [NotificationToken] = []) {
+        let newest: Snapshot
+        do throws(StorageError) { newest = try transaction.resultPin.newestSnapshot() } catch { return stay(error) }
+        advance(to: newest, silencing: tokens)
+    }
+
+    /// Keeps the present version, because the newest one cannot be read.
+    private func stay(_ error: StorageError) {
+        failures.note(error, in: nil)
+        if let snapshot { show(snapshot) }
+    }
+
+    @discardableResult
+    private func advance(to new: Snapshot, silencing tokens: [NotificationToken] = []) -> Bool {
+        guard hasOwnSchema(new.view) else { return false }
+        let old = snapshot
+        if let old, old.version >= new.version {
+            show(old)
+            observation.deliver(self)
+            return false
+        }
+        show(new)
+        if !tokens.isEmpty { observation.silence(tokens, self, since: old?.version) }
+        observation.deliver(self)
+        return true
+    }
     // MARK: Failures
 
     /// Marks the running write as failed, so that it throws `error` instead of committing.

@@ -79,7 +79,7 @@ public struct _ElementContext {
     func isLost(_ value: _StoredValue) -> Bool {
         guard let reference, let targetReference, case .link(let key) = value else { return false }
         return reference._withUnsafeGuaranteedRef { instance in
-            guard instance.knowsDamage else { return false }
+            guard instance.damage.isKnown else { return false }
             return targetReference._withUnsafeGuaranteedRef { instance.failures.cannotRead(key, $0) }
         }
     }

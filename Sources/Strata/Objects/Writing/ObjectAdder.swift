@@ -65,7 +65,7 @@ struct ObjectAdder {
     private func insert(_ object: ObjectBase, _ access: ClassAccess?) {
         object._isBeingAdded = false
         guard let access, let plan = access.plan else {
-            return write.fail(write.instance.refusal(of: type(of: object)))
+            return write.fail(ClassPlan.refusal(of: type(of: object)))
         }
         do throws(StorageError) {
             if policy != .error, !access.parental.isEmpty, let known = knownRow(object, access, plan) {
@@ -92,7 +92,7 @@ struct ObjectAdder {
         guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)),
             !plan.isUnnumbered(value)
         else { return nil }
-        do throws(StorageError) { return try write.instance.find(access, primaryKey: value) } catch {
+        do throws(StorageError) { return try PrimaryKeyLookup(access).row(of: value) } catch {
             write.fail(Realm.Error(error))
             return nil
         }
@@ -122,7 +122,7 @@ struct ObjectAdder {
         }
         guard let value = field.field.stored(object._field(field.offset)) else { return nil }
         if plan.isUnnumbered(value) { return try write.number(object, access, field) }
-        if let known = try write.instance.find(access, primaryKey: value) {
+        if let known = try PrimaryKeyLookup(access).row(of: value) {
             merge(object, access, plan, known)
             return nil
         }

@@ -42,7 +42,7 @@ struct ObjectMaker {
                 let given = pairs.last { access.positions[$0.0] == access.positions[primary.name] }
                 primaryKey = try self.primaryKey(access, primary, given?.1)
                 let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
-                if !isUnnumbered, let primaryKey, let known = try instance.find(access, primaryKey: primaryKey) {
+                if !isUnnumbered, let primaryKey, let known = try PrimaryKeyLookup(access).row(of: primaryKey) {
                     return update(access, known, pairs, policy, primary)
                 }
                 if primary.column == Int(ColumnSlot.key) {

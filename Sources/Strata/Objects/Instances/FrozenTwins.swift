@@ -1,0 +1,71 @@
+import StrataStorage
+
+/// Makes instances of the same file with the same classes: frozen ones, and ones that show no version.
+///
+/// Concurrency: confined with its instance. Any thread for a frozen instance, which is its own twin.
+final class FrozenTwins {
+    /// The instance owns this object.
+    private unowned(unsafe) let instance: RealmInstance
+    /// The last twin: it is given out again while it lives and the instance shows its version.
+    private var last: InstanceReference?
+
+    init(_ instance: RealmInstance) { self.instance = instance }
+
+    /// A frozen instance of the version that is shown; nil, after a report, if no version can be pinned.
+    func frozen() -> RealmInstance? {
+        instance.checkConfinement()
+        if instance.isFrozen { return instance }
+        if instance.shared == nil { return nil }
+        let pinned: Snapshot
+        if let snapshot = instance.frozenSnapshot, !instance.isInWrite {
+            pinned = snapshot
+        } else {
+            guard let newest = snapshotOrReport() else { return nil }
+            pinned = newest
+        }
+        if let twin = last?.instance, twin.snapshot?.version == pinned.version { return twin }
+        guard let made = frozen(at: pinned) else { return nil }
+        last = made.reference
+        return made
+    }
+
+    /// As ``frozen()``, or an empty frozen instance if no version can be pinned.
+    func frozenOrEmpty() -> RealmInstance { frozen() ?? showingNothing(.frozen, .none) }
+
+    /// A frozen instance of a pinned version.
+    func frozen(at pinned: Snapshot) -> RealmInstance? {
+        guard let shared = instance.shared else { return nil }
+        do throws(Realm.Error) {
+            let made = try RealmInstance(
+                .frozen, store: instance.store, shared: shared, configuration: instance.configuration,
+                confinement: .none)
+            made.show(pinned)
+            made.makeClasses()
+            return made
+        } catch {
+            instance.failures.note(error)
+            return nil
+        }
+    }
+
+    /// An instance that shows no version.
+    func showingNothing(_ kind: RealmInstance.Kind, _ confinement: Confinement) -> RealmInstance {
+        do throws(Realm.Error) {
+            let made = try RealmInstance(
+                kind, store: instance.store, shared: instance.shared, configuration: instance.configuration,
+                confinement: confinement)
+            made.makeClasses(of: instance.knownSchema)
+            return made
+        } catch {
+            preconditionFailure("the classes of a Realm that is open were read before: \(error)")
+        }
+    }
+
+    private func snapshotOrReport() -> Snapshot? {
+        do throws(StorageError) { return try instance.store.snapshot() } catch {
+            instance.failures.note(error, in: nil)
+            if case .limit(.pins) = error { instance.report("", nil, Realm.Error(error).description) }
+            return nil
+        }
+    }
+}

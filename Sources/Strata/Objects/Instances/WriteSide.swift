@@ -1,0 +1,197 @@
+import StrataStorage
+
+/// Begins, commits and cancels the writes of a Realm, one after the other.
+///
+/// Concurrency: confined with its instance.
+final class WriteSide {
+    /// The instance owns this object.
+    private unowned(unsafe) let instance: RealmInstance
+    /// A transaction that was begun and is not shown yet: notifications come first, and may use it.
+    private(set) var acquired: WriteTransaction?
+    /// nil before the first asynchronous write.
+    private(set) var startedAsyncWrites: AsyncWrites?
+    /// The number of writes begun. A write's number is the count at its begin; 0 stands for no write.
+    private var begunCount: UInt32 = 0
+    /// Numbers of cancelled writes: objects that they created are gone.
+    private var cancelled: Set<UInt32> = []
+
+    init(_ instance: RealmInstance) { self.instance = instance }
+
+    var asyncWrites: AsyncWrites {
+        if let startedAsyncWrites { return startedAsyncWrites }
+        let made = AsyncWrites(instance)
+        startedAsyncWrites = made
+        return made
+    }
+
+    func isCancelled(_ write: UInt32) -> Bool { cancelled.contains(write) }
+
+    /// For the end of the instance.
+    func rollBackAcquired() { acquired?.rollback() }
+
+    // MARK: Begin
+
+    /// Why a write cannot begin here and now; nil if it can.
+    func refusal() -> Realm.Error? {
+        if !instance.confinement.isHere { return instance.confinementError }
+        if instance.kind != .live { return Realm.Error(.wrongState, "a frozen Realm cannot be written to; thaw it") }
+        if instance.configuration.readOnly {
+            return Realm.Error(.filePermissionDenied, "\(instance.configuration.path) was opened with readOnly")
+        }
+        if instance.isInWrite {
+            return Realm.Error(
+                .wrongState, "the Realm is already in a write; writes do not nest, ask isInWriteTransaction first")
+        }
+        return nil
+    }
+
+    /// Begins a write on the newest version. Observers were notified of all earlier versions.
+    func begin() throws {
+        if let refusal = refusal() { throw refusal }
+        #if Zoo
+            if PlantedMistake.writeWaits.isPlanted { PlantedMistake.pause(milliseconds: 100) }
+        #endif
+        if try !instance.refreshOrThrow() { instance.observation.deliver(instance) }
+        try begin(nil)
+    }
+
+    /// A writer beside a reader that never refreshes lets the file grow without bound.
+    private func tooManyVersions() -> Realm.Error? {
+        guard let limit = instance.configuration.maximumNumberOfActiveVersions else { return nil }
+        #if Zoo
+            if PlantedMistake.limitIgnored.isPlanted { return nil }
+        #endif
+        let count = instance.store.activeVersions
+        guard count > limit else { return nil }
+        return Realm.Error(
+            .tooManyVersions,
+            "\(count) versions of \(instance.configuration.path) are in use, and maximumNumberOfActiveVersions is "
+                + "\(limit); release frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads "
+                + "that wait")
+    }
+
+    private func nextTransaction() throws(Realm.Error) -> WriteTransaction {
+        let made: WriteTransaction
+        do throws(StorageError) {
+            if let granted = try startedAsyncWrites?.takeGrant() {
+                made = granted
+            } else {
+                made = try instance.store.beginWrite()
+            }
+        } catch {
+            throw Realm.Error(error)
+        }
+        return made
+    }
+
+    /// Reserves a pin for the result of a write: a write that returned must be shown, or not begin.
+    /// - Throws: `tooManyVersions`; the transaction is rolled back then.
+    private func reserveResult(of transaction: WriteTransaction) throws(Realm.Error) {
+        do throws(StorageError) { try transaction.resultPin.reserve() } catch {
+            transaction.rollback()
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Begins a write with the transaction of an asynchronous write, or with a new one that is waited for.
+    /// - Throws: `tooManyVersions`, `schemaMismatch`, and storage's errors for transactions.
+    func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
+        var granted = granted
+        if let refusal = tooManyVersions() {
+            (granted ?? acquired)?.rollback()
+            acquired = nil
+            throw refusal
+        }
+        while true {
+            let running: WriteTransaction
+            if let known = granted ?? acquired { running = known } else { running = try nextTransaction() }
+            granted = nil
+            acquired = nil
+            guard instance.hasOwnSchema(running.view) else {
+                running.rollback()
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "\(instance.configuration.path) was migrated to schema version "
+                        + "\(running.view.schema.userVersion) since it was opened with "
+                        + "\(instance.configuration.schemaVersion); release it, and open it with the new classes")
+            }
+            try reserveResult(of: running)
+            let base = running.view.version
+            if instance.observation.isEmpty || instance.snapshot?.version == base {
+                show(running)
+                return
+            }
+            // Another commit came since the refresh. Observers are notified of it first, outside the write; an observer
+            // that writes uses the acquired transaction.
+            acquired = running
+            _ = running.waitUntilBaseIsVisible()
+            instance.advance(after: running)
+            if acquired == nil { continue }
+            acquired = nil
+            try reserveResult(of: running)
+            show(running)
+            return
+        }
+    }
+
+    /// - Throws: the error of a failed write, or storage's; the write is rolled back then.
+    func commit(withoutNotifying tokens: [NotificationToken]) throws {
+        instance.checkConfinement()
+        guard let write = instance.write else { return }
+        let transaction = write.transaction
+        if let failure = write.finish() {
+            cancel()
+            throw failure
+        }
+        do throws(StorageError) {
+            #if Zoo
+                if PlantedMistake.commitForgotten.isDue {
+                    transaction.rollback()
+                } else {
+                    try transaction.commit()
+                }
+            #else
+                _ = try transaction.commit()
+            #endif
+        } catch {
+            end(write, isCancelled: true)
+            instance.showNewest(after: transaction)
+            startedAsyncWrites?.writeEnded()
+            throw Realm.Error(error)
+        }
+        end(write, isCancelled: false)
+        instance.advance(after: transaction, silencing: tokens)
+        startedAsyncWrites?.writeEnded()
+    }
+
+    func cancel() {
+        instance.checkConfinement()
+        guard let write = instance.write else { return }
+        #if Zoo
+            if PlantedMistake.rollbackKeeps.isPlanted {
+                do throws(StorageError) { try write.transaction.commit() } catch {}
+            }
+        #endif
+        write.walks.settleAll()
+        write.transaction.rollback()
+        end(write, isCancelled: true)
+        if let snapshot = instance.snapshot {
+            instance.show(snapshot)
+        } else {
+            instance.showNewest(after: write.transaction)
+        }
+        startedAsyncWrites?.writeEnded()
+    }
+
+    /// Shows the own state of a transaction, as a write of its own number.
+    func show(_ transaction: WriteTransaction) {
+        begunCount &+= 1
+        instance.show(transaction, number: begunCount)
+    }
+
+    /// Ends a write that was committed or rolled back. The view is invalid until a snapshot is shown.
+    func end(_ write: RunningWrite, isCancelled: Bool) {
+        if isCancelled { cancelled.insert(write.number) }
+        instance.endWrite(cancelled: isCancelled)
+    }
+}
