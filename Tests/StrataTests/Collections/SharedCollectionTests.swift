@@ -124,7 +124,7 @@ import Testing
                 while !isOver.current {
                     try writer.transaction("here, transaction \(ownCommits.current), seed \(seed)")
                     ownCommits.with { $0 += 1 }
-                    // Comparing takes most of a transaction: without a pause this thread takes a core for as long as the
+                    // Most of a transaction is comparing: without a pause this thread takes a core as long as the
                     // other process runs.
                     usleep(200_000)
                 }
