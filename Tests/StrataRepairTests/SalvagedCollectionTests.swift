@@ -279,7 +279,9 @@ import Testing
             store = try Store.open(path: FileImages.path, options: options)
             // Two commits without a log.
             for value in 0..<2 as Range<Int64> {
-                try commit(store) { try $0.set(owners, RowKey(1), CollectionHistory.number, .integer(value)) }
+                try commit(store) {
+                    try $0.set(owners, RowKey(1), column: CollectionHistory.number, to: .integer(value))
+                }
             }
             try findLeaves(try store.snapshot().view)
             lost = leaves[number * (leaves.count - 1) / 7]

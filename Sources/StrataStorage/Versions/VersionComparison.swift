@@ -92,7 +92,8 @@ private struct GroupRows {
         self.columns = columns.map { $0 + RowSet.firstUserColumn }
         decoder =
             groups.isEmpty
-            ? nil : GroupDecoder(
+            ? nil
+            : GroupDecoder(
                 view.state.layouts[table], wanted: self.columns + [RowSet.createdColumn], reader: reader)
     }
 

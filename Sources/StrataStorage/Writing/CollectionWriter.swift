@@ -237,8 +237,8 @@ package struct CollectionWriter {
     ) throws(StorageError) {
         try transaction.check(table)
         try check(elements, table: table, key: key, column: column, onlyValues: false)
-        try CollectionAssignment(transaction, path: path, table: table, key: key, column: column, wanted: elements).run(
-            )
+        try CollectionAssignment(transaction, path: path, table: table, key: key, column: column, wanted: elements)
+            .run()
     }
 
     // MARK: Recording

@@ -152,9 +152,10 @@ import Testing
             elements.append(key: .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), value)
             let inner = NestedValue.elements([NestedPair(key: [90], value: .list([.null]))], random.below(2) == 0)
             switch random.below(8) {
-            case 6: try? transaction.collections(at: [place % 4]).insert(
-                owners, key, column: place % 2, elements: inner, at: 0)
-            case 7: try? transaction.collections(at: [place % 4]).remove(owners, key, place % 2, 0..<2)
+            case 6:
+                try? transaction.collections(at: [place % 4]).insert(
+                    owners, key, column: place % 2, elements: inner, at: 0)
+            case 7: try? transaction.collections(at: [place % 4]).remove(owners, key, column: place % 2, range: 0..<2)
             case 0: try? transaction.collections.insert(owners, key, column: column, elements: elements, at: place)
             case 1: try? transaction.collections.remove(owners, key, column: column, range: place..<(place + 3))
             case 2: try? transaction.collections.move(owners, key, column: column, range: place..<(place + 2), to: 0)

@@ -222,7 +222,7 @@ import Testing
         }
         try transaction.commit()
         transaction = try store.beginWrite()
-        try transaction.collections(at: [1]).remove(0, RowKey(1), 0, 9_000..<9_001)
+        try transaction.collections(at: [1]).remove(0, RowKey(1), column: 0, range: 9_000..<9_001)
         let bytes = transaction.workspace.recorder.byteCount
         #expect(bytes < 64)
         // The row's group and branch, the outer leaf, and the way to the leaf of the inner one.

@@ -46,8 +46,9 @@ struct GroupSelector {
         case .collection(let column, let matcher):
             let column = column + RowSet.firstUserColumn
             try test(.collection(matcher, layout.ids[column]), column: column, in: group, selection: selection)
-        case .null(let column): try test(
-            .null, column: column + RowSet.firstUserColumn, in: group, selection: selection)
+        case .null(let column):
+            try test(
+                .null, column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .not(let part):
             try evaluate(part, group, level)
             selection.invert(group, spare: stack[level + 1])
