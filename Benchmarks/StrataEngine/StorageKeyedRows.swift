@@ -53,7 +53,7 @@ extension StorageSession: KeyedRowSession {
         let own = try prepared()
         try checked { () throws(StorageError) in
             try write { transaction throws(StorageError) in
-                try transaction.set(own.table, RowKey(key), own.changed, .integer(value))
+                try transaction.set(own.table, RowKey(key), column: own.changed, to: .integer(value))
             }
         }
     }
@@ -67,7 +67,7 @@ extension StorageSession: KeyedRowSession {
                 var digest = ReadDigest()
                 try Self.read(RowKey(key), own.table, columns: own.columns, view: view, digest: &digest)
                 let value = try view.integer(row, own.changed) ?? 0
-                try transaction.set(own.table, RowKey(key), own.changed, .integer(value &+ 1))
+                try transaction.set(own.table, RowKey(key), column: own.changed, to: .integer(value &+ 1))
                 return digest
             }
         }

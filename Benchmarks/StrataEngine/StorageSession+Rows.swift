@@ -228,7 +228,7 @@ extension StorageSession: UpdateSession, DeletionSession {
         try checked { () throws(StorageError) in
             try write { transaction throws(StorageError) in
                 for (key, value) in zip(keys, values) {
-                    try transaction.set(table, RowKey(key), column, .integer(value))
+                    try transaction.set(table, RowKey(key), column: column, to: .integer(value))
                 }
             }
         }
@@ -244,7 +244,7 @@ extension StorageSession: UpdateSession, DeletionSession {
                 try write { transaction throws(StorageError) in
                     guard let row = try transaction.view.locate(table, RowKey(key)) else { throw .misuse(.noSuchRow) }
                     let value = try transaction.view.integer(row, column) ?? 0
-                    try transaction.set(table, RowKey(key), column, .integer(value &+ 1))
+                    try transaction.set(table, RowKey(key), column: column, to: .integer(value &+ 1))
                 }
             }
             for _ in 0..<times {

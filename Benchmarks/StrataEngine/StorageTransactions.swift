@@ -46,7 +46,7 @@ extension StorageSession: TransactionSession {
     func write(_ cell: Int, _ value: Int64) throws(EngineError) {
         let (running, writer) = try openWriter()
         try checked { () throws(StorageError) in
-            try writer.set(running.table, RowKey(Int64(cell)), running.number, .integer(value))
+            try writer.set(running.table, RowKey(Int64(cell)), column: running.number, to: .integer(value))
         }
     }
 
@@ -56,7 +56,7 @@ extension StorageSession: TransactionSession {
         var failure: StorageError?
         bytes.withUnsafeBytes { bytes in
             do throws(StorageError) {
-                try writer.set(running.table, RowKey(Int64(cell)), running.text, .bytes(bytes))
+                try writer.set(running.table, RowKey(Int64(cell)), column: running.text, to: .bytes(bytes))
             } catch {
                 failure = error
             }

@@ -84,7 +84,8 @@ final class SalvageSource {
     ) throws(StorageError) -> PageReader {
         let pages = written.count
         func reader(_ seed: NodeSeed) throws(StorageError) -> PageReader {
-            let map = try PageMap(file, reserve: max(pages, 1) * Format.pageSize, fileSystem, .ofTrees, seed)
+            let map = try PageMap(
+                file, reserve: max(pages, 1) * Format.pageSize, fileSystem: fileSystem, checks: .ofTrees, seed: seed)
             map.admit(pages)
             return PageReader(map)
         }

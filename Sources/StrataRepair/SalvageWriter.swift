@@ -188,7 +188,9 @@ final class SalvageWriter {
                 throw .misuse(.noSuchColumn)
             }
             try check(cell, transaction.view.schema.tables[position].columns[index])
-            if try transaction.view.locate(position, key) != nil { try transaction.set(position, key, index, cell) }
+            if try transaction.view.locate(position, key) != nil {
+                try transaction.set(position, key, column: index, to: cell)
+            }
         case .delete(let table, let key):
             let position = try position(table)
             if try transaction.view.locate(position, key) != nil {
@@ -230,7 +232,9 @@ final class SalvageWriter {
                     adjust(table) { $0.rowsRecovered += 1 }
                 } else {
                     // The log's version of an uncertain row counts.
-                    for column in columns.indices { try transaction.set(position, key, column, buffer[column]) }
+                    for column in columns.indices {
+                        try transaction.set(position, key, column: column, to: buffer[column])
+                    }
                 }
             } catch {
                 failure = error

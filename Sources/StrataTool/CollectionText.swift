@@ -27,7 +27,7 @@ struct CollectionText {
 
     /// - Parameter put: receives the text in pieces.
     func write(_ key: RowKey, _ put: ([UInt8]) throws -> Void) throws {
-        try write(CollectionReader(view, table, key, column), put)
+        try write(CollectionReader(view, table: table, key: key, column: column), put)
     }
 
     /// A collection, and those that stand in its elements.

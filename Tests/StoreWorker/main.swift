@@ -142,12 +142,12 @@ func change(_ store: Store, _ row: Int) throws -> WriteTransaction {
     let transaction = try store.beginWrite()
     let total = try check(transaction.view)
     let count = try value(transaction.view, row)
-    try transaction.set(0, RowKey(Int64(row)), 0, .integer(count + 1))
-    try transaction.set(0, RowKey(0), 0, .integer(total + 1))
+    try transaction.set(0, RowKey(Int64(row)), column: 0, to: .integer(count + 1))
+    try transaction.set(0, RowKey(0), column: 0, to: .integer(total + 1))
     // Long and short values alternate, so that pages are allocated and freed.
     let isLong = count % 3 == 0 && !arguments.contains("short")
     let text = [UInt8](repeating: 65, count: isLong ? 9000 : 10)
-    try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(row)), 1, .bytes($0)) }
+    try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(row)), column: 1, to: .bytes($0)) }
     return transaction
 }
 

@@ -34,7 +34,7 @@ import Testing
             guard let position = group.position(of: 1, near: RowSet.firstUserColumn) else { continue }
             for index in 0..<group.deleted {
                 let slot = group.deletedSlot(index)
-                let (segment, place) = try group.value(position, Int32(slot), .bytes, view.reader)
+                let (segment, place) = try group.value(position, at: Int32(slot), kind: .bytes, from: view.reader)
                 guard segment.isLong(place), let base = segment.bytes(place).baseAddress else { continue }
                 let value = LongValue(base).reference
                 dead.formUnion(Int(value.page)..<(Int(value.page) + Int(value.pages)))

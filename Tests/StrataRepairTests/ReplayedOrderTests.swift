@@ -41,16 +41,17 @@ import Testing
         for number in stride(from: 0, to: 60, by: 3) {
             transaction = try store.beginWrite()
             for column in [ages, members] {
-                try transaction.collections.remove(0, RowKey(1), column, number..<(number + 1))
+                try transaction.collections.remove(0, RowKey(1), column: column, range: number..<(number + 1))
             }
             try transaction.commit()
             transaction = try store.beginWrite()
             let name = Array("key \(100 + number)".utf8)
             try name.withUnsafeBytes {
                 try transaction.collections.insert(
-                    0, RowKey(1), ages, one: .integer(Int64(1000 + number)), mapKey: .bytes($0), at: number)
+                    0, RowKey(1), column: ages, one: .integer(Int64(1000 + number)), mapKey: .bytes($0), at: number)
             }
-            try transaction.collections.insert(0, RowKey(1), members, one: .integer(Int64(number * 7)), at: number)
+            let member = Cell.integer(Int64(number * 7))
+            try transaction.collections.insert(0, RowKey(1), column: members, one: member, at: number)
             try transaction.commit()
         }
         store.checkpoints.log.close()

@@ -138,7 +138,7 @@ import Testing
             for _ in 0..<400 {
                 let key = Int64(random.below(200_000)) * 3
                 let value = Int64(random.below(100))
-                try update.set(0, RowKey(key), 0, .integer(value))
+                try update.set(0, RowKey(key), column: 0, to: .integer(value))
                 model.tables[0][key]?[0] = .integer(value)
             }
             try update.commit()

@@ -279,7 +279,9 @@ import Testing
             store = try Store.open(path: FileImages.path, options: options)
             // Two commits without a log.
             for value in 0..<2 as Range<Int64> {
-                try commit(store) { try $0.set(owners, RowKey(1), CollectionHistory.number, .integer(value)) }
+                try commit(store) {
+                    try $0.set(owners, RowKey(1), column: CollectionHistory.number, to: .integer(value))
+                }
             }
             try findLeaves(try store.snapshot().view)
             lost = leaves[number * (leaves.count - 1) / 7]
@@ -316,17 +318,17 @@ import Testing
             let place = Int(random.below(UInt64(model.count - 4)))
             switch random.below(4) {
             case 0:
-                try collections.insert(owners, RowKey(1), 1, integers(value..<(value + 3)), at: place)
+                try collections.insert(owners, RowKey(1), column: 1, elements: integers(value..<(value + 3)), at: place)
                 model.insert(contentsOf: [value, value + 1, value + 2], at: place)
             case 1:
-                try collections.remove(owners, RowKey(1), 1, place..<(place + 2))
+                try collections.remove(owners, RowKey(1), column: 1, range: place..<(place + 2))
                 model.removeSubrange(place..<(place + 2))
             case 2:
-                try collections.set(owners, RowKey(1), 1, integers(value..<(value + 2)), at: place)
+                try collections.set(owners, RowKey(1), column: 1, elements: integers(value..<(value + 2)), at: place)
                 model.replaceSubrange(place..<(place + 2), with: [value, value + 1])
             default:
                 let target = Int(random.below(UInt64(model.count - 3)))
-                try collections.move(owners, RowKey(1), 1, place..<(place + 3), to: target)
+                try collections.move(owners, RowKey(1), column: 1, range: place..<(place + 3), to: target)
                 let moved = Array(model[place..<(place + 3)])
                 model.removeSubrange(place..<(place + 3))
                 model.insert(contentsOf: moved, at: target)

@@ -67,8 +67,8 @@ enum CheckedStore {
         for start in [400, 1500] as [Int64] {
             transaction = try store.beginWrite()
             for key in [start, start + 40] {
-                try transaction.set(wide, RowKey(key), 0, .integer(7000 + key))
-                try transaction.set(wide, RowKey(key), 1, .integer(9000 + key))
+                try transaction.set(wide, RowKey(key), column: 0, to: .integer(7000 + key))
+                try transaction.set(wide, RowKey(key), column: 1, to: .integer(9000 + key))
             }
             try insert(transaction, start + 55)
             try insert(transaction, start + 57)

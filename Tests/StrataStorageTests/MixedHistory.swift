@@ -180,7 +180,7 @@ struct MixedHistory {
         let definition = Self.columns(table)[column]
         let new = held(definition)
         try StoreHistory.withCell(Self.value(new, definition)) {
-            try transaction.set(table, RowKey(key), column, $0)
+            try transaction.set(table, RowKey(key), column: column, to: $0)
         }
         model[table][key]?[column] = new
     }
@@ -223,11 +223,11 @@ struct MixedHistory {
         if below(3) > 0 {
             let new = self.pairs(columns[column], 1 + below(below(5) == 0 ? 40 : 3))
             try transaction.collections.insert(
-                table, RowKey(key), column, Self.elements(new, columns[column]), at: place)
+                table, RowKey(key), column: column, elements: Self.elements(new, columns[column]), at: place)
             pairs.insert(contentsOf: new, at: place)
         } else {
             let gone = place..<min(pairs.count, place + below(4))
-            try transaction.collections.remove(table, RowKey(key), column, gone)
+            try transaction.collections.remove(table, RowKey(key), column: column, range: gone)
             pairs.removeSubrange(gone)
         }
         model[table][key]?[column] = .pairs(pairs)
@@ -302,7 +302,7 @@ struct MixedHistory {
         let definition = columns(table)[column]
         guard definition.collection == nil else {
             var pairs: [CollectionPair] = []
-            let reader = try CollectionReader(view, table, RowKey(key), column)
+            let reader = try CollectionReader(view, table: table, key: RowKey(key), column: column)
             try reader.forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end {
                     let key = CollectionValue(try part.key(at: place))

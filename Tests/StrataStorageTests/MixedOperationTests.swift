@@ -26,15 +26,15 @@ import Testing
         try PlainTable.insert(store, stride(from: Int64(0), to: 2_000, by: 2))
         try Self.commit(store) { transaction in
             try transaction.bulk.delete(0, [Int64(101)])
-            try transaction.set(0, RowKey(100), 0, .integer(-5))
-            try transaction.set(0, RowKey(102), 0, .integer(-6))
+            try transaction.set(0, RowKey(100), column: 0, to: .integer(-5))
+            try transaction.set(0, RowKey(102), column: 0, to: .integer(-6))
             try transaction.delete(0, RowKey(100))
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-5)).isEmpty)
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-6)) == [RowKey(102)])
             // Other rows are inserted before the remembered slot.
             try transaction.bulk.delete(0, [Int64(103)])
             for key in stride(from: Int64(1), to: 60, by: 2) { try PlainTable.insert(transaction, key) }
-            for key in Int64(0)..<60 { try transaction.set(0, RowKey(key), 0, .integer(key)) }
+            for key in Int64(0)..<60 { try transaction.set(0, RowKey(key), column: 0, to: .integer(key)) }
             try transaction.delete(0, RowKey(104))
         }
         try store.checkInvariants()
@@ -89,7 +89,7 @@ import Testing
         try Self.commit(store) { transaction in
             for column in 0..<columns {
                 for row in Int64(0)..<Int64(rows) {
-                    try transaction.set(0, RowKey(row), column, .integer(row << 40 + Int64(column)))
+                    try transaction.set(0, RowKey(row), column: column, to: .integer(row << 40 + Int64(column)))
                 }
             }
         }
@@ -114,7 +114,7 @@ import Testing
         let transaction = try store.beginWrite()
         for number in 0..<100_000 {
             let text = Value.bytes(Array("number \(number)".utf8))
-            try StoreHistory.withCell(text) { try transaction.set(0, RowKey(7), 1, $0) }
+            try StoreHistory.withCell(text) { try transaction.set(0, RowKey(7), column: 1, to: $0) }
         }
         let row = try #require(try transaction.view.locate(0, RowKey(7)))
         #expect(try transaction.view.bytes(row, 1).map(Array.init) == Array("number 99999".utf8))

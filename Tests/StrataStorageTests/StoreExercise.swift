@@ -147,7 +147,7 @@ final class StoreExercise {
             for next in Int64(0)..<30 {
                 attempt {
                     try StoreHistory.withCell(value) {
-                        try transaction.set(table, RowKey(key.rawValue &+ next), column, $0)
+                        try transaction.set(table, RowKey(key.rawValue &+ next), column: column, to: $0)
                     }
                 }
             }

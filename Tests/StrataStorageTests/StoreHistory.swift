@@ -122,7 +122,7 @@ struct StoreHistory {
             let column = Int(random.below(UInt64(columns.count)))
             let new = value(
                 columns[column].type, columns[column].isOptional, columns[column].target.map { Int($0.rawValue) - 1 })
-            try Self.withCell(new) { try transaction.set(table, RowKey(key), column, $0) }
+            try Self.withCell(new) { try transaction.set(table, RowKey(key), column: column, to: $0) }
             model.tables[table][key]?[column] = new
         default:
             guard let key = existing(table) else { return }

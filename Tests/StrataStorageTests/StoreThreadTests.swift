@@ -68,7 +68,7 @@ import Testing
                 let transaction = try store.beginWrite()
                 guard let row = try transaction.view.locate(0, RowKey(1)) else { throw StorageError.closed }
                 let age = try transaction.view.integer(row, 0) ?? 0
-                try transaction.set(0, RowKey(1), 0, .integer(age + 1))
+                try transaction.set(0, RowKey(1), column: 0, to: .integer(age + 1))
                 try transaction.commit()
             }
         }
@@ -91,7 +91,9 @@ import Testing
                 defer { isDone.store(true, ordering: .releasing) }
                 for round in 1...150 {
                     let transaction = try store.beginWrite()
-                    for key in 0..<40 { try transaction.set(0, RowKey(Int64(key)), 0, .integer(Int64(round))) }
+                    for key in 0..<40 {
+                        try transaction.set(0, RowKey(Int64(key)), column: 0, to: .integer(Int64(round)))
+                    }
                     try transaction.commit()
                 }
                 return

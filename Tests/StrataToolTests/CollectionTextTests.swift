@@ -45,7 +45,7 @@ import Testing
         func fill(_ column: Int, _ cells: [(key: [UInt8], value: Cell)]) throws {
             let elements = CollectionElements(try #require(schema.tables[0].columns[column].collection))
             for cell in cells { cell.key.withUnsafeBytes { elements.append(key: .bytes($0), cell.value) } }
-            try transaction.collections.insert(0, RowKey(1), column, elements, at: 0)
+            try transaction.collections.insert(0, RowKey(1), column: column, elements: elements, at: 0)
         }
         let texts = ["a\"b", "c,d", "e\nf", "gggg", "hhhhhhhh", "i", "jjjjj"].map { Array($0.utf8) }
         try fill(0, (0..<9).map { ([], $0 == 4 ? .null : .integer($0 * 7)) })
@@ -54,12 +54,12 @@ import Testing
         for byte in 0..<2 as Range<UInt8> {
             [UInt8](repeating: byte, count: 16).withUnsafeBytes { ids.append(.bytes($0)) }
         }
-        try transaction.collections.insert(0, RowKey(1), 3, ids, at: 0)
+        try transaction.collections.insert(0, RowKey(1), column: 3, elements: ids, at: 0)
         try fill(4, texts.enumerated().map { ($1, .double(Double($0) / 2)) })
         try fill(5, (0..<8).map { ([], .integer(1 + $0 % 2)) })
         let names = CollectionElements(CollectionColumn(.text, isSorted: true))
         for text in texts { text.withUnsafeBytes { names.append(.bytes($0)) } }
-        try transaction.collections.insert(0, RowKey(1), 2, names, at: 0)
+        try transaction.collections.insert(0, RowKey(1), column: 2, elements: names, at: 0)
         try transaction.commit()
         try store.checkInvariants()
         let file = try disk.open("out", .createNew)
@@ -117,7 +117,8 @@ import Testing
             try Array(key.utf8).withUnsafeBytes { key in
                 try (bytes ?? []).withUnsafeBytes { value in
                     try transaction.collections(at: path).insert(
-                        0, RowKey(1), 0, one: bytes == nil ? .null : .bytes(value), mapKey: .bytes(key), at: place)
+                        0, RowKey(1), column: 0, one: bytes == nil ? .null : .bytes(value), mapKey: .bytes(key),
+                        at: place)
                 }
             }
         }

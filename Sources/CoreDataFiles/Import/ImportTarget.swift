@@ -159,7 +159,7 @@
                 if try transaction.view.locate(stateTable, RowKey(1)) != nil {
                     if new == state { return }
                     for (column, cell) in zip(places.columns.last ?? [], cells) {
-                        try transaction.set(stateTable, RowKey(1), column, cell)
+                        try transaction.set(stateTable, RowKey(1), column: column, to: cell)
                     }
                 } else {
                     var failure: StorageError?
@@ -213,7 +213,7 @@
                 let column = places.columns[table][place]
                 guard let row = try transaction.view.locate(position, key) else { return changed }
                 if try isSame(cells[place], transaction.view, row: row, column: column, table: position) { continue }
-                try transaction.set(position, key, column, cells[place])
+                try transaction.set(position, key, column: column, to: cells[place])
                 changed = true
             }
             return changed
@@ -238,7 +238,8 @@
         /// The keys of a list.
         static func list(_ view: ReadView, _ table: Int, key: RowKey, column: Int) throws(StorageError) -> [Int64] {
             var list: [Int64] = []
-            try CollectionReader(view, table, key, column).forEachPart { (part) throws(StorageError) in
+            let reader = try CollectionReader(view, table: table, key: key, column: column)
+            try reader.forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end { list.append(try part.value(at: place).integerValue) }
                 return true
             }

@@ -227,7 +227,7 @@
                 let kept = wanted
             #endif
             for key in kept { elements.append(.integer(key)) }
-            try transaction.collections.assign(table, RowKey(owner), column, elements)
+            try transaction.collections.assign(table, RowKey(owner), column: column, elements: elements)
             report.lists += 1
         }
 

@@ -132,7 +132,7 @@ struct StrataReading {
 
     private func links(_ row: RowKey, _ column: Int) throws -> [Int64] {
         var links: [Int64] = []
-        try CollectionReader(view, table, row, column).forEachPart { (part) throws(StorageError) in
+        try CollectionReader(view, table: table, key: row, column: column).forEachPart { (part) throws(StorageError) in
             for place in part.first..<part.end {
                 let link = try part.value(at: place).integerValue
                 if link != LinkPayload.null { links.append(link) }

@@ -30,7 +30,7 @@ struct CarriedKeys {
             while let keys = try steps.next() {
                 for key in keys {
                     if !isWhole, try view.locate(new.table, RowKey(key)) == nil { continue }
-                    try transaction.set(new.table, RowKey(key), into.column, .integer(key))
+                    try transaction.set(new.table, RowKey(key), column: into.column, to: .integer(key))
                 }
             }
         } catch {

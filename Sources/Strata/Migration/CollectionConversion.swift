@@ -127,7 +127,7 @@ struct CollectionConversion {
 
     /// A batch of a large collection.
     private mutating func part(of key: Int64, from place: Int, _ view: ReadView) throws(StorageError) -> Piece {
-        let reader = try CollectionReader(view, old.table, RowKey(key), from.column)
+        let reader = try CollectionReader(view, table: old.table, key: RowKey(key), column: from.column)
         var elements = StoredCollection()
         try reader.forEachBatch(from: place) { (batch) throws(StorageError) in
             guard try batch.append(0..<batch.count, from.tag, to: &elements.values) else {
@@ -177,7 +177,7 @@ struct CollectionConversion {
                 into.tag.collection == .set ? .set(values) : StoredCollection(keys: piece.elements.keys, values: values)
             target.marks.markSet(new.table, into.column, piece.key, target.stamp &+ 1)
             try _StoredValue.bytes(contents.encoded(into.tag)).withCell { (cell) throws(StorageError) in
-                try write.transaction.set(new.table, RowKey(piece.key), into.column, cell)
+                try write.transaction.set(new.table, RowKey(piece.key), column: into.column, to: cell)
             }
         } catch {
             target.fail(Realm.Error(error))

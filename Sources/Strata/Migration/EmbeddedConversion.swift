@@ -81,10 +81,10 @@ struct EmbeddedConversion {
                 isOwned = true
                 return 0
             }
-            try transaction.set(origin.table, row, origin.column, .integer(try copy(key, table).rawValue))
+            try transaction.set(origin.table, row, column: origin.column, to: .integer(try copy(key, table).rawValue))
             return 1
         }
-        let reader = try CollectionReader(transaction.view, origin.table, row, origin.column)
+        let reader = try CollectionReader(transaction.view, table: origin.table, key: row, column: origin.column)
         var places: [Int] = []
         while let place = try reader.firstPlace(of: .integer(key.rawValue), from: places.last.map { $0 + 1 } ?? 0) {
             places.append(place)
@@ -97,7 +97,7 @@ struct EmbeddedConversion {
         for place in spare {
             let made = CollectionElements(column)
             made.append(.integer(try copy(key, table).rawValue))
-            try transaction.collections.set(origin.table, row, origin.column, made, at: place)
+            try transaction.collections.set(origin.table, row, column: origin.column, elements: made, at: place)
         }
         return spare.count
     }
@@ -111,7 +111,8 @@ struct EmbeddedConversion {
         var collections: [(column: Int, elements: CollectionElements)] = []
         for (position, column) in columns.enumerated() {
             if column.collection != nil {
-                collections.append((position, try CollectionReader(view, table, key, position).elements()))
+                collections.append(
+                    (position, try CollectionReader(view, table: table, key: key, column: position).elements()))
                 values.append(.null)
                 continue
             }
@@ -139,10 +140,12 @@ struct EmbeddedConversion {
         _ = buffer.initialize(from: cells)
         try transaction.insert(table, key: made, UnsafeBufferPointer(buffer))
         for (position, value) in values.enumerated() where !value.isNull {
-            try value.withCell { (cell) throws(StorageError) in try transaction.set(table, made, position, cell) }
+            try value.withCell { (cell) throws(StorageError) in
+                try transaction.set(table, made, column: position, to: cell)
+            }
         }
         for (position, elements) in collections {
-            try transaction.collections.assign(table, made, position, elements)
+            try transaction.collections.assign(table, made, column: position, elements: elements)
         }
         return made
     }

@@ -154,7 +154,9 @@ extension Migration {
             }
             return true
         }
-        for key in changed where try CollectionReader(view, table, key, column).count > 0 { count += 1 }
+        for key in changed where try CollectionReader(view, table: table, key: key, column: column).count > 0 {
+            count += 1
+        }
         return count
     }
 

@@ -201,7 +201,7 @@ extension Migration {
     ) throws(StorageError) {
         guard let transaction = target.transaction else { return }
         try value.withCell { (cell) throws(StorageError) in
-            try transaction.set(table, RowKey(key), column, cell)
+            try transaction.set(table, RowKey(key), column: column, to: cell)
         }
     }
 }

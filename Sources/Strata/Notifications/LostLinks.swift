@@ -111,7 +111,8 @@ struct LostLinks {
             guard let value = try new.bytes(row, column.place) else { return false }
             return try led(value)
         }
-        let reader = try CollectionReader(new, row, RowKey(key), column.place, as: elements, isLinks: false)
+        let reader = try CollectionReader(
+            new, row: row, key: RowKey(key), column: column.place, as: elements, isLinks: false)
         return try !places(in: reader, isFirstEnough: true).isEmpty
     }
 

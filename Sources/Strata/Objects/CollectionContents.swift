@@ -81,7 +81,8 @@ struct CollectionContents {
         self.key = key
         self.column = column
         path = []
-        reader = try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: tag.type == .object)
+        reader = try CollectionReader(
+            view, row: row, key: RowKey(key), column: column, as: elements, isLinks: tag.type == .object)
     }
 
     /// A list or a map nested in a value of any type; nil if there is none.

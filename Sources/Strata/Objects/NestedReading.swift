@@ -9,7 +9,7 @@ struct NestedReading {
     /// The property's own collection, or the one that is its value; nil if there is none.
     func root(_ row: RowLocation, _ key: Int64, _ column: Int) throws(StorageError) -> CollectionReader? {
         if let elements = tag.elements {
-            return try CollectionReader(view, row, RowKey(key), column, as: elements, isLinks: false)
+            return try CollectionReader(view, row: row, key: RowKey(key), column: column, as: elements, isLinks: false)
         }
         guard let bytes = try view.bytes(row, column) else { return nil }
         return try CollectionReader(view, value: bytes)

@@ -123,7 +123,7 @@ struct CollectionLeaf {
     /// Encodes elements into a node that has its header. The elements' bytes are in other memory.
     /// - Returns: false if they do not fit: the node's content is undefined then.
     static func encode(
-        _ elements: CollectionElements, _ range: Range<Int>, _ frame: SegmentPlan.Frame, _ shape: CollectionShape,
+        _ elements: CollectionElements, in range: Range<Int>, frame: SegmentPlan.Frame, shape: CollectionShape,
         into node: UnsafeMutableRawPointer
     ) -> Bool {
         (node + Format.nodeHeaderSize).initializeMemory(

@@ -252,7 +252,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         var reference = reference
         let node = try nodes.mutable(&reference)
         // One element fits, unless it comes from a crafted leaf that was full to the last byte.
-        guard CollectionLeaf.encode(elements, range, frame, shape, into: node) else {
+        guard CollectionLeaf.encode(elements, in: range, frame: frame, shape: shape, into: node) else {
             throw CollectionTree.damaged(reference)
         }
         return try entry(CollectionLeaf(UnsafeRawPointer(node)), reference)

@@ -64,12 +64,12 @@ enum CollectionTree {
     ) throws(StorageError) {
         if root.isNull { return }
         let level = try level(of: root, shape, nodes)
-        _ = try visit(root, level: level, first: 0, expected: count, from: place, shape, nodes, body)
+        _ = try visit(root, level: level, first: 0, expected: count, from: place, shape: shape, in: nodes, body)
     }
 
     private static func visit(
-        _ reference: NodeReference, level: Int, first: Int, expected: Int?, from place: Int, _ shape: CollectionShape,
-        _ nodes: some NodeReading, _ body: (CollectionRun) throws(StorageError) -> Bool
+        _ reference: NodeReference, level: Int, first: Int, expected: Int?, from place: Int, shape: CollectionShape,
+        in nodes: some NodeReading, _ body: (CollectionRun) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if level == 0 {
             let leaf = try leaf(reference, shape, nodes)
@@ -83,7 +83,8 @@ enum CollectionTree {
             let elements = branch.elements(i)
             if first + elements > place {
                 let goesOn = try visit(
-                    branch.reference(i), level: level - 1, first: first, expected: elements, from: place, shape, nodes,
+                    branch.reference(i), level: level - 1, first: first, expected: elements, from: place, shape: shape,
+                    in: nodes,
                     body)
                 if !goesOn { return false }
             }
@@ -101,15 +102,17 @@ enum CollectionTree {
     ) {
         do throws(StorageError) {
             let level = try level(of: root, shape, nodes)
-            visitReadable(root, level: level, first: 0, expected: count, from: place, shape, nodes, body, failed)
+            visitReadable(
+                root, level: level, first: 0, expected: count, from: place, shape: shape, in: nodes, body,
+                failed: failed)
         } catch {
             failed(error)
         }
     }
 
     private static func visitReadable(
-        _ reference: NodeReference, level: Int, first: Int, expected: Int, from place: Int, _ shape: CollectionShape,
-        _ nodes: some NodeReading, _ body: (CollectionRun) -> Void, _ failed: (StorageError) -> Void
+        _ reference: NodeReference, level: Int, first: Int, expected: Int, from place: Int, shape: CollectionShape,
+        in nodes: some NodeReading, _ body: (CollectionRun) -> Void, failed: (StorageError) -> Void
     ) {
         do throws(StorageError) {
             if level == 0 {
@@ -124,8 +127,9 @@ enum CollectionTree {
                 let elements = branch.elements(i)
                 if first + elements > place {
                     visitReadable(
-                        branch.reference(i), level: level - 1, first: first, expected: elements, from: place, shape,
-                        nodes, body, failed)
+                        branch.reference(i), level: level - 1, first: first, expected: elements, from: place,
+                        shape: shape,
+                        in: nodes, body, failed: failed)
                 }
                 first += elements
             }

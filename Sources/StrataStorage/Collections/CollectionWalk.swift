@@ -27,13 +27,13 @@ struct CollectionWalk<Nodes: NodeReading> {
         var place = 0
         var last: Cell?
         let level = try CollectionTree.level(of: root, shape, nodes)
-        _ = try walk(root, level: level, &place, &last, visitNode, visitRun)
+        _ = try walk(root, level: level, place: &place, last: &last, visitNode: visitNode, visitRun: visitRun)
     }
 
     private func walk(
-        _ reference: NodeReference, level: Int, _ place: inout Int, _ last: inout Cell?,
-        _ visitNode: (NodeReference) throws(StorageError) -> Void,
-        _ visitRun: (CollectionRun) throws(StorageError) -> Void
+        _ reference: NodeReference, level: Int, place: inout Int, last: inout Cell?,
+        visitNode: (NodeReference) throws(StorageError) -> Void,
+        visitRun: (CollectionRun) throws(StorageError) -> Void
     ) throws(StorageError) -> Found {
         if level == 0 {
             let leaf = try CollectionTree.leaf(reference, shape, nodes)
@@ -47,7 +47,9 @@ struct CollectionWalk<Nodes: NodeReading> {
         let branch = try CollectionTree.branch(reference, level: level, shape, nodes)
         try visitNode(reference)
         for i in 0..<branch.count {
-            let found = try walk(branch.reference(i), level: level - 1, &place, &last, visitNode, visitRun)
+            let found = try walk(
+                branch.reference(i), level: level - 1, place: &place, last: &last, visitNode: visitNode,
+                visitRun: visitRun)
             guard found.count == branch.elements(i), found.key == branch.key(i), found.flags & ~branch.flags == 0
             else { throw CollectionTree.damaged(reference) }
         }

@@ -26,7 +26,7 @@ extension EntryLeaf {
         }
         // A count over 32 bits goes to rebuilding, too, which refuses it.
         guard count <= UInt32.max, width(UInt64(count - 1)) <= leaf.countWidth else { return .rebuild }
-        put(node + (leaf.counts - UnsafeRawPointer(node)), leaf.countWidth, i, UInt64(count - 1))
+        put(node + (leaf.counts - UnsafeRawPointer(node)), width: leaf.countWidth, at: i, UInt64(count - 1))
         return .done
     }
 
@@ -51,9 +51,9 @@ extension EntryLeaf {
         (newSecond + (i + 1) * lowWidth).copyMemory(from: second + i * lowWidth, byteCount: rest * lowWidth)
         newSecond.copyMemory(from: second, byteCount: i * lowWidth)
         (first + (i + 1) * highWidth).copyMemory(from: first + i * highWidth, byteCount: rest * highWidth)
-        Self.put(first, highWidth, i, highDelta)
-        Self.put(newSecond, lowWidth, i, lowDelta)
-        Self.put(newThird, countWidth, i, stored)
+        Self.put(first, width: highWidth, at: i, highDelta)
+        Self.put(newSecond, width: lowWidth, at: i, lowDelta)
+        Self.put(newThird, width: countWidth, at: i, stored)
         node.put16(24, count + 1)
         return .done
     }
@@ -75,7 +75,7 @@ extension EntryLeaf {
     }
 
     @inline(__always)
-    private static func put(_ column: UnsafeMutableRawPointer, _ width: Int, _ i: Int, _ value: UInt64) {
+    private static func put(_ column: UnsafeMutableRawPointer, width: Int, at i: Int, _ value: UInt64) {
         switch width {
         case 0: break
         case 1: column.put8(i, Int(truncatingIfNeeded: value))

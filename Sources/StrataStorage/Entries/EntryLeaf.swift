@@ -237,18 +237,18 @@ extension EntryLeaf {
         node.putI64(40, shape.baseLow)
         var column = node + columnsOffset
         let count = shape.count
-        put(column, shape.highWidth, count) { UInt64(bitPattern: entries[$0].high &- shape.baseHigh) }
+        put(column, width: shape.highWidth, count: count) { UInt64(bitPattern: entries[$0].high &- shape.baseHigh) }
         column += count * shape.highWidth
-        put(column, shape.lowWidth, count) { UInt64(bitPattern: entries[$0].low &- shape.baseLow) }
+        put(column, width: shape.lowWidth, count: count) { UInt64(bitPattern: entries[$0].low &- shape.baseLow) }
         column += count * shape.lowWidth
-        put(column, shape.countWidth, count) { UInt64(entries[$0].count &- 1) }
+        put(column, width: shape.countWidth, count: count) { UInt64(entries[$0].count &- 1) }
         column += count * shape.countWidth
         column.initializeMemory(as: UInt8.self, repeating: 0, count: node + Format.pageSize - column)
     }
 
     @inline(__always)
     private static func put(
-        _ column: UnsafeMutableRawPointer, _ width: Int, _ count: Int, _ value: (Int) -> UInt64
+        _ column: UnsafeMutableRawPointer, width: Int, count: Int, _ value: (Int) -> UInt64
     ) {
         switch width {
         case 0: break
@@ -261,14 +261,14 @@ extension EntryLeaf {
 
     /// Decodes all entries to `target`, which has space for ``count``.
     func decode(into target: UnsafeMutablePointer<EntryOperation>) {
-        Self.get(highs, highWidth, count) { target[$0].high = baseHigh &+ Int64(bitPattern: $1) }
-        Self.get(lows, lowWidth, count) { target[$0].low = baseLow &+ Int64(bitPattern: $1) }
-        Self.get(counts, countWidth, count) { target[$0].delta = Int32(truncatingIfNeeded: $1) &+ 1 }
+        Self.get(highs, width: highWidth, count: count) { target[$0].high = baseHigh &+ Int64(bitPattern: $1) }
+        Self.get(lows, width: lowWidth, count: count) { target[$0].low = baseLow &+ Int64(bitPattern: $1) }
+        Self.get(counts, width: countWidth, count: count) { target[$0].delta = Int32(truncatingIfNeeded: $1) &+ 1 }
     }
 
     @inline(__always)
     private static func get(
-        _ column: UnsafeRawPointer, _ width: Int, _ count: Int, _ take: (Int, UInt64) -> Void
+        _ column: UnsafeRawPointer, width: Int, count: Int, _ take: (Int, UInt64) -> Void
     ) {
         switch width {
         case 0: for i in 0..<count { take(i, 0) }

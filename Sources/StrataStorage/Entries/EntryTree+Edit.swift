@@ -13,7 +13,7 @@ extension EntryTree {
     ) throws(StorageError) -> Bool {
         if root.isNull { return false }
         let level = try level(of: root, nodes)
-        return try edit(operation, &root, level, nodes, max(limits.entries, 2)) != nil
+        return try edit(operation, &root, level: level, in: nodes, limit: max(limits.entries, 2)) != nil
     }
 
     /// Result for a node.
@@ -24,15 +24,15 @@ extension EntryTree {
     }
 
     private static func edit(
-        _ operation: EntryOperation, _ reference: inout NodeReference, _ level: Int, _ nodes: some NodeWriting,
-        _ limit: Int
+        _ operation: EntryOperation, _ reference: inout NodeReference, level: Int, in nodes: some NodeWriting,
+        limit: Int
     ) throws(StorageError) -> Edited? {
-        if level == 0 { return try editLeaf(operation, &reference, nodes, limit) }
+        if level == 0 { return try editLeaf(operation, &reference, in: nodes, limit: limit) }
         let index = try branch(reference, level: level, nodes).position(of: operation.key)
         let node = try nodes.mutable(&reference)
         let branch = EntryBranch(UnsafeRawPointer(node))
         var child = branch.child(index)
-        let edited = try edit(operation, &child.reference, level - 1, nodes, limit)
+        let edited = try edit(operation, &child.reference, level: level - 1, in: nodes, limit: limit)
         if let edited {
             child.total = child.total &+ UInt64(bitPattern: Int64(edited.added))
             (child.high, child.low) = edited.first
@@ -42,7 +42,7 @@ extension EntryTree {
     }
 
     private static func editLeaf(
-        _ operation: EntryOperation, _ reference: inout NodeReference, _ nodes: some NodeWriting, _ limit: Int
+        _ operation: EntryOperation, _ reference: inout NodeReference, in nodes: some NodeWriting, limit: Int
     ) throws(StorageError) -> Edited? {
         let old = EntryLeaf(try nodes.node(reference, .entryLeaf))
         // An underfull leaf is rebuilt, so that it joins a neighbour.

@@ -14,22 +14,24 @@ extension EntryTree {
         if root.isNull { return }
         var previous: EntryKey?
         let level = try level(of: root, nodes)
-        try walk(root, level: level, &previous, nodes, visitNode, visitEntry)
+        try walk(root, level: level, previous: &previous, in: nodes, visitNode: visitNode, visitEntry: visitEntry)
     }
 
     /// - Returns: first key and number of entries.
     @discardableResult
     private static func walk(
-        _ reference: NodeReference, level: Int, _ previous: inout EntryKey?, _ nodes: some NodeReading,
-        _ visitNode: (NodeReference) throws(StorageError) -> Void,
-        _ visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
+        _ reference: NodeReference, level: Int, previous: inout EntryKey?, in nodes: some NodeReading,
+        visitNode: (NodeReference) throws(StorageError) -> Void,
+        visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
     ) throws(StorageError) -> (first: EntryKey, total: UInt64) {
         if level > 0 {
             let branch = try branch(reference, level: level, nodes)
             try visitNode(reference)
             for i in 0..<branch.count {
                 let child = branch.reference(i)
-                let found = try walk(child, level: level - 1, &previous, nodes, visitNode, visitEntry)
+                let found = try walk(
+                    child, level: level - 1, previous: &previous, in: nodes, visitNode: visitNode,
+                    visitEntry: visitEntry)
                 guard found.first == branch.key(i), found.total == branch.total(i) else { throw damaged(reference) }
             }
             return (branch.key(0), branch.total)
@@ -55,24 +57,24 @@ extension EntryTree {
         _ visit: (EntryLeaf, UnsafeRawPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         if root.isNull { return }
-        try forEachLeaf(root, level: try level(of: root, nodes), (nil, nil), nodes, visit)
+        try forEachLeaf(root, level: try level(of: root, nodes), bounds: (nil, nil), in: nodes, visit)
     }
 
     private static func forEachLeaf(
-        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ nodes: some NodeReading,
+        _ reference: NodeReference, level: Int, bounds: (first: EntryKey?, end: EntryKey?), in nodes: some NodeReading,
         _ visit: (EntryLeaf, UnsafeRawPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         if level == 0 {
             let node = try nodes.node(reference, .entryLeaf)
             let leaf = EntryLeaf(node)
-            try check(leaf.key(0), leaf.key(leaf.count - 1), bounds, reference)
+            try check(first: leaf.key(0), last: leaf.key(leaf.count - 1), bounds: bounds, in: reference)
             return try visit(leaf, node)
         }
         let branch = try branch(reference, level: level, nodes)
-        try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
+        try check(first: branch.key(0), last: branch.key(branch.count - 1), bounds: bounds, in: reference)
         for i in 0..<branch.count {
             let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
-            try forEachLeaf(branch.reference(i), level: level - 1, below, nodes, visit)
+            try forEachLeaf(branch.reference(i), level: level - 1, bounds: below, in: nodes, visit)
         }
     }
 
@@ -85,19 +87,19 @@ extension EntryTree {
         _ root: NodeReference, reading nodes: some NodeReading, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         if root.isNull { return }
-        try forEachNode(root, level: try level(of: root, nodes), (nil, nil), nodes, visit)
+        try forEachNode(root, level: try level(of: root, nodes), bounds: (nil, nil), in: nodes, visit)
     }
 
     private static func forEachNode(
-        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ nodes: some NodeReading,
+        _ reference: NodeReference, level: Int, bounds: (first: EntryKey?, end: EntryKey?), in nodes: some NodeReading,
         _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         if level > 0 {
             let branch = try branch(reference, level: level, nodes)
-            try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
+            try check(first: branch.key(0), last: branch.key(branch.count - 1), bounds: bounds, in: reference)
             for i in 0..<branch.count {
                 let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
-                try forEachNode(branch.reference(i), level: level - 1, below, nodes, visit)
+                try forEachNode(branch.reference(i), level: level - 1, bounds: below, in: nodes, visit)
             }
         }
         try visit(reference)

@@ -37,7 +37,8 @@ enum EntryTree {
         _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if root.isNull || EntryOperation.precedes(through, from) { return true }
-        return try visit(root, level: try level(of: root, nodes), (nil, nil), from, through, nodes, body)
+        return try visit(
+            root, level: try level(of: root, nodes), bounds: (nil, nil), from: from, through: through, in: nodes, body)
     }
 
     /// Calls `body` with low and count of all entries of one `high`, in order, until it returns false.
@@ -173,30 +174,32 @@ enum EntryTree {
     /// - Parameter bounds: from the branch above: the first key below, and an end above all of them. They are checked,
     ///   so that no node is visited twice, even in a damaged tree.
     private static func visit(
-        _ reference: NodeReference, level: Int, _ bounds: (first: EntryKey?, end: EntryKey?), _ from: EntryKey,
-        _ through: EntryKey, _ nodes: some NodeReading, _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool
+        _ reference: NodeReference, level: Int, bounds: (first: EntryKey?, end: EntryKey?), from: EntryKey,
+        through: EntryKey, in nodes: some NodeReading, _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         if level == 0 {
             let leaf = EntryLeaf(try nodes.node(reference, .entryLeaf))
-            try check(leaf.key(0), leaf.key(leaf.count - 1), bounds, reference)
+            try check(first: leaf.key(0), last: leaf.key(leaf.count - 1), bounds: bounds, in: reference)
             let start = EntryOperation.precedes(leaf.key(0), from) ? leaf.lowerBound(from) : 0
             let isCut = EntryOperation.precedes(through, leaf.key(leaf.count - 1))
             let end = isCut ? leaf.upperBound(through) : leaf.count
             return start < end ? try body(leaf, start..<end) : true
         }
         let branch = try branch(reference, level: level, nodes)
-        try check(branch.key(0), branch.key(branch.count - 1), bounds, reference)
+        try check(first: branch.key(0), last: branch.key(branch.count - 1), bounds: bounds, in: reference)
         for i in branch.position(of: from)..<branch.count {
             if EntryOperation.precedes(through, branch.key(i)) { break }
             let below = (first: branch.key(i), end: i + 1 < branch.count ? branch.key(i + 1) : bounds.end)
-            if !(try visit(branch.reference(i), level: level - 1, below, from, through, nodes, body)) { return false }
+            let goesOn = try visit(
+                branch.reference(i), level: level - 1, bounds: below, from: from, through: through, in: nodes, body)
+            if !goesOn { return false }
         }
         return true
     }
 
     @inline(__always)
     static func check(
-        _ first: EntryKey, _ last: EntryKey, _ bounds: (first: EntryKey?, end: EntryKey?), _ reference: NodeReference
+        first: EntryKey, last: EntryKey, bounds: (first: EntryKey?, end: EntryKey?), in reference: NodeReference
     ) throws(StorageError) {
         if let expected = bounds.first, expected != first { throw damaged(reference) }
         if let end = bounds.end, !EntryOperation.precedes(last, end) { throw damaged(reference) }

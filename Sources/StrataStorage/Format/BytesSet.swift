@@ -24,7 +24,7 @@ package final class BytesSet: Sendable, Equatable {
             value.withUnsafeBytes { value in
                 var slot = Self.hash(value) & (capacity - 1)
                 while slots[slot] != 0 {
-                    if Self.isEqual(value, Int(slots[slot]) - 1, bytes, ends) { return }
+                    if Self.isEqual(value, to: Int(slots[slot]) - 1, in: bytes, ends: ends) { return }
                     slot = (slot + 1) & (capacity - 1)
                 }
                 bytes.append(contentsOf: value)
@@ -44,7 +44,7 @@ package final class BytesSet: Sendable, Equatable {
         guard lengths.contains(value.count) else { return false }
         var slot = Self.hash(value) & (slots.count - 1)
         while slots[slot] != 0 {
-            if Self.isEqual(value, Int(slots[slot]) - 1, bytes, ends) { return true }
+            if Self.isEqual(value, to: Int(slots[slot]) - 1, in: bytes, ends: ends) { return true }
             slot = (slot + 1) & (slots.count - 1)
         }
         return false
@@ -58,7 +58,7 @@ package final class BytesSet: Sendable, Equatable {
     }
 
     private static func isEqual(
-        _ value: UnsafeRawBufferPointer, _ number: Int, _ bytes: [UInt8], _ ends: [Int]
+        _ value: UnsafeRawBufferPointer, to number: Int, in bytes: [UInt8], ends: [Int]
     ) -> Bool {
         let range = range(number, ends)
         guard range.count == value.count else { return false }

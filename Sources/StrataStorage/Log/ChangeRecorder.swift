@@ -107,7 +107,7 @@ extension ChangeRecorder {
         checkLimit()
     }
 
-    package mutating func set(_ table: TableID, _ key: RowKey, _ column: ColumnID, _ cell: Cell) {
+    package mutating func set(_ table: TableID, _ key: RowKey, column: ColumnID, to cell: Cell) {
         guard start(.set, table) else { return }
         number(ChangeRecord.zigzag(key.rawValue))
         number(UInt64(column.rawValue))

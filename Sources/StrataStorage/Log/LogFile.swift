@@ -45,7 +45,7 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
         var names: LogNames?
     }
 
-    private init(_ file: any File, _ header: LogHeader, _ names: LogNames?, _ sealing: LogSealing?) {
+    private init(_ file: any File, header: LogHeader, names: LogNames?, sealing: LogSealing?) {
         self.sealing = sealing
         self.header = header
         path = file.path
@@ -132,7 +132,8 @@ extension LogFile {
                 names.removeUnfinished(path)
                 throw error
             }
-            return LogFile(file, header, try names.ofFiles(file), LogSealing(cipher, storeID, fileSystem))
+            return LogFile(
+                file, header: header, names: try names.ofFiles(file), sealing: LogSealing(cipher, storeID, fileSystem))
         } catch {
             throw StorageError(error)
         }
@@ -168,7 +169,7 @@ extension LogFile {
             throw error.isOlderFormat ? .logMismatch(path: path) : error
         }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
-        return LogFile(file, header, nil, LogSealing(cipher, storeID, fileSystem))
+        return LogFile(file, header: header, names: nil, sealing: LogSealing(cipher, storeID, fileSystem))
     }
 
     /// Header of the log at a path; nil if there is none. Tells which store it belongs to, for a slot whose twin is

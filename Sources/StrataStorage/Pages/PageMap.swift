@@ -37,7 +37,7 @@ package final class PageMap: Sendable {
     ///   - seed: of the file's store.
     /// - Throws: `limit(.addressSpace)` if there is not enough for the file; `file`.
     package init(
-        _ file: any File, reserve: Int, _ fileSystem: any FileSystem, _ checks: NodeChecks, _ seed: NodeSeed
+        _ file: any File, reserve: Int, fileSystem: any FileSystem, checks: NodeChecks, seed: NodeSeed
     ) throws(StorageError) {
         key = TagKey(fileSystem)
         self.checks = checks

@@ -54,10 +54,10 @@ package final class Store: Sendable {
         self.pages = pages
         self.allocator = allocator
         gate = WriteGate(options.scheduling)
-        commits = Commits(state, processes, pages, allocator, options)
+        commits = Commits(state, processes: processes, pages: pages, allocator: allocator, options: options)
         groupLeader = GroupLeader(options.scheduling)
         reader = commits.reader
-        checkpoints = Checkpoints(path, options, file, commits, checkpointer)
+        checkpoints = Checkpoints(path, options: options, file: file, commits: commits, checkpointer: checkpointer)
         periodicSync = PeriodicSync(commits, options)
         compaction = CompactionRun(options)
         damage = DamageRegister(path: path, storeID: checkpointer.slot.storeID, options: options, processes: processes)

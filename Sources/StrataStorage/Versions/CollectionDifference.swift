@@ -48,10 +48,10 @@ package struct CollectionDifference: Equatable, Sendable {
     private mutating func compare(_ earlier: CollectionReader, _ later: CollectionReader) throws(StorageError) {
         var (old, new) = (0, 0)
         for run in try SharedRuns(earlier, later).runs {
-            try compare(earlier, old..<run.old, later, new..<run.new)
+            try compare(earlier, in: old..<run.old, with: later, in: new..<run.new)
             (old, new) = (run.old + run.count, run.new + run.count)
         }
-        try compare(earlier, old..<earlier.count, later, new..<later.count)
+        try compare(earlier, in: old..<earlier.count, with: later, in: new..<later.count)
         try earlier.reader.confirm()
         try later.reader.confirm()
     }
@@ -104,13 +104,14 @@ package struct CollectionDifference: Equatable, Sendable {
     // MARK: Between shared runs
 
     private mutating func compare(
-        _ earlier: CollectionReader, _ old: Range<Int>, _ later: CollectionReader, _ new: Range<Int>
+        _ earlier: CollectionReader, in old: Range<Int>, with later: CollectionReader, in new: Range<Int>
     ) throws(StorageError) {
         if old.isEmpty || new.isEmpty { return append(gone: old, come: new) }
         let before = try ElementStretch(earlier, old)
         let after = try ElementStretch(later, new)
         if later.isOrdered {
-            return try merge(before, old.lowerBound, after, new.lowerBound, isMap: later.shape.form == .map)
+            return try merge(
+                before, at: old.lowerBound, with: after, at: new.lowerBound, isMap: later.shape.form == .map)
         }
         let matching = try ElementMatching(before, after)
         for range in matching.gone.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -123,7 +124,7 @@ package struct CollectionDifference: Equatable, Sendable {
 
     /// For sets and maps, which ascend.
     private mutating func merge(
-        _ before: ElementStretch, _ old: Int, _ after: ElementStretch, _ new: Int, isMap: Bool
+        _ before: ElementStretch, at old: Int, with after: ElementStretch, at new: Int, isMap: Bool
     ) throws(StorageError) {
         var (a, b) = (0, 0)
         while a < before.count, b < after.count {

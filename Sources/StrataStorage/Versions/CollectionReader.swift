@@ -89,26 +89,26 @@ package struct CollectionReader {
 
     /// - Throws: `misuse` with `noSuchColumn`, `wrongType` if the column has no collections, or `noSuchRow`; `corrupt`
     ///   if the value does not have the column's layout.
-    package init(_ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
+    package init(_ view: ReadView, table: Int, key: RowKey, column: Int) throws(StorageError) {
         let shape = try view.collectionShape(table, key, column)
         let cell = try view.collectionCell(table, key, column)
-        try self.init(cell, shape, view.state.schema.tables[table].columns[column], view.reader)
+        try self.init(
+            cell, shape: shape, definition: view.state.schema.tables[table].columns[column], reader: view.reader)
     }
 
     /// - Parameter cell: of this row and column.
-    init(
-        _ cell: CollectionCell, _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int
-    ) throws(StorageError) {
+    init(_ cell: CollectionCell, in view: ReadView, table: Int, key: RowKey, column: Int) throws(StorageError) {
         let shape = try view.collectionShape(table, key, column)
-        try self.init(cell, shape, view.state.schema.tables[table].columns[column], view.reader)
+        try self.init(
+            cell, shape: shape, definition: view.state.schema.tables[table].columns[column], reader: view.reader)
     }
 
     /// - Throws: `corrupt` if the value does not have the column's layout.
     init(
-        _ cell: CollectionCell, _ shape: CollectionShape, _ definition: ColumnDefinition, _ reader: PageReader
+        _ cell: CollectionCell, shape: CollectionShape, definition: ColumnDefinition, reader: PageReader
     ) throws(StorageError) {
         guard let column = definition.collection else { throw .misuse(.wrongType) }
-        try self.init(cell, shape, column, isLinks: definition.type == .links, reader)
+        try self.init(cell, shape: shape, column: column, isLinks: definition.type == .links, reader: reader)
     }
 
     /// Of a located row.
@@ -118,19 +118,19 @@ package struct CollectionReader {
     ///   - isLinks: whether elements are keys of rows.
     /// - Throws: `corrupt` if the value does not have that layout.
     package init(
-        _ view: ReadView, _ row: RowLocation, _ key: RowKey, _ column: Int, as collection: CollectionColumn,
+        _ view: ReadView, row: RowLocation, key: RowKey, column: Int, as collection: CollectionColumn,
         isLinks: Bool
     ) throws(StorageError) {
         let cell = try view.collectionCell(row, key, column)
         let layout = view.state.layouts[Int(row.table)]
         let shape = CollectionShape(
             collection, table: layout.table, column: layout.ids[column + RowSet.firstUserColumn], owner: key.rawValue)
-        try self.init(cell, shape, collection, isLinks: isLinks, view.reader)
+        try self.init(cell, shape: shape, column: collection, isLinks: isLinks, reader: view.reader)
     }
 
     init(
-        _ cell: CollectionCell, _ shape: CollectionShape, _ column: CollectionColumn, isLinks: Bool,
-        _ reader: PageReader
+        _ cell: CollectionCell, shape: CollectionShape, column: CollectionColumn, isLinks: Bool,
+        reader: PageReader
     ) throws(StorageError) {
         self.cell = cell
         self.column = column
@@ -149,11 +149,9 @@ package struct CollectionReader {
     }
 
     /// - Parameter path: places of the elements that the collection is nested in, from the outside.
-    /// - Throws: as ``init(_:_:_:_:)``; `misuse` with `noSuchPlace`, or `wrongType` if an element is no collection.
-    package init(
-        _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int, path: [Int]
-    ) throws(StorageError) {
-        var reader = try CollectionReader(view, table, key, column)
+    /// - Throws: as ``init(_:table:key:column:)``; `misuse` with `noSuchPlace`, or `wrongType` if an element is none.
+    package init(_ view: ReadView, table: Int, key: RowKey, column: Int, path: [Int]) throws(StorageError) {
+        var reader = try CollectionReader(view, table: table, key: key, column: column)
         for place in path {
             guard let inner = try reader.nested(at: place) else { throw .misuse(.wrongType) }
             reader = inner
@@ -168,7 +166,8 @@ package struct CollectionReader {
         guard let (isKeyed, encoded) = NestedCollection.parse(value) else { return nil }
         let column = CollectionColumn.nested(isKeyed: isKeyed)
         let shape = try CollectionShape(column, table: 0, column: 0, owner: 0).nested(isKeyed: isKeyed)
-        try self.init(encoded.isEmpty ? .empty : .encoded(encoded), shape, column, isLinks: false, view.reader)
+        let cell: CollectionCell = encoded.isEmpty ? .empty : .encoded(encoded)
+        try self.init(cell, shape: shape, column: column, isLinks: false, reader: view.reader)
     }
 
     /// The inner collection at a place; nil for another value.
@@ -189,15 +188,16 @@ package struct CollectionReader {
         let isKeyed = try NestedCollection.isKeyed(tree.reference, reader)
         return try CollectionReader(
             .tree(root: tree.reference, count: Int(clamping: tree.count)),
-            shape.nested(isKeyed: isKeyed, in: tree.reference), .nested(isKeyed: isKeyed), isLinks: false, reader)
+            shape: shape.nested(isKeyed: isKeyed, in: tree.reference), column: .nested(isKeyed: isKeyed),
+            isLinks: false, reader: reader)
     }
 
     /// - Parameter bytes: of an element.
     func nested(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> CollectionReader? {
         guard column.takesNested, let (isKeyed, encoded) = NestedCollection.parse(bytes) else { return nil }
         return try CollectionReader(
-            encoded.isEmpty ? .empty : .encoded(encoded), shape.nested(isKeyed: isKeyed), .nested(isKeyed: isKeyed),
-            isLinks: false, reader)
+            encoded.isEmpty ? .empty : .encoded(encoded), shape: shape.nested(isKeyed: isKeyed),
+            column: .nested(isKeyed: isKeyed), isLinks: false, reader: reader)
     }
 
     /// The root of its tree; nil if it has none.
@@ -357,7 +357,7 @@ extension ReadView {
             try confirm()
             return .empty
         }
-        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        let (segment, index) = try Group(row.group).value(position, at: row.slot, kind: .bytes, from: reader)
         let cell = try CollectionCell(segment, index, reader)
         try reader.confirm()
         return cell
@@ -379,7 +379,7 @@ extension CollectionMatcher {
             shape.isAnyones = true
             let cell: CollectionCell =
                 if isLong { try CollectionCell.long(bytes, reader) } else { bytes.isEmpty ? .empty : .encoded(bytes) }
-            return try holds(CollectionReader(cell, shape, collection, isLinks: isLinks, reader))
+            return try holds(CollectionReader(cell, shape: shape, column: collection, isLinks: isLinks, reader: reader))
         }
     }
 }

@@ -24,7 +24,7 @@ struct DuplicateSearch {
         self.column = column
         self.limit = limit
         type = view.state.schema.tables[table].columns[column].type
-        index = try IndexReader(view, table, column)
+        index = try IndexReader(view, table: table, column: column)
     }
 
     consuming func found() throws(StorageError) -> DuplicateValues {

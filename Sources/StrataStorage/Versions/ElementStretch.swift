@@ -40,11 +40,11 @@ struct ElementStretch {
         if mine.kind != .bytes && !mine.hasFlags && !others.hasFlags {
             return mine.words[start + index] == others.words[other.start + place]
         }
-        return try isSame(mine, start + index, other, others, other.start + place)
+        return try isSame(mine, at: start + index, as: other, in: others, at: other.start + place)
     }
 
     private func isSame(
-        _ mine: ColumnBuffer, _ index: Int, _ other: ElementStretch, _ others: ColumnBuffer, _ place: Int
+        _ mine: ColumnBuffer, at index: Int, as other: ElementStretch, in others: ColumnBuffer, at place: Int
     ) throws(StorageError) -> Bool {
         if mine.isNull(index) || others.isNull(place) { return mine.isNull(index) && others.isNull(place) }
         if mine.kind != .bytes { return mine.words[index] == others.words[place] }
@@ -87,7 +87,7 @@ struct ElementStretch {
         for index in 0..<count {
             if try !hasSameValue(index, as: other, index) { return false }
             if let keys = elements.keys, let others = other.elements.keys,
-                try !isSame(keys, start + index, other, others, other.start + index)
+                try !isSame(keys, at: start + index, as: other, in: others, at: other.start + index)
             {
                 return false
             }

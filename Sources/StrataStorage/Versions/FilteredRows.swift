@@ -127,7 +127,8 @@ package struct FilteredRows {
         try forEach { (group, selection) throws(StorageError) in
             if selection.isEmpty { return }
             try group.aggregate(
-                selection, wanted, selector.layout, part, into: &totals, spare: selector.spare, view.reader)
+                selection, column: wanted, layout: selector.layout, part: part, into: &totals, spare: selector.spare,
+                from: view.reader)
         }
         return totals
     }
@@ -146,7 +147,8 @@ package struct FilteredRows {
                 count += group.liveRows
             } else {
                 try group.aggregate(
-                    try selector.select(group), wanted, layout, .sum, into: &totals, spare: selector.spare, view.reader)
+                    try selector.select(group), column: wanted, layout: layout, part: .sum, into: &totals,
+                    spare: selector.spare, from: view.reader)
             }
             return true
         }
@@ -202,8 +204,8 @@ private struct KeyCollector {
             }
             return
         }
-        Self.list(selection.main, selection.mainWords, mainCount, &slots)
-        Self.list(selection.extra, selection.extraWords, extraCount, &places)
+        Self.list(selection.main, words: selection.mainWords, count: mainCount, into: &slots)
+        Self.list(selection.extra, words: selection.extraWords, count: extraCount, into: &places)
         var next = 0
         let extra = extraCount > 0 ? group.insertedSegment(RowSet.keyColumn) : nil
         for slot in slots {
@@ -221,7 +223,7 @@ private struct KeyCollector {
     }
 
     private static func list(
-        _ bits: UnsafePointer<UInt64>, _ words: Int, _ count: Int, _ target: inout [Int64]
+        _ bits: UnsafePointer<UInt64>, words: Int, count: Int, into target: inout [Int64]
     ) {
         target = [Int64](unsafeUninitializedCapacity: count) { buffer, written in
             written = buffer.baseAddress.map { strata_bits_list(bits, words, 0, $0) } ?? 0

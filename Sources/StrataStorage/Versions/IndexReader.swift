@@ -10,7 +10,7 @@ struct IndexReader {
 
     /// - Parameter kind: the required kind of index; nil for any.
     /// - Throws: `misuse` if the column has no such index.
-    init(_ view: ReadView, _ table: Int, _ column: Int, _ kind: IndexKind? = nil) throws(StorageError) {
+    init(_ view: ReadView, table: Int, column: Int, kind: IndexKind? = nil) throws(StorageError) {
         let definition = view.state.schema.tables[table].columns[column]
         if let kind, definition.index != kind { throw .misuse(.noSuchColumn) }
         try view.prepareRows(table)

@@ -129,7 +129,8 @@ package final class ReadView: Sendable {
         for index in 0..<group.patched where group.patch(index).column == position { return nil }
         let number = group.segmentIndex(position, Int(row.slot))
         let first = group.descriptor(number).firstSlot
-        return ColumnWindow(row.group, try group.segment(number, reader), kind, firstSlot: first, reader.damage)
+        return ColumnWindow(
+            row.group, try group.segment(number, reader), kind: kind, firstSlot: first, damage: reader.damage)
     }
 
     // A lost group reads as zeros and has no columns. So if a column is missing, the mapping is checked first.
@@ -142,7 +143,7 @@ package final class ReadView: Sendable {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.integerValue
         }
-        let (segment, index) = try Group(row.group).value(position, row.slot, .integer, reader)
+        let (segment, index) = try Group(row.group).value(position, at: row.slot, kind: .integer, from: reader)
         let value = segment.isNull(index) ? nil : segment.integer(index)
         try reader.confirm()
         return value
@@ -155,7 +156,7 @@ package final class ReadView: Sendable {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.doubleValue
         }
-        let (segment, index) = try Group(row.group).value(position, row.slot, .double, reader)
+        let (segment, index) = try Group(row.group).value(position, at: row.slot, kind: .double, from: reader)
         let value = segment.isNull(index) ? nil : segment.double(index)
         try reader.confirm()
         return value
@@ -173,7 +174,7 @@ package final class ReadView: Sendable {
             let cell = state.layouts[Int(row.table)].missing[column + RowSet.firstUserColumn]
             return cell.isNull ? nil : cell.bytesValue
         }
-        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        let (segment, index) = try Group(row.group).value(position, at: row.slot, kind: .bytes, from: reader)
         let value = segment.isNull(index) ? nil : segment.bytes(index)
         let isLong = segment.isLong(index)
         try reader.confirm()
@@ -205,7 +206,7 @@ package final class ReadView: Sendable {
             try confirm()
             return nil
         }
-        let (segment, index) = try Group(row.group).value(position, row.slot, .bytes, reader)
+        let (segment, index) = try Group(row.group).value(position, at: row.slot, kind: .bytes, from: reader)
         guard segment.isLong(index), let base = segment.bytes(index).baseAddress else { return nil }
         return LongValue(base)
     }
@@ -213,7 +214,8 @@ package final class ReadView: Sendable {
     /// The version that created the row: with table and key, its identity.
     package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
         if isWriter { _ = try openWriter() }
-        let (segment, index) = try Group(row.group).value(RowSet.createdColumn, row.slot, .integer, reader)
+        let (segment, index) = try Group(row.group).value(
+            RowSet.createdColumn, at: row.slot, kind: .integer, from: reader)
         let version = segment.integer(index)
         try reader.confirm()
         return TransactionID(UInt64(bitPattern: version))
@@ -239,7 +241,7 @@ package final class ReadView: Sendable {
     ) throws(StorageError) {
         try prepareRows(table)
         let wanted = columns.map { $0 + RowSet.firstUserColumn }
-        let decoder = GroupDecoder(state.layouts[table], wanted, reader, met)
+        let decoder = GroupDecoder(state.layouts[table], wanted: wanted, reader: reader, met: met)
         try forEachGroup(table, from: from?.rawValue ?? .min) { (group) throws(StorageError) in
             try decoder.decode(group, from: from)
             strata_note_steps(decoder.rows.count)
@@ -341,14 +343,14 @@ package final class ReadView: Sendable {
     /// Rows whose indexed column equals a value, in key order.
     /// - Throws: `misuse` if the column has no index.
     package func rows(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> [RowKey] {
-        try IndexReader(self, table, column).rows(equalTo: cell) ?? []
+        try IndexReader(self, table: table, column: column).rows(equalTo: cell) ?? []
     }
 
     /// As ``rows(_:_:equalTo:)``; nil if the index has more than `limit` entries for the value.
     package func rows(
         _ table: Int, _ column: Int, equalTo cell: Cell, limit: Int
     ) throws(StorageError) -> [RowKey]? {
-        try IndexReader(self, table, column).rows(equalTo: cell, limit: limit)
+        try IndexReader(self, table: table, column: column).rows(equalTo: cell, limit: limit)
     }
 
     /// Rows whose column lies between two values, both included. Null comes before all values.
@@ -358,7 +360,7 @@ package final class ReadView: Sendable {
     package func rows(
         _ table: Int, _ column: Int, from low: Cell, through high: Cell
     ) throws(StorageError) -> [RowKey] {
-        try IndexReader(self, table, column, .ordered).rows(from: low, through: high)
+        try IndexReader(self, table: table, column: column, kind: .ordered).rows(from: low, through: high)
     }
 
     /// Number of index entries for a value. Text and data are counted by their hash; doubles and integers exactly,
@@ -366,7 +368,7 @@ package final class ReadView: Sendable {
     /// - Throws: `misuse` if the column has no index.
     /// - Complexity: O(log rows).
     package func indexedCount(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> Int {
-        try IndexReader(self, table, column).count(from: cell, through: cell)
+        try IndexReader(self, table: table, column: column).count(from: cell, through: cell)
     }
 
     /// Number of entries of an ordered index between two values, both included.
@@ -375,7 +377,7 @@ package final class ReadView: Sendable {
     package func indexedCount(
         _ table: Int, _ column: Int, from low: Cell, through high: Cell
     ) throws(StorageError) -> Int {
-        try IndexReader(self, table, column, .ordered).count(from: low, through: high)
+        try IndexReader(self, table: table, column: column, kind: .ordered).count(from: low, through: high)
     }
 
     /// Finds values of an indexed column that occur more than once; null counts as a value.

@@ -41,7 +41,10 @@ extension ReadView {
         let number = group.segmentIndex(RowSet.createdColumn, Int(row.slot))
         let first = group.descriptor(number).firstSlot
         let segment = try group.segment(number, reader)
-        guard let created = ColumnWindow(row.group, segment, .integer, firstSlot: first, reader.damage) else {
+        guard
+            let created = ColumnWindow(
+                row.group, segment, kind: .integer, firstSlot: first, damage: reader.damage)
+        else {
             return nil
         }
         try reader.confirm()

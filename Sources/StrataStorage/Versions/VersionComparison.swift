@@ -26,8 +26,8 @@ struct VersionComparison {
                 columns.append((known, place, column.id.rawValue))
             }
         }
-        var old = GroupRows(earlier, before ?? 0, oldGroups, columns.map(\.old))
-        var new = GroupRows(later, after ?? 0, newGroups, columns.map(\.new))
+        var old = GroupRows(earlier, table: before ?? 0, groups: oldGroups, columns: columns.map(\.old))
+        var new = GroupRows(later, table: after ?? 0, groups: newGroups, columns: columns.map(\.new))
         while true {
             let left = try old.key()
             let right = try new.key()
@@ -85,14 +85,16 @@ private struct GroupRows {
     private var nextGroup = 0
     private var row = 0
 
-    init(_ view: ReadView, _ table: Int, _ groups: [NodeReference], _ columns: [Int]) {
+    init(_ view: ReadView, table: Int, groups: [NodeReference], columns: [Int]) {
         reader = view.reader
         self.table = view.schema.tables.indices.contains(table) ? view.schema.tables[table] : nil
         self.groups = groups
         self.columns = columns.map { $0 + RowSet.firstUserColumn }
         decoder =
             groups.isEmpty
-            ? nil : GroupDecoder(view.state.layouts[table], self.columns + [RowSet.createdColumn], reader)
+            ? nil
+            : GroupDecoder(
+                view.state.layouts[table], wanted: self.columns + [RowSet.createdColumn], reader: reader)
     }
 
     /// The key of the current row; nil at the end.
@@ -145,6 +147,6 @@ private struct GroupRows {
         } else {
             cell = values.isNull(row) || bytes.isEmpty ? .empty : .encoded(bytes)
         }
-        return try CollectionReader(cell, shape, definition, reader)
+        return try CollectionReader(cell, shape: shape, definition: definition, reader: reader)
     }
 }

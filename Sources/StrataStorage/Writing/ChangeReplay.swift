@@ -65,7 +65,7 @@ struct ChangeReplay {
                 guard let index = view.state.schema.tables[position].position(of: column) else {
                     throw Self.unexpected
                 }
-                try transaction.set(position, key, index, cell)
+                try transaction.set(position, key, column: index, to: cell)
             case .delete(let table, let key):
                 #if Zoo
                     if PlantedMistake.deletionNotReplayed.isPlanted { continue }

@@ -9,8 +9,8 @@ struct CollectionAssignment {
 
     /// - Parameter path: of an inner collection.
     init(
-        _ transaction: WriteTransaction, _ path: [Int], _ table: Int, _ key: RowKey, _ column: Int,
-        _ wanted: CollectionElements
+        _ transaction: WriteTransaction, path: [Int], table: Int, key: RowKey, column: Int,
+        wanted: CollectionElements
     ) {
         self.path = path
         self.transaction = transaction
@@ -22,7 +22,7 @@ struct CollectionAssignment {
 
     /// - Complexity: O(elements), to compare equal ones, plus the change itself.
     func run() throws(StorageError) {
-        let reader = try CollectionReader(transaction.view, table, key, column, path: path)
+        let reader = try CollectionReader(transaction.view, table: table, key: key, column: column, path: path)
         let most = min(reader.count, wanted.count)
         let start = try equalAtStart(reader, most)
         let end = try equalAtEnd(reader, most - start)
@@ -33,12 +33,12 @@ struct CollectionAssignment {
         let isList = !reader.column.isKeyed && !reader.column.isSorted
         let replaced = isList ? min(old.count, new.count) : 0
         if replaced > 0 {
-            try collections.set(table, key, column, slice(start..<(start + replaced)), at: start)
+            try collections.set(table, key, column: column, elements: slice(start..<(start + replaced)), at: start)
             old = (start + replaced)..<old.upperBound
             new = (start + replaced)..<new.upperBound
         }
-        if !old.isEmpty { try collections.remove(table, key, column, old) }
-        if !new.isEmpty { try collections.insert(table, key, column, slice(new), at: new.lowerBound) }
+        if !old.isEmpty { try collections.remove(table, key, column: column, range: old) }
+        if !new.isEmpty { try collections.insert(table, key, column: column, elements: slice(new), at: new.lowerBound) }
         // Slices borrow their bytes.
         withExtendedLifetime(wanted) {}
     }

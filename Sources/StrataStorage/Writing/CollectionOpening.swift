@@ -18,7 +18,7 @@ struct CollectionOpening {
     }
 
     func reader(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) -> CollectionReader {
-        try CollectionReader(view, table, key, column, path: path)
+        try CollectionReader(view, table: table, key: key, column: column, path: path)
     }
 
     /// Type of the collection's elements.
@@ -51,9 +51,9 @@ struct CollectionOpening {
 
     /// Builds a collection from its checked bytes, for ``add(_:)``.
     func build(
-        _ bytes: UnsafeRawBufferPointer, _ table: Int, _ key: RowKey, _ column: Int
+        _ bytes: UnsafeRawBufferPointer, table: Int, key: RowKey, column: Int
     ) throws(StorageError) -> OpenCollection {
-        let made = try make(.null, table, key, column)
+        let made = try make(.null, table: table, key: key, column: column)
         guard let payload = CollectionPayload(bytes, made.column, isLinks: made.isLinks) else {
             throw .misuse(.wrongType)
         }
@@ -68,12 +68,14 @@ struct CollectionOpening {
     }
 
     private func make(
-        _ root: NodeReference, _ table: Int, _ key: RowKey, _ column: Int
+        _ root: NodeReference, table: Int, key: RowKey, column: Int
     ) throws(StorageError) -> OpenCollection {
         let shape = try view.collectionShape(table, key, column)
         let definition = transaction.plans[table].columns[column]
         guard let collection = definition.collection else { throw .misuse(.wrongType) }
-        return try OpenCollection(place(table, key, column), shape, definition, collection, root, nodes)
+        return try OpenCollection(
+            place(table, key, column), shape: shape, definition: definition, column: collection, root: root,
+            nodes: nodes)
     }
 
     /// Opens a collection whose row has a handle.
@@ -83,7 +85,7 @@ struct CollectionOpening {
     }
 
     /// Drops the nodes of a row's collection. The cell stays unchanged, and is invalid.
-    func giveUp(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
+    func giveUp(_ table: Int, _ key: RowKey, column: Int, at row: RowLocation) throws(StorageError) {
         let shape = try view.collectionShape(table, key, column)
         try workspace.giveUp(place(table, key, column), shape, try view.longValue(row, column))
     }
@@ -110,7 +112,7 @@ struct CollectionOpening {
             if changes { workspace.collections.noteChange(found) }
             return changes ? found : nil
         }
-        return try open(table, key, column, changes, where: suits)
+        return try open(table, key, column: column, changes: changes, where: suits)
     }
 
     /// As ``opened(_:_:_:changes:where:)``, for an inner collection.
@@ -133,7 +135,7 @@ struct CollectionOpening {
         _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> OpenCollection? {
         guard let found = workspace.collections.find(place(table, key, column)) else {
-            return try open(table, key, column, true) { _ in true }
+            return try open(table, key, column: column, changes: true) { _ in true }
         }
         if found.isResting { try add(found) }
         workspace.collections.noteChange(found)
@@ -142,12 +144,12 @@ struct CollectionOpening {
 
     @inline(never)
     private func open(
-        _ table: Int, _ key: RowKey, _ column: Int, _ changes: Bool, where suits: (Int) -> Bool
+        _ table: Int, _ key: RowKey, column: Int, changes: Bool, where suits: (Int) -> Bool
     ) throws(StorageError) -> OpenCollection? {
         let shape = try view.collectionShape(table, key, column)
         guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
         let cell = try view.collectionCell(row, column)
-        let reader = try CollectionReader(cell, view, table, key, column)
+        let reader = try CollectionReader(cell, in: view, table: table, key: key, column: column)
         guard suits(reader.count) else { throw .misuse(.noSuchPlace) }
         if !changes { return nil }
         if !workspace.collections.inner.isEmpty { try InnerCollections(transaction).settle() }
@@ -158,7 +160,7 @@ struct CollectionOpening {
                 throw CollectionTree.damaged(root)
             }
         }
-        let collection = try make(root, table, key, column)
+        let collection = try make(root, table: table, key: key, column: column)
         if let payload = reader.payload {
             if transaction.keepsOrder, let order = AscendingCheck(collection.column), !order.ascends(payload) {
                 throw view.damage(at: row)

@@ -7,7 +7,7 @@ struct CollectionOrdering {
     private let column: Int
 
     /// - Parameter column: one of collections.
-    init(_ transaction: WriteTransaction, _ table: Int, _ key: RowKey, _ column: Int) {
+    init(_ transaction: WriteTransaction, table: Int, key: RowKey, column: Int) {
         self.transaction = transaction
         self.table = table
         self.key = key
@@ -18,14 +18,18 @@ struct CollectionOrdering {
     /// - Returns: the number of elements by now, and of removed ones; nil if there was no change.
     /// - Complexity: O(elements); memory for all of them if there is a change.
     func run(_ isPreferred: (_ place: Int) -> Bool) throws(StorageError) -> (count: Int, leftOut: Int)? {
-        let reader = try CollectionReader(transaction.view, table, key, column)
+        let reader = try CollectionReader(transaction.view, table: table, key: key, column: column)
         if try isInOrder(reader) { return nil }
         let (elements, leftOut) = try ordered(reader, isPreferred)
         let definition = transaction.view.schema.tables[table].columns[column]
         let encoder = CollectionEncoder(column: reader.column, isLinks: definition.type == .links)
         var failure: StorageError?
         Cell.withCopy(of: encoder.encode(elements)) { cell in
-            do throws(StorageError) { try transaction.set(table, key, column, cell) } catch { failure = error }
+            do throws(StorageError) {
+                try transaction.set(table, key, column: column, to: cell)
+            } catch {
+                failure = error
+            }
         }
         if let failure { throw failure }
         return (elements.count, leftOut)
@@ -82,7 +86,7 @@ struct CollectionOrdering {
             return true
         }
         guard let order = AscendingCheck(reader.column) else { return (all, leftOut) }
-        let places = Self.places(all, order, reader.column, isPreferred)
+        let places = Self.places(all, order: order, column: reader.column, isPreferred: isPreferred)
         let kept = CollectionElements(like: all)
         for place in places {
             kept.append(key: all.keys?.cellValue(place).cell ?? .null, all.values.cellValue(place).cell)
@@ -92,7 +96,7 @@ struct CollectionOrdering {
 
     /// The places of the elements that stay, in order.
     private static func places(
-        _ all: CollectionElements, _ order: AscendingCheck, _ column: CollectionColumn, _ isPreferred: (Int) -> Bool
+        _ all: CollectionElements, order: AscendingCheck, column: CollectionColumn, isPreferred: (Int) -> Bool
     ) -> [Int] {
         func element(_ place: Int) -> Cell { order.ordered(all, place) }
         let places: [Int]

@@ -102,7 +102,7 @@ struct CollectionPlacing {
     /// Address of the handle of an open collection, in a node of this transaction that is not sealed yet.
     private func handle(_ place: CollectionPlace) throws(StorageError) -> UnsafeMutableRawPointer {
         let (group, slot, position) = try row(place)
-        let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)
+        let (segment, index) = try group.value(position, at: slot, kind: .bytes, from: nodes.reader)
         guard segment.isLong(index), let base = segment.bytes(index).baseAddress, nodes.arena.contains(base) else {
             throw nodes.reader.damage(at: group.base)
         }

@@ -25,27 +25,29 @@ package struct CollectionReplay {
         switch change {
         case .collection(let table, let key, let column, let cells, let path):
             target = nil
-            target = try find(table, key, column, cells, path)
+            target = try find(table, key, column: column, cells: cells, path: path)
         case .insertElements(let place, let count, let isEach):
             let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
                 let elements = try read(part.count, &changes, target.collection, onlyValues: false)
-                try writer.insert(target.table, target.key, target.column, elements, at: place + part.lowerBound)
+                try writer.insert(
+                    target.table, target.key, column: target.column, elements: elements, at: place + part.lowerBound)
             }
         case .setElements(let place, let count, let isEach):
             let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
                 let elements = try read(part.count, &changes, target.collection, onlyValues: true)
-                try writer.set(target.table, target.key, target.column, elements, at: place + part.lowerBound)
+                try writer.set(
+                    target.table, target.key, column: target.column, elements: elements, at: place + part.lowerBound)
             }
         case .removeElements(let place, let count, let isEach):
             let (target, writer) = try required()
             try forEach(count, isEach) { (part) throws(StorageError) in
-                try writer.remove(target.table, target.key, target.column, place..<(place + part.count))
+                try writer.remove(target.table, target.key, column: target.column, range: place..<(place + part.count))
             }
         case .moveElements(let place, let count, let end):
             let (target, writer) = try required()
-            try writer.move(target.table, target.key, target.column, place..<(place + count), to: end)
+            try writer.move(target.table, target.key, column: target.column, range: place..<(place + count), to: end)
         case .insert, .set, .delete, .deleteAll, .schema, .nextKey:
             target = nil
             return false
@@ -67,14 +69,14 @@ package struct CollectionReplay {
     }
 
     private func find(
-        _ id: TableID, _ key: RowKey, _ column: ColumnID, _ cells: Int, _ path: [Int]
+        _ id: TableID, _ key: RowKey, column: ColumnID, cells: Int, path: [Int]
     ) throws(StorageError) -> Target {
         let schema = transaction.view.schema
         guard let table = schema.position(of: id) else { throw .misuse(.noSuchTable) }
         guard let position = schema.tables[table].position(of: column) else { throw .misuse(.noSuchColumn) }
         guard var collection = schema.tables[table].columns[position].collection else { throw .misuse(.wrongType) }
         if !path.isEmpty {
-            collection = try inner(table, key, position, path)
+            collection = try inner(table, key, column: position, path: path)
         }
         guard cells == (collection.isKeyed ? 2 : 1) else { throw .misuse(.wrongType) }
         return Target(table: table, key: key, column: position, path: path, collection: collection)
@@ -82,10 +84,10 @@ package struct CollectionReplay {
 
     /// - Throws: also `misuse(.noSuchPlace)` if an element is no collection.
     private func inner(
-        _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int]
+        _ table: Int, _ key: RowKey, column: Int, path: [Int]
     ) throws(StorageError) -> CollectionColumn {
         do throws(StorageError) {
-            return try CollectionReader(transaction.view, table, key, column, path: path).column
+            return try CollectionReader(transaction.view, table: table, key: key, column: column, path: path).column
         } catch {
             throw error == .misuse(.wrongType) ? .misuse(.noSuchPlace) : error
         }

@@ -39,7 +39,7 @@ package struct CollectionWriter {
     /// - Returns: the column's kind of collection.
     @discardableResult
     private func check(
-        _ elements: CollectionElements, _ table: Int, _ key: RowKey, _ column: Int, onlyValues: Bool
+        _ elements: CollectionElements, table: Int, key: RowKey, column: Int, onlyValues: Bool
     ) throws(StorageError) -> CollectionColumn {
         let collection = try opening.elementColumn(table, key, column)
         let columns = transaction.plans[table].columns
@@ -53,8 +53,8 @@ package struct CollectionWriter {
 
     /// Checks that a set or a map ascends after elements were replaced.
     private func checkOrder(
-        _ elements: CollectionElements, _ collection: CollectionColumn, _ table: Int, _ key: RowKey, _ column: Int,
-        _ place: Int, replacing count: Int
+        _ elements: CollectionElements, collection: CollectionColumn, table: Int, key: RowKey, column: Int,
+        at place: Int, replacing count: Int
     ) throws(StorageError) {
         guard transaction.keepsOrder, let order = AscendingCheck(collection) else { return }
         let reader = try opening.reader(table, key, column)
@@ -70,11 +70,11 @@ package struct CollectionWriter {
     ///   `notAscending`; `noSpace`.
     /// - Complexity: O(log count + elements); no search next to the last change.
     package func insert(
-        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+        _ table: Int, _ key: RowKey, column: Int, elements: CollectionElements, at place: Int
     ) throws(StorageError) {
         try perform(on: table, adding: elements) { () throws(StorageError) in
-            let holds = try check(elements, table, key, column, onlyValues: false)
-            try checkOrder(elements, holds, table, key, column, place, replacing: 0)
+            let holds = try check(elements, table: table, key: key, column: column, onlyValues: false)
+            try checkOrder(elements, collection: holds, table: table, key: key, column: column, at: place, replacing: 0)
             let suits = { (count: Int) in place >= 0 && place <= count }
             guard let collection = try opening.opened(table, key, column, changes: elements.count > 0, where: suits)
             else {
@@ -89,34 +89,34 @@ package struct CollectionWriter {
     }
 
     /// Inserts one element before `place`, or at the end; in a map with its key. Allocates no buffer.
-    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    /// - Throws: as ``insert(_:_:column:elements:at:)``.
     package func insert(
-        _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, mapKey: Cell = .null, at place: Int
+        _ table: Int, _ key: RowKey, column: Int, one value: Cell, mapKey: Cell = .null, at place: Int
     ) throws(StorageError) {
-        let elements = try single(value, table, key, column)
+        let elements = try single(value, table: table, key: key, column: column)
         if elements.keys == nil {
             elements.append(value)
         } else {
             guard mapKey.kind == .bytes else { throw .misuse(.wrongType) }
             elements.append(key: mapKey, value)
         }
-        try insert(table, key, column, elements, at: place)
+        try insert(table, key, column: column, elements: elements, at: place)
         forget(value, mapKey)
     }
 
     /// Replaces one element, or in a map its value. Allocates no buffer.
-    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    /// - Throws: as ``insert(_:_:column:elements:at:)``.
     package func set(
-        _ table: Int, _ key: RowKey, _ column: Int, one value: Cell, at place: Int
+        _ table: Int, _ key: RowKey, column: Int, one value: Cell, at place: Int
     ) throws(StorageError) {
-        let elements = try single(value, table, key, column)
+        let elements = try single(value, table: table, key: key, column: column)
         elements.append(value)
-        try set(table, key, column, elements, at: place)
+        try set(table, key, column: column, elements: elements, at: place)
         forget(value, .null)
     }
 
     private func single(
-        _ value: Cell, _ table: Int, _ key: RowKey, _ column: Int
+        _ value: Cell, table: Int, key: RowKey, column: Int
     ) throws(StorageError) -> CollectionElements {
         try transaction.check(table)
         let elements = workspace.single(try opening.elementColumn(table, key, column))
@@ -132,32 +132,34 @@ package struct CollectionWriter {
     }
 
     /// Replaces elements from `place` on; in a map their values. The buffer of elements is consumed.
-    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    /// - Throws: as ``insert(_:_:column:elements:at:)``.
     package func set(
-        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+        _ table: Int, _ key: RowKey, column: Int, elements: CollectionElements, at place: Int
     ) throws(StorageError) {
         try perform(on: table, adding: elements) { () throws(StorageError) in
-            try replace(table, key, column, elements, at: place)
+            try replace(table, key, column: column, elements: elements, at: place)
         }
     }
 
     /// Sets elements to null. It counts as a deletion, which may use the reserve on a full disk.
-    func setNull(_ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>) throws(StorageError) {
+    func setNull(_ table: Int, _ key: RowKey, column: Int, range: Range<Int>) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let nulls = CollectionElements(try view.collectionShape(table, key, column))
             for _ in range { nulls.append(.null) }
-            try replace(table, key, column, nulls, at: range.lowerBound)
+            try replace(table, key, column: column, elements: nulls, at: range.lowerBound)
         }
     }
 
     private func replace(
-        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements, at place: Int
+        _ table: Int, _ key: RowKey, column: Int, elements: CollectionElements, at place: Int
     ) throws(StorageError) {
-        let holds = try check(elements, table, key, column, onlyValues: true)
+        let holds = try check(elements, table: table, key: key, column: column, onlyValues: true)
         let (end, overflow) = place.addingReportingOverflow(elements.count)
         // The keys of a map stay.
         if !holds.isKeyed {
-            try checkOrder(elements, holds, table, key, column, place, replacing: elements.count)
+            try checkOrder(
+                elements, collection: holds, table: table, key: key, column: column, at: place,
+                replacing: elements.count)
         }
         let suits = { (count: Int) in place >= 0 && !overflow && end <= count }
         guard let collection = try opening.opened(table, key, column, changes: elements.count > 0, where: suits) else {
@@ -183,7 +185,7 @@ package struct CollectionWriter {
     /// - Throws: `misuse` with `noSuchRow`, `noSuchColumn`, `wrongType` or `noSuchPlace`.
     /// - Complexity: O(log count), and the dropped nodes; for links O(elements).
     package func remove(
-        _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>
+        _ table: Int, _ key: RowKey, column: Int, range: Range<Int>
     ) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let suits = { (count: Int) in range.lowerBound >= 0 && range.upperBound <= count }
@@ -202,16 +204,16 @@ package struct CollectionWriter {
     }
 
     /// Removes all elements.
-    /// - Throws: as ``remove(_:_:_:_:)``.
-    package func clear(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) {
+    /// - Throws: as ``remove(_:_:column:range:)``.
+    package func clear(_ table: Int, _ key: RowKey, column: Int) throws(StorageError) {
         try transaction.check(table)
-        try remove(table, key, column, 0..<(try opening.reader(table, key, column).count))
+        try remove(table, key, column: column, range: 0..<(try opening.reader(table, key, column).count))
     }
 
     /// Moves elements of a list; `target` is the place of the first one afterwards.
-    /// - Throws: as ``remove(_:_:_:_:)``.
+    /// - Throws: as ``remove(_:_:column:range:)``.
     package func move(
-        _ table: Int, _ key: RowKey, _ column: Int, _ range: Range<Int>, to target: Int
+        _ table: Int, _ key: RowKey, column: Int, range: Range<Int>, to target: Int
     ) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let holds = try opening.elementColumn(table, key, column)
@@ -229,13 +231,14 @@ package struct CollectionWriter {
     }
 
     /// Sets a collection to `elements`, which are consumed.
-    /// - Throws: as ``insert(_:_:_:_:at:)``.
+    /// - Throws: as ``insert(_:_:column:elements:at:)``.
     package func assign(
-        _ table: Int, _ key: RowKey, _ column: Int, _ elements: CollectionElements
+        _ table: Int, _ key: RowKey, column: Int, elements: CollectionElements
     ) throws(StorageError) {
         try transaction.check(table)
-        try check(elements, table, key, column, onlyValues: false)
-        try CollectionAssignment(transaction, path, table, key, column, elements).run()
+        try check(elements, table: table, key: key, column: column, onlyValues: false)
+        try CollectionAssignment(transaction, path: path, table: table, key: key, column: column, wanted: elements)
+            .run()
     }
 
     // MARK: Recording

@@ -20,7 +20,8 @@ struct ElementLinks {
     /// Notes the elements of some places, which will be removed.
     func noteGone(_ range: Range<Int>) throws(StorageError) {
         let reader = try CollectionReader(
-            collection.cell, collection.shape, collection.definition, transaction.nodes.reader)
+            collection.cell, shape: collection.shape, definition: collection.definition,
+            reader: transaction.nodes.reader)
         try reader.forEachPart(from: range.lowerBound) { (part) throws(StorageError) in
             for index in max(part.first, range.lowerBound)..<min(part.end, range.upperBound) {
                 try note(try part.value(at: index), delta: -1)
@@ -32,6 +33,6 @@ struct ElementLinks {
     private func note(_ link: Cell, delta: Int32) throws(StorageError) {
         let place = collection.place
         try workspace.entries.noteLink(
-            link, of: RowKey(place.key), table, place.column, transaction.view, delta: delta)
+            link, of: RowKey(place.key), table: table, column: place.column, in: transaction.view, delta: delta)
     }
 }

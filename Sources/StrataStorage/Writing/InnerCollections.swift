@@ -30,7 +30,7 @@ struct InnerCollections {
         let value = run.leaf.values.cellValue(place - run.first)
         if let long = value.long, long.isTree {
             let isKeyed = try NestedCollection.isKeyed(long.reference, nodes)
-            let made = try make(long.reference, isKeyed, outer, place)
+            let made = try make(long.reference, isKeyed: isKeyed, in: outer, at: place)
             if UInt64(made.count) != long.count { throw CollectionTree.damaged(long.reference) }
             return made
         }
@@ -38,7 +38,7 @@ struct InnerCollections {
         guard cell.kind == .bytes, let (isKeyed, encoded) = NestedCollection.parse(cell.bytesValue) else {
             throw .misuse(.wrongType)
         }
-        let made = try make(.null, isKeyed, outer, place)
+        let made = try make(.null, isKeyed: isKeyed, in: outer, at: place)
         if !encoded.isEmpty {
             guard let payload = CollectionPayload(encoded, made.column, isLinks: false),
                 AscendingCheck(made.column)?.ascends(payload) ?? true
@@ -53,11 +53,12 @@ struct InnerCollections {
     }
 
     private func make(
-        _ root: NodeReference, _ isKeyed: Bool, _ outer: OpenCollection, _ place: Int
+        _ root: NodeReference, isKeyed: Bool, in outer: OpenCollection, at place: Int
     ) throws(StorageError) -> OpenCollection {
         try OpenCollection(
-            outer.place, outer.shape.nested(isKeyed: isKeyed, in: root), outer.definition, .nested(isKeyed: isKeyed),
-            root, nodes, in: (outer, place))
+            outer.place, shape: outer.shape.nested(isKeyed: isKeyed, in: root), definition: outer.definition,
+            column: .nested(isKeyed: isKeyed),
+            root: root, nodes: nodes, in: (outer, place))
     }
 
     /// Updates the reference to a collection in its element, and in those around it.

@@ -69,14 +69,14 @@ struct LinkRemoval {
                 found.removeAll { $0.low == left.high }
             }
         #endif
-        try unlink(rows, found, origin, column)
+        try unlink(rows, found: found, origin: origin, column: column)
     }
 
     /// - Parameters:
     ///   - rows: `high` is the key, ascending, and `delta` the number of its links to targets.
     ///   - found: backlinks from these rows.
     private func unlink(
-        _ rows: [EntryOperation], _ found: [EntryOperation], _ origin: Int, _ column: Int
+        _ rows: [EntryOperation], found: [EntryOperation], origin: Int, column: Int
     ) throws(StorageError) {
         let definition = transaction.plans[origin].columns[column]
         let keys = rows.map(\.high)
@@ -91,7 +91,7 @@ struct LinkRemoval {
             if definition.index != .none || run.count < Self.rowsAtOnce || run.count < run.rows / 16 {
                 alone += start..<end
             } else {
-                let long = try unlink(keys[start..<end], origin, column, definition)
+                let long = try unlink(keys[start..<end], origin: origin, column: column, definition: definition)
                 alone += long.map { start + $0 }
                 try transaction.spillIfLarge()
             }
@@ -99,7 +99,8 @@ struct LinkRemoval {
         }
         if alone.count < rows.count { try noteGone(found, except: Set(alone.map { keys[$0] }), origin, definition.id) }
         for index in alone {
-            try unlink(origin, RowKey(keys[index]), column, definition, links: Int(rows[index].delta))
+            try unlink(
+                origin, RowKey(keys[index]), column: column, definition: definition, links: Int(rows[index].delta))
             try transaction.spillIfLarge()
         }
     }
@@ -112,14 +113,14 @@ struct LinkRemoval {
         _ found: [EntryOperation], except alone: Set<Int64>, _ origin: Int, _ column: ColumnID
     ) throws(StorageError) {
         for link in found where alone.isEmpty || !alone.contains(link.low) {
-            try transaction.workspace.entries.noteGone(link, origin, column, view)
+            try transaction.workspace.entries.noteGone(link, table: origin, column: column, in: view)
         }
     }
 
     /// Removes links from rows of one group.
     /// - Returns: indices in `keys` of the rows with long values, which are not changed.
     private func unlink(
-        _ keys: ArraySlice<Int64>, _ origin: Int, _ column: Int, _ definition: ColumnDefinition
+        _ keys: ArraySlice<Int64>, origin: Int, column: Int, definition: ColumnDefinition
     ) throws(StorageError) -> [Int] {
         let plan = transaction.plans[origin]
         var long: [Int] = []
@@ -129,13 +130,13 @@ struct LinkRemoval {
                 let key = RowKey(keys[index])
                 if definition.type == .link {
                     values.set(place, .null)
-                    return transaction.noteSet(plan, origin, key, column, .null)
+                    return transaction.noteSet(plan, table: origin, key: key, column: column, to: .null)
                 }
                 guard let reader = LinkPayload.Reader(values.bytes(place)) else { throw view.missingRow(in: origin) }
                 let payload = reader.without(keepsPlaces: definition.keepsPlaces) { targets.contains($0) }
                 try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
                     values.set(place, cell)
-                    transaction.noteSet(plan, origin, key, column, cell)
+                    transaction.noteSet(plan, table: origin, key: key, column: column, to: cell)
                 }
             }
         }
@@ -145,16 +146,18 @@ struct LinkRemoval {
 
     /// - Parameter links: number of the column's links to the targets.
     private func unlink(
-        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, links: Int
+        _ table: Int, _ key: RowKey, column: Int, definition: ColumnDefinition, links: Int
     ) throws(StorageError) {
         if definition.type == .link {
-            try transaction.change(table, key, column, .null)
+            try transaction.change(table, key, column: column, to: .null)
             return
         }
         if definition.collection != nil {
-            let reader = try CollectionReader(view, table, key, column)
+            let reader = try CollectionReader(view, table: table, key: key, column: column)
             // A short collection is written anew.
-            if reader.payload == nil { return try unlink(table, key, column, definition, reader, links) }
+            if reader.payload == nil {
+                return try unlink(table, key, column: column, definition: definition, reader: reader, links: links)
+            }
         }
         guard let row = try view.locate(table, key) else { throw view.missingRow(in: table) }
         guard let bytes = try view.bytes(row, column), let reader = LinkPayload.Reader(bytes) else {
@@ -162,14 +165,14 @@ struct LinkRemoval {
         }
         let payload = reader.without(keepsPlaces: definition.keepsPlaces) { targets.contains($0) }
         try Cell.withCopy(of: payload) { (cell) throws(StorageError) in
-            try transaction.change(table, key, column, cell)
+            try transaction.change(table, key, column: column, to: cell)
         }
     }
 
     /// Removes links from a tree, from its end, so that the places stay valid.
     private func unlink(
-        _ table: Int, _ key: RowKey, _ column: Int, _ definition: ColumnDefinition, _ reader: CollectionReader,
-        _ links: Int
+        _ table: Int, _ key: RowKey, column: Int, definition: ColumnDefinition, reader: CollectionReader,
+        links: Int
     ) throws(StorageError) {
         var end: Int?
         var places = try targets.places(in: reader, atMost: links)[...]
@@ -181,9 +184,9 @@ struct LinkRemoval {
             }
             end = nil
             if definition.keepsPlaces {
-                try transaction.collections.setNull(table, key, column, last..<upper)
+                try transaction.collections.setNull(table, key, column: column, range: last..<upper)
             } else {
-                try transaction.collections.remove(table, key, column, last..<upper)
+                try transaction.collections.remove(table, key, column: column, range: last..<upper)
             }
         }
     }

@@ -21,8 +21,8 @@ final class OpenCollection {
     let parent: (collection: OpenCollection, place: Int)?
 
     init(
-        _ place: CollectionPlace, _ shape: CollectionShape, _ definition: ColumnDefinition, _ column: CollectionColumn,
-        _ root: NodeReference, _ nodes: TransactionNodes, in parent: (collection: OpenCollection, place: Int)? = nil
+        _ place: CollectionPlace, shape: CollectionShape, definition: ColumnDefinition, column: CollectionColumn,
+        root: NodeReference, nodes: TransactionNodes, in parent: (collection: OpenCollection, place: Int)? = nil
     ) throws(StorageError) {
         self.parent = parent
         self.place = place

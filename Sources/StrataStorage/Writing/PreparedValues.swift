@@ -19,7 +19,8 @@ struct PreparedValues {
         if plan.isCollection[column] {
             let handle = CollectionCell.handle(birth: nodes.version)
             values.append(CellValue(.null, long: handle))
-            collections.append(try CollectionOpening(transaction).build(cell.bytesValue, table, key, column))
+            collections.append(
+                try CollectionOpening(transaction).build(cell.bytesValue, table: table, key: key, column: column))
         } else {
             let long = try nodes.makeLong(cell.bytesValue, table: plan.id.rawValue)
             values.append(CellValue(cell, long: long))
@@ -32,8 +33,8 @@ struct PreparedValues {
         let isCollection = plan.isCollection[column]
         if plan.isEntered[column] || isCollection {
             guard let row = try transaction.view.locate(table, key) else { throw .misuse(.noSuchRow) }
-            try transaction.removeEntries(table, key, column, row)
-            if isCollection { try CollectionOpening(transaction).giveUp(table, key, column, row) }
+            try transaction.removeEntries(table, key, column: column, at: row)
+            if isCollection { try CollectionOpening(transaction).giveUp(table, key, column: column, at: row) }
         }
         if cell.kind == .bytes && cell.count > transaction.nodes.limits.inlineBytes { try add(cell, plan, column) }
         try put(column, cell, keepsLong: isCollection)

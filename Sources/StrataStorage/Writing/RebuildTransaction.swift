@@ -62,7 +62,7 @@ package struct RebuildTransaction {
     package func closeGaps(_ owner: CollectionOwner, _ gaps: inout CollectionGaps) throws(StorageError) {
         guard let (table, column) = try place(owner) else { return }
         for range in gaps.ranges.reversed() {
-            try transaction.collections.remove(table, RowKey(owner.key), column, range)
+            try transaction.collections.remove(table, RowKey(owner.key), column: column, range: range)
         }
         gaps.close()
     }
@@ -75,7 +75,7 @@ package struct RebuildTransaction {
         _ owner: CollectionOwner, _ gaps: CollectionGaps?
     ) throws(StorageError) -> (column: ColumnDefinition, count: Int, leftOut: Int)? {
         guard let (table, column) = try place(owner) else { return nil }
-        let ordering = CollectionOrdering(transaction, table, RowKey(owner.key), column)
+        let ordering = CollectionOrdering(transaction, table: table, key: RowKey(owner.key), column: column)
         guard let (count, leftOut) = try ordering.run({ gaps?.isLogged($0) ?? false }) else { return nil }
         return (transaction.view.schema.tables[table].columns[column], count, leftOut)
     }

@@ -29,7 +29,7 @@ struct RowDeletion {
             do throws(StorageError) {
                 try Borrowed(plan).use { (plan) throws(StorageError) in
                     try transaction.editor(table).use { (editor) throws(StorageError) in
-                        try transaction.remove(plan, editor, table, RowKey(key))
+                        try transaction.remove(plan, editor: editor, table: table, key: RowKey(key))
                     }
                 }
             } catch {
@@ -73,7 +73,7 @@ extension WriteTransaction {
     /// Whether a column is an empty collection of links, which has no entries.
     @inline(__always)
     func isEmpty(
-        _ plan: TablePlan, _ row: RowLocation, _ key: RowKey, _ column: Int
+        _ plan: TablePlan, row: RowLocation, key: RowKey, column: Int
     ) throws(StorageError) -> Bool {
         guard plan.isLinkCollection(column), case .empty = try view.collectionCell(row, key, column) else {
             return false

@@ -37,21 +37,25 @@ struct WaitingEntries {
     /// Adds a row's value to the trees of its column, or removes it.
     /// - Parameter delta: 1 or -1.
     mutating func note(
-        _ cell: Cell, of key: RowKey, _ table: Int, _ column: ColumnDefinition, _ view: ReadView, delta: Int32
+        _ cell: Cell, of key: RowKey, table: Int, column: ColumnDefinition, in view: ReadView, delta: Int32
     ) throws(StorageError) {
         if areCopied { return }
         if column.type == .links && column.index == .none && cell.count == 0 { return }
         if let kind = column.index.rootKind, isTold(cell, delta) {
-            try note(IndexKey.high(cell, column), key, table, (column.id, kind), view, delta)
+            try note(
+                IndexKey.high(cell, column), key: key, table: table, root: (column.id, kind), in: view, delta: delta)
         }
         switch column.type {
         case .link:
-            if !cell.isNull { try note(cell.integerValue, key, table, (column.id, .backlinks), view, delta) }
+            if !cell.isNull {
+                try note(
+                    cell.integerValue, key: key, table: table, root: (column.id, .backlinks), in: view, delta: delta)
+            }
         case .links:
             if cell.isNull { return }
             guard let reader = LinkPayload.Reader(cell.bytesValue) else { throw .misuse(.wrongType) }
             for index in 0..<reader.count where reader[index] != LinkPayload.null {
-                try note(reader[index], key, table, (column.id, .backlinks), view, delta)
+                try note(reader[index], key: key, table: table, root: (column.id, .backlinks), in: view, delta: delta)
             }
         case .integer, .double, .bytes: break
         }
@@ -67,10 +71,10 @@ struct WaitingEntries {
     /// Removes a row's present value from the trees of its column.
     /// - Parameter position: of the column.
     mutating func noteRemoval(
-        of key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition, _ view: ReadView
+        of key: RowKey, at row: RowLocation, position: Int, table: Int, column: ColumnDefinition, in view: ReadView
     ) throws(StorageError) {
         if column.collection != nil, column.type == .links {
-            return try noteRemoval(ofLinksOf: key, at: row, position, table, column, view)
+            return try noteRemoval(ofLinksOf: key, at: row, position: position, table: table, column: column, in: view)
         }
         // Bytes are borrowed from the view.
         let cell: Cell =
@@ -79,13 +83,13 @@ struct WaitingEntries {
             case .double: try view.double(row, position).map { .double($0) } ?? .null
             case .bytes, .links: try view.bytes(row, position).map { .bytes($0) } ?? .null
             }
-        try note(cell, of: key, table, column, view, delta: -1)
+        try note(cell, of: key, table: table, column: column, in: view, delta: -1)
     }
 
     /// Removes the links of a collection.
     private mutating func noteRemoval(
-        ofLinksOf key: RowKey, at row: RowLocation, _ position: Int, _ table: Int, _ column: ColumnDefinition,
-        _ view: ReadView
+        ofLinksOf key: RowKey, at row: RowLocation, position: Int, table: Int, column: ColumnDefinition,
+        in view: ReadView
     ) throws(StorageError) {
         let cell: CollectionCell
         if let open = view.writer?.openCollection(table, key, position) {
@@ -93,9 +97,10 @@ struct WaitingEntries {
         } else {
             cell = try view.collectionCell(row, position)
         }
-        try CollectionReader(cell, view, table, key, position).forEachPart { (part) throws(StorageError) in
+        let reader = try CollectionReader(cell, in: view, table: table, key: key, column: position)
+        try reader.forEachPart { (part) throws(StorageError) in
             for place in part.first..<part.end {
-                try noteLink(try part.value(at: place), of: key, table, column.id, view, delta: -1)
+                try noteLink(try part.value(at: place), of: key, table: table, column: column.id, in: view, delta: -1)
             }
             return true
         }
@@ -103,22 +108,24 @@ struct WaitingEntries {
 
     /// Adds a link of a collection, or removes it.
     mutating func noteLink(
-        _ link: Cell, of key: RowKey, _ table: Int, _ column: ColumnID, _ view: ReadView, delta: Int32
+        _ link: Cell, of key: RowKey, table: Int, column: ColumnID, in view: ReadView, delta: Int32
     ) throws(StorageError) {
         if areCopied || link.isNull { return }
-        try note(link.integerValue, key, table, (column, .backlinks), view, delta)
+        try note(link.integerValue, key: key, table: table, root: (column, .backlinks), in: view, delta: delta)
     }
 
     /// Removes links that the backlinks have.
     mutating func noteGone(
-        _ links: EntryOperation, _ table: Int, _ column: ColumnID, _ view: ReadView
+        _ links: EntryOperation, table: Int, column: ColumnID, in view: ReadView
     ) throws(StorageError) {
-        try note(links.high, RowKey(links.low), table, (column, .backlinks), view, 0 &- links.delta)
+        try note(
+            links.high, key: RowKey(links.low), table: table, root: (column, .backlinks), in: view,
+            delta: 0 &- links.delta)
     }
 
     private mutating func note(
-        _ high: Int64, _ key: RowKey, _ table: Int, _ root: (column: ColumnID, kind: EntryRoot.Kind), _ view: ReadView,
-        _ delta: Int32
+        _ high: Int64, key: RowKey, table: Int, root: (column: ColumnID, kind: EntryRoot.Kind), in view: ReadView,
+        delta: Int32
     ) throws(StorageError) {
         guard let tree = view.state.tables[table].entryRoot(root.column, root.kind) else {
             throw .corrupt(page: PageNumber(view.state.root.page), offset: 0, reason: .structure)

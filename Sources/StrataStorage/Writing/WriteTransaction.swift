@@ -109,23 +109,23 @@ package final class WriteTransaction {
             let hasLong = try plan.check(cells, inlineBytes: nodes.limits.inlineBytes, keepsOrder: keepsOrder)
             try editor(table).use { (editor) throws(StorageError) in
                 if hasLong {
-                    try insertLong(editor, plan, table, key, created, cells)
+                    try insertLong(editor, plan: plan, table: table, key: key, created: created, cells: cells)
                 } else {
                     try editor.insert(key.rawValue, created: created, cells, nil)
                 }
             }
-            try noteInsert(plan, table, key, cells)
+            try noteInsert(plan, table: table, key: key, cells: cells)
         }
     }
 
     @inline(__always)
     private func noteInsert(
-        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
+        _ plan: TablePlan, table: Int, key: RowKey, cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         view.generation &+= 1
         if !plan.entered.isEmpty {
             for column in plan.entered where !plan.hasNoEntry(cells[column], column) {
-                try addEntry(table, key, column, cells[column])
+                try addEntry(table, key, column: column, cell: cells[column])
             }
         }
         if view.state.tables[table].nextKey <= key.rawValue && key.rawValue < .max {
@@ -140,8 +140,8 @@ package final class WriteTransaction {
     }
 
     private func insertLong(
-        _ editor: TableEditor, _ plan: TablePlan, _ table: Int, _ key: RowKey, _ created: UInt64,
-        _ cells: UnsafeBufferPointer<Cell>
+        _ editor: TableEditor, plan: TablePlan, table: Int, key: RowKey, created: UInt64,
+        cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         var prepared = PreparedValues(self, table, key)
         for (column, cell) in cells.enumerated() { try prepared.add(cell, plan, column) }
@@ -163,37 +163,39 @@ package final class WriteTransaction {
 
     /// Changes one value of a row.
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
-    package func set(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+    package func set(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
         try check(table)
         if guest != nil { try prepareAsGuest(cell) }
         nodes.usesReserve = false
         do throws(StorageError) {
-            try change(table, key, column, cell)
+            try change(table, key, column: column, to: cell)
             try spillIfLarge()
         } catch {
             throw noted(error)
         }
     }
 
-    func change(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
-        try Borrowed(plans[table]).use { (plan) throws(StorageError) in try change(plan, table, key, column, cell) }
+    func change(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
+        try Borrowed(plans[table]).use { (plan) throws(StorageError) in
+            try change(plan, table: table, key: key, column: column, to: cell)
+        }
     }
 
     @inline(__always)
-    private func change(
-        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
-    ) throws(StorageError) {
+    private func change(_ plan: TablePlan, table: Int, key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
         guard column >= 0 && column < plan.columns.count else { throw .misuse(.noSuchColumn) }
         try plan.check(cell, column, keepsOrder: keepsOrder)
-        if try !holds(plan, table, key, column, cell) { try changeNow(plan, table, key, column, cell) }
+        if try !holds(plan, table: table, key: key, column: column, cell: cell) {
+            try changeNow(plan, table: table, key: key, column: column, to: cell)
+        }
         view.generation &+= 1
-        if plan.isEntered[column] { try addEntry(table, key, column, cell) }
-        noteSet(plan, table, key, column, cell)
+        if plan.isEntered[column] { try addEntry(table, key, column: column, cell: cell) }
+        noteSet(plan, table: table, key: key, column: column, to: cell)
     }
 
     /// Holds back a change of a collection, if neither the old value nor the new one has nodes. Returns whether it did.
     private func holds(
-        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+        _ plan: TablePlan, table: Int, key: RowKey, column: Int, cell: Cell
     ) throws(StorageError) -> Bool {
         guard plan.isCollection[column], !plan.isEntered[column], cell.count <= nodes.limits.inlineBytes else {
             return false
@@ -203,7 +205,7 @@ package final class WriteTransaction {
 
     @inline(__always)
     private func changeNow(
-        _ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell
+        _ plan: TablePlan, table: Int, key: RowKey, column: Int, to cell: Cell
     ) throws(StorageError) {
         let isShort = cell.kind != .bytes || cell.count <= nodes.limits.inlineBytes
         let isPlain = isShort && !plan.isEntered[column] && !plan.isCollection[column]
@@ -215,9 +217,9 @@ package final class WriteTransaction {
     }
 
     @inline(__always)
-    func noteSet(_ plan: TablePlan, _ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) {
+    func noteSet(_ plan: TablePlan, table: Int, key: RowKey, column: Int, to cell: Cell) {
         if isReplay { return }
-        workspace.recorder.set(plan.id, key, plan.ids[column], cell)
+        workspace.recorder.set(plan.id, key, column: plan.ids[column], to: cell)
         changes.modified(table, key.rawValue, plan.ids[column].rawValue)
     }
 
@@ -236,25 +238,25 @@ package final class WriteTransaction {
     private func remove(_ table: Int, _ key: RowKey) throws(StorageError) {
         try Borrowed(plans[table]).use { (plan) throws(StorageError) in
             if !isReplay && !plan.linking.isEmpty { try LinkRemoval(to: key, transaction: self).run(in: table) }
-            try editor(table).use { (editor) throws(StorageError) in try remove(plan, editor, table, key) }
+            try editor(table).use { (editor) throws(StorageError) in
+                try remove(plan, editor: editor, table: table, key: key)
+            }
         }
     }
 
     /// Deletes a row without links to it, except from rows that are deleted, too.
     @inline(__always)
-    func remove(
-        _ plan: TablePlan, _ editor: TableEditor, _ table: Int, _ key: RowKey
-    ) throws(StorageError) {
+    func remove(_ plan: TablePlan, editor: TableEditor, table: Int, key: RowKey) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
         if !plan.entered.isEmpty {
-            for column in plan.entered where try !isEmpty(plan, row, key, column) {
-                try removeEntries(table, key, column, row)
+            for column in plan.entered where try !isEmpty(plan, row: row, key: key, column: column) {
+                try removeEntries(table, key, column: column, at: row)
             }
         }
         if editor.mayDeleteLong {
             for column in plan.bytesColumns {
                 if plan.isCollection[column] {
-                    try CollectionOpening(self).giveUp(table, key, column, row)
+                    try CollectionOpening(self).giveUp(table, key, column: column, at: row)
                 } else if let long = try view.longValue(row, column) {
                     nodes.drop(long.reference)
                 }
@@ -271,20 +273,22 @@ package final class WriteTransaction {
     // MARK: Entries
 
     /// Adds a value to the indexes and backlinks of its column.
-    private func addEntry(_ table: Int, _ key: RowKey, _ column: Int, _ cell: Cell) throws(StorageError) {
+    private func addEntry(_ table: Int, _ key: RowKey, column: Int, cell: Cell) throws(StorageError) {
         do throws(StorageError) {
-            try workspace.entries.note(cell, of: key, table, plans[table].columns[column], view, delta: 1)
+            try workspace.entries.note(
+                cell, of: key, table: table, column: plans[table].columns[column], in: view, delta: 1)
         } catch {
             throw noted(error)
         }
     }
 
     /// Removes the entries of a row's present value.
-    func removeEntries(_ table: Int, _ key: RowKey, _ column: Int, _ row: RowLocation) throws(StorageError) {
+    func removeEntries(_ table: Int, _ key: RowKey, column: Int, at row: RowLocation) throws(StorageError) {
         let plan = plans[table]
         if !plan.isEntered[column] { return }
         do throws(StorageError) {
-            try workspace.entries.noteRemoval(of: key, at: row, column, table, plan.columns[column], view)
+            try workspace.entries.noteRemoval(
+                of: key, at: row, position: column, table: table, column: plan.columns[column], in: view)
         } catch {
             // The row's own value is malformed, not the caller's.
             if case .misuse = error { throw noted(view.damage(at: row)) }

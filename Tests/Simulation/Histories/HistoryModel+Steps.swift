@@ -59,7 +59,7 @@ struct HistorySteps {
                 return try changeElements(&model, transaction, table, key, column)
             }
             let new = value(columns[column], model)
-            try new.withCell { try transaction.set(table, RowKey(key), column, $0) }
+            try new.withCell { try transaction.set(table, RowKey(key), column: column, to: $0) }
             model.set(table, key, column, new)
         } else if choice < 99 {
             guard let key = existing(model, table) else { return }
@@ -88,20 +88,20 @@ struct HistorySteps {
         case 0..<4:
             let count = random.chance(1, in: 4) ? 10 + random.below(40) : 1
             let new = (0..<count).compactMap { _ in number(definition, model) }
-            try transaction.collections.insert(table, row, column, elements(new), at: place)
+            try transaction.collections.insert(table, row, column: column, elements: elements(new), at: place)
             list.insert(contentsOf: new, at: place)
         case 4, 5:
             let gone = place..<(place + random.below(list.count - place + 1))
-            try transaction.collections.remove(table, row, column, gone)
+            try transaction.collections.remove(table, row, column: column, range: gone)
             list.removeSubrange(gone)
         case 6:
             guard place < list.count, let new = number(definition, model) else { return }
-            try transaction.collections.set(table, row, column, one: .integer(new), at: place)
+            try transaction.collections.set(table, row, column: column, one: .integer(new), at: place)
             list[place] = new
         default:
             let moved = place..<(place + random.below(list.count - place + 1))
             let target = random.below(list.count - moved.count + 1)
-            try transaction.collections.move(table, row, column, moved, to: target)
+            try transaction.collections.move(table, row, column: column, range: moved, to: target)
             let taken = Array(list[moved])
             list.removeSubrange(moved)
             list.insert(contentsOf: taken, at: target)

@@ -224,7 +224,8 @@ struct HistoryModel: Equatable {
         _ view: ReadView, _ table: Int, _ key: RowKey, _ column: Int
     ) throws(StorageError) -> ModelValue {
         var elements: [Int64] = []
-        try CollectionReader(view, table, key, column).forEachBatch { (batch) throws(StorageError) in
+        let reader = try CollectionReader(view, table: table, key: key, column: column)
+        try reader.forEachBatch { (batch) throws(StorageError) in
             for index in 0..<batch.count { elements.append(batch.integers[index]) }
             return true
         }

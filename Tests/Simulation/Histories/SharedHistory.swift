@@ -112,11 +112,11 @@ final class SharedHistory: Sendable {
         for _ in 0..<transactions {
             let transaction = try store.beginWrite()
             let counts = try Self.counts(transaction.view)
-            try transaction.set(0, RowKey(Int64(process)), 0, .integer(Int64(counts[process] + 1)))
-            try transaction.set(0, RowKey(0), 0, .integer(Int64(counts[0] + 1)))
+            try transaction.set(0, RowKey(Int64(process)), column: 0, to: .integer(Int64(counts[process] + 1)))
+            try transaction.set(0, RowKey(0), column: 0, to: .integer(Int64(counts[0] + 1)))
             // Long ones take pages, and checkpoints come often.
             let text = [UInt8](repeating: 65, count: random.chance(1, in: 4) ? 9000 : random.below(40))
-            try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(process)), 1, .bytes($0)) }
+            try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(process)), column: 1, to: .bytes($0)) }
             let number = counts[0] + 1
             let begun = disk.operations
             let isFirst = made.withLock { $0.updateValue(Made(process: process, begun: begun), forKey: number) == nil }

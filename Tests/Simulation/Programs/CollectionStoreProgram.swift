@@ -26,7 +26,7 @@ final class CollectionStoreProgram: StoreProgram, @unchecked Sendable {
             return
         }
         if isThere {
-            try transaction.set(0, key, 0, .integer(row.number))
+            try transaction.set(0, key, column: 0, to: .integer(row.number))
         } else {
             let cells: [Cell] = [.integer(row.number), .bytes(UnsafeRawBufferPointer(start: nil, count: 0))]
             try cells.withUnsafeBufferPointer { try transaction.insert(0, key: key, $0) }
@@ -38,7 +38,7 @@ final class CollectionStoreProgram: StoreProgram, @unchecked Sendable {
                 pieces.append(.bytes(UnsafeRawBufferPointer(rebasing: text[start..<end])))
             }
         }
-        try transaction.collections.assign(0, key, Self.column, pieces)
+        try transaction.collections.assign(0, key, column: Self.column, elements: pieces)
     }
 
     override class func digest(_ view: ReadView) throws -> UInt64 {
@@ -48,7 +48,8 @@ final class CollectionStoreProgram: StoreProgram, @unchecked Sendable {
             guard let row = try view.locate(0, RowKey(key)) else { continue }
             let number = try view.integer(row, 0) ?? 0
             var text: [UInt8] = []
-            try CollectionReader(view, 0, RowKey(key), Self.column).forEachPart { (part) throws(StorageError) in
+            let reader = try CollectionReader(view, table: 0, key: RowKey(key), column: Self.column)
+            try reader.forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end { text += try part.value(at: place).bytesValue }
                 return true
             }

@@ -171,7 +171,7 @@ final class ScheduledStore: Sendable {
         guard let transaction = try unlessClosed({ try store.beginWrite() }) else { return }
         guard let row = try transaction.view.locate(0, RowKey(0)) else { throw Wrong(description: "no counter") }
         let count = try transaction.view.integer(row, 0) ?? -1
-        try transaction.set(0, RowKey(0), 0, .integer(count + 1))
+        try transaction.set(0, RowKey(0), column: 0, to: .integer(count + 1))
         if case .incrementLarge = operation {
             try insert(transaction, Int64(1000 + id), 0, [UInt8](repeating: 3, count: 5000))
         }

@@ -78,7 +78,7 @@ class StoreProgram: SimulatedProgram, @unchecked Sendable {
         try row.text.withUnsafeBytes { text in
             let cells: [Cell] = [.integer(row.number), .bytes(text)]
             if isThere {
-                for (column, cell) in cells.enumerated() { try transaction.set(0, key, column, cell) }
+                for (column, cell) in cells.enumerated() { try transaction.set(0, key, column: column, to: cell) }
             } else {
                 try cells.withUnsafeBufferPointer { try transaction.insert(0, key: key, $0) }
             }

@@ -101,7 +101,9 @@ import Testing
         #expect(throws: StorageError.misuse(.duplicateKey)) { try history.insertRow(transaction, 1) }
         #expect(throws: StorageError.misuse(.noSuchRow)) { try history.set(transaction, 9, 1, long) }
         #expect(throws: StorageError.misuse(.wrongType)) {
-            try CheckedStore.Bytes.texts.withUnsafeBytes { try transaction.set(0, RowKey(1), 1, .bytes($0)) }
+            try CheckedStore.Bytes.texts.withUnsafeBytes {
+                try transaction.set(0, RowKey(1), column: 1, to: .bytes($0))
+            }
         }
         history.model = kept
         #expect(try CollectionHistory.contents(transaction.view) == kept)

@@ -160,7 +160,7 @@ import Testing
         let key = CollectionValue.bytes([UInt8](repeating: 7, count: 4_032))
         let elements = tree.elements([CollectionPair(key: key, value: .integer(5))])
         let (reference, node) = try tree.nodes.makeNode(.collectionLeaf, pages: 1, table: 7)
-        #expect(CollectionLeaf.encode(elements, 0..<1, .tight, tree.shape, into: node))
+        #expect(CollectionLeaf.encode(elements, in: 0..<1, frame: .tight, shape: tree.shape, into: node))
         #expect(CollectionLeaf(node).used == Format.pageSize)
         let editor = try CollectionEditor(reference, tree.shape, writing: tree.nodes, limits: StoreLimits())
         let error = #expect(throws: StorageError.self) { try editor.set(.integer(70_000), at: 0) }

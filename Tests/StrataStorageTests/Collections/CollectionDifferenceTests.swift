@@ -30,8 +30,8 @@ import Testing
         _ old: ReadView, _ new: ReadView, _ key: Int64, _ column: Int
     ) throws -> CollectionDifference {
         try CollectionDifference(
-            from: CollectionReader(old, CollectionHistory.owners, RowKey(key), column),
-            to: CollectionReader(new, CollectionHistory.owners, RowKey(key), column))
+            from: CollectionReader(old, table: CollectionHistory.owners, key: RowKey(key), column: column),
+            to: CollectionReader(new, table: CollectionHistory.owners, key: RowKey(key), column: column))
     }
 
     /// Checks that a difference transforms one array into the other, and maps each unchanged element.
@@ -250,9 +250,8 @@ import Testing
             #expect(Self.places(found.deletions).count == expected.gone, note)
             #expect(Self.places(found.insertions).count == expected.come, note)
             // Only changed nodes are read: a few leaves for each edit, of a thousand elements at most.
-            let runs = try SharedRuns(
-                CollectionReader(old.view, 0, RowKey(1), column), CollectionReader(new.view, 0, RowKey(1), column)
-            ).runs
+            let readers = try [old, new].map { try CollectionReader($0.view, table: 0, key: RowKey(1), column: column) }
+            let runs = try SharedRuns(readers[0], readers[1]).runs
             let read = before.count - runs.reduce(0) { $0 + $1.count }
             #expect(read <= 3 * 2020 * edits, note)
             #expect(edits > 3 || read < before.count / 2, note)
@@ -275,8 +274,8 @@ import Testing
             }
         }
         let view = try store.snapshot().view
-        let earlier = try CollectionReader(view, CollectionHistory.owners, RowKey(1), 1)
-        let later = try CollectionReader(view, CollectionHistory.owners, RowKey(2), 1)
+        let earlier = try CollectionReader(view, table: CollectionHistory.owners, key: RowKey(1), column: 1)
+        let later = try CollectionReader(view, table: CollectionHistory.owners, key: RowKey(2), column: 1)
         let found = try ElementMatching(
             ElementStretch(earlier, 0..<old.count), ElementStretch(later, 0..<new.count), budget: budget)
         try store.close()

@@ -37,11 +37,11 @@ import Testing
             try PlainTable.text(key).withUnsafeBytes { text in
                 try [Cell.bytes(text)].withUnsafeBufferPointer { try transaction.insert(1, key: RowKey(key), $0) }
             }
-            let count = try CollectionReader(transaction.view, 0, RowKey(0), 0).count
+            let count = try CollectionReader(transaction.view, table: 0, key: RowKey(0), column: 0).count
             let link = CollectionElements(CollectionColumn(.integer))
             link.append(.integer(key))
             let place = Int(random.below(UInt64(count + 1)))
-            try transaction.collections.insert(0, RowKey(0), 0, link, at: place)
+            try transaction.collections.insert(0, RowKey(0), column: 0, elements: link, at: place)
         } catch {
             transaction.rollback()
             throw error
@@ -51,7 +51,8 @@ import Testing
 
     private static func links(_ store: Store) throws -> [Int64] {
         var links: [Int64] = []
-        try CollectionReader(store.snapshot().view, 0, RowKey(0), 0).forEachPart { (part) throws(StorageError) in
+        let reader = try CollectionReader(store.snapshot().view, table: 0, key: RowKey(0), column: 0)
+        try reader.forEachPart { (part) throws(StorageError) in
             for place in part.first..<part.end { links.append(try part.value(at: place).integerValue) }
             return true
         }

@@ -25,7 +25,8 @@ import Testing
         var found: [Int64: [Int64]] = [:]
         for key in try view.keys(0) {
             var links: [Int64] = []
-            try CollectionReader(view, 0, RowKey(key), 0).forEachPart { (part) throws(StorageError) in
+            let reader = try CollectionReader(view, table: 0, key: RowKey(key), column: 0)
+            try reader.forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end { links.append(try part.value(at: place).integerValue) }
                 return true
             }
@@ -61,7 +62,7 @@ import Testing
                 let other = keys[Int(random.below(UInt64(keys.count)))]
                 let elements = CollectionElements(CollectionColumn(.integer))
                 elements.append(.integer(other))
-                try transaction.collections.insert(0, RowKey(key), 0, elements, at: 0)
+                try transaction.collections.insert(0, RowKey(key), column: 0, elements: elements, at: 0)
                 model[key]?.insert(other, at: 0)
             }
             let gone = round == 3 ? keys : keys.filter { _ in random.below(4) == 0 }
@@ -99,7 +100,7 @@ import Testing
         let elements = CollectionElements(CollectionColumn(.integer))
         elements.append(.integer(LinkPayload.null))
         #expect(throws: StorageError.misuse(.wrongType)) {
-            try transaction.collections.insert(0, RowKey(1), 0, elements, at: 0)
+            try transaction.collections.insert(0, RowKey(1), column: 0, elements: elements, at: 0)
         }
         try transaction.commit()
         try store.checkInvariants()

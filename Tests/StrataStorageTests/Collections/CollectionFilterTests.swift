@@ -79,7 +79,7 @@ import Testing
     private func check(_ view: ReadView, _ history: CollectionHistory) throws {
         for (key, row) in history.model.rows {
             let friends = Self.values(row, CollectionHistory.friends)
-            let reader = try CollectionReader(view, 0, RowKey(key), CollectionHistory.friends)
+            let reader = try CollectionReader(view, table: 0, key: RowKey(key), column: CollectionHistory.friends)
             for target in history.model.targets {
                 #expect(try reader.firstPlace(of: .integer(target)) == friends.firstIndex(of: .integer(target)))
                 let from = friends.count / 2
@@ -109,11 +109,15 @@ import Testing
                 let collection = try #require(CollectionHistory.collection(column))
                 let isLinks = CollectionHistory.isLinks(column)
                 let reader = try CollectionReader(
-                    transaction.view, row, RowKey(key), column, as: collection, isLinks: isLinks)
-                #expect(try reader.isSame(as: CollectionReader(transaction.view, 0, RowKey(key), column)))
-                try transaction.collections.assign(0, RowKey(key == 0 ? 1 : 0), column, reader.elements())
-                let copy = try CollectionReader(transaction.view, 0, RowKey(key == 0 ? 1 : 0), column)
-                #expect(try copy.isSame(as: CollectionReader(transaction.view, 0, RowKey(key), column)))
+                    transaction.view, row: row, key: RowKey(key), column: column, as: collection, isLinks: isLinks)
+                let whole = try CollectionReader(transaction.view, table: 0, key: RowKey(key), column: column)
+                #expect(try reader.isSame(as: whole))
+                try transaction.collections.assign(
+                    0, RowKey(key == 0 ? 1 : 0), column: column, elements: reader.elements())
+                let copy = try CollectionReader(
+                    transaction.view, table: 0, key: RowKey(key == 0 ? 1 : 0), column: column)
+                #expect(
+                    try copy.isSame(as: CollectionReader(transaction.view, table: 0, key: RowKey(key), column: column)))
                 // Rows may have moved.
                 if try transaction.view.locate(0, RowKey(key))?.group != row.group { break }
             }
@@ -157,7 +161,7 @@ import Testing
         try transaction.apply(schema: schema)
         let null = CollectionElements(CollectionColumn(.integer, allowsNulls: true))
         null.append(.null)
-        try transaction.collections.insert(0, RowKey(1), 1, null, at: 0)
+        try transaction.collections.insert(0, RowKey(1), column: 1, elements: null, at: 0)
         try transaction.commit()
         try store.checkInvariants()
         transaction = try store.beginWrite()

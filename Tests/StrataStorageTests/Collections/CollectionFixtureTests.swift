@@ -125,8 +125,8 @@ enum CollectionFixture: String, CaseIterable, Sendable {
             for key in try transaction.view.keys(0) {
                 for column in 0..<transaction.view.schema.tables[0].columns.count {
                     guard transaction.view.schema.tables[0].columns[column].collection != nil else { continue }
-                    let count = try CollectionReader(transaction.view, 0, RowKey(key), column).count
-                    try transaction.collections.remove(0, RowKey(key), column, 0..<min(count, 1))
+                    let count = try CollectionReader(transaction.view, table: 0, key: RowKey(key), column: column).count
+                    try transaction.collections.remove(0, RowKey(key), column: column, range: 0..<min(count, 1))
                 }
             }
             if let key = try transaction.view.keys(0).first { try transaction.delete(0, RowKey(key)) }

@@ -123,7 +123,7 @@ struct CollectionGuestTests {
         transaction = try owner.beginWrite()
         #expect(transaction.guest != nil)
         for round in 0..<24_000 {
-            try transaction.collections.move(0, RowKey(1), 1, 0..<1, to: 999 - (round & 1))
+            try transaction.collections.move(0, RowKey(1), column: 1, range: 0..<1, to: 999 - (round & 1))
         }
         #expect(transaction.workspace.recorder.isTooLarge || transaction.workspace.recorder.byteCount < 256 << 10)
         try history.insert(transaction, 1, 1, [CollectionPair(value: .integer(5))], at: 0)

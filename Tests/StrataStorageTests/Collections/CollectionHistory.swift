@@ -149,7 +149,7 @@ struct CollectionHistory {
             try set(transaction, key, column, pairs(column, size()))
         case 6:
             guard let key = owner() else { return }
-            try transaction.set(Self.owners, RowKey(key), Self.number, .integer(Int64(random.below(50))))
+            try transaction.set(Self.owners, RowKey(key), column: Self.number, to: .integer(Int64(random.below(50))))
         case 7:
             guard let key = owner() else { return }
             try transaction.delete(Self.owners, RowKey(key))
@@ -179,7 +179,7 @@ struct CollectionHistory {
         _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ pairs: [CollectionPair]
     ) throws {
         try Self.encode(pairs, column).withUnsafeBytes {
-            try transaction.set(Self.owners, RowKey(key), column, .bytes($0))
+            try transaction.set(Self.owners, RowKey(key), column: column, to: .bytes($0))
         }
         model.rows[key]?[column] = pairs
     }
@@ -227,14 +227,14 @@ struct CollectionHistory {
             let from = Int(random.below(UInt64(count + 1)))
             let moved = from..<(from + Int(random.below(UInt64(count - from + 1))))
             let target = Int(random.below(UInt64(count - moved.count + 1)))
-            try transaction.collections.move(Self.owners, RowKey(key), column, moved, to: target)
+            try transaction.collections.move(Self.owners, RowKey(key), column: column, range: moved, to: target)
             guard var pairs = model.rows[key]?[column] else { return }
             let taken = Array(pairs[moved])
             pairs.removeSubrange(moved)
             pairs.insert(contentsOf: taken, at: target)
             model.rows[key]?[column] = pairs
         case 10:
-            try transaction.collections.clear(Self.owners, RowKey(key), column)
+            try transaction.collections.clear(Self.owners, RowKey(key), column: column)
             model.rows[key]?[column] = []
         default: try assign(transaction, key, column)
         }
@@ -266,7 +266,7 @@ struct CollectionHistory {
     }
 
     private func place(_ view: ReadView, _ key: Int64, _ column: Int, _ value: CollectionValue) throws -> Int {
-        let reader = try CollectionReader(view, Self.owners, RowKey(key), column)
+        let reader = try CollectionReader(view, table: Self.owners, key: RowKey(key), column: column)
         return try value.withCell { wanted in
             try reader.find(wanted) { CollectionValue.precedes(CollectionValue($0), value) }
         }
@@ -292,12 +292,12 @@ struct CollectionHistory {
             try pair.key.withCell { mapKey in
                 try pair.value.withCell {
                     try transaction.collections.insert(
-                        Self.owners, RowKey(key), column, one: $0, mapKey: mapKey, at: place)
+                        Self.owners, RowKey(key), column: column, one: $0, mapKey: mapKey, at: place)
                 }
             }
         } else {
             try transaction.collections.insert(
-                Self.owners, RowKey(key), column, Self.elements(pairs, column), at: place)
+                Self.owners, RowKey(key), column: column, elements: Self.elements(pairs, column), at: place)
         }
         model.rows[key]?[column].insert(contentsOf: pairs, at: place)
     }
@@ -305,7 +305,7 @@ struct CollectionHistory {
     mutating func remove(
         _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ range: Range<Int>
     ) throws {
-        try transaction.collections.remove(Self.owners, RowKey(key), column, range)
+        try transaction.collections.remove(Self.owners, RowKey(key), column: column, range: range)
         model.rows[key]?[column].removeSubrange(range)
     }
 
@@ -322,11 +322,11 @@ struct CollectionHistory {
         }
         if let pair = new.first, new.count == 1 {
             try pair.value.withCell {
-                try transaction.collections.set(Self.owners, RowKey(key), column, one: $0, at: place)
+                try transaction.collections.set(Self.owners, RowKey(key), column: column, one: $0, at: place)
             }
         } else {
-            try transaction.collections.set(
-                Self.owners, RowKey(key), column, Self.elements(new, column, onlyValues: true), at: place)
+            let elements = Self.elements(new, column, onlyValues: true)
+            try transaction.collections.set(Self.owners, RowKey(key), column: column, elements: elements, at: place)
         }
         for (index, pair) in new.enumerated() { model.rows[key]?[column][place + index].value = pair.value }
     }
@@ -342,7 +342,8 @@ struct CollectionHistory {
             new.replaceSubrange(gone, with: pairs(column, Int(random.below(4))))
             new = Self.inOrder(new, column)
         }
-        try transaction.collections.assign(Self.owners, RowKey(key), column, Self.elements(new, column))
+        try transaction.collections.assign(
+            Self.owners, RowKey(key), column: column, elements: Self.elements(new, column))
         model.rows[key]?[column] = new
     }
 
@@ -362,7 +363,7 @@ struct CollectionHistory {
     }
 
     static func pairs(_ view: ReadView, _ key: Int64, _ column: Int) throws -> [CollectionPair] {
-        let reader = try CollectionReader(view, owners, RowKey(key), column)
+        let reader = try CollectionReader(view, table: owners, key: RowKey(key), column: column)
         var pairs: [CollectionPair] = []
         try reader.forEachPart { (part) throws(StorageError) in
             for place in part.first..<part.end {

@@ -40,7 +40,8 @@ import Testing
         for (key, row) in history.model.rows.sorted(by: { $0.key < $1.key }) {
             for column in CollectionHistory.columns {
                 let pairs = row[column]
-                let reader = try CollectionReader(view, CollectionHistory.owners, RowKey(key), column)
+                let reader = try CollectionReader(
+                    view, table: CollectionHistory.owners, key: RowKey(key), column: column)
                 let from = Int(history.random.below(UInt64(pairs.count + 1)))
                 #expect(try Self.batched(reader, from: from, column) == Array(pairs[from...]), note)
                 try Self.compareTotals(reader, pairs.map(\.value), column, note)
@@ -122,11 +123,11 @@ import Testing
         }
         #expect(transaction.workspace.single(text) !== first)
         let wrong = StorageError.misuse(.wrongType)
-        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), 2, one: .integer(1), at: 0) }
-        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), 0, one: .integer(1), at: 0) }
-        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), 7, one: .integer(1), at: 0) }
+        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), column: 2, one: .integer(1), at: 0) }
+        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), column: 0, one: .integer(1), at: 0) }
+        #expect(throws: wrong) { try transaction.collections.insert(0, RowKey(1), column: 7, one: .integer(1), at: 0) }
         #expect(throws: StorageError.misuse(.noSuchColumn)) {
-            try transaction.collections.set(0, RowKey(1), 99, one: .integer(1), at: 0)
+            try transaction.collections.set(0, RowKey(1), column: 99, one: .integer(1), at: 0)
         }
         try transaction.commit()
         #expect(try CollectionHistory.contents(store.snapshot().view) == history.model)

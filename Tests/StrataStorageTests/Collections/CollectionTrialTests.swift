@@ -115,7 +115,7 @@ import Testing
             for key in history.model.rows.keys.sorted().prefix(5) {
                 let elements = CollectionElements(CollectionColumn(.integer))
                 for number in 0..<40 as Range<Int64> { elements.append(.integer(number)) }
-                try transaction.collections.insert(0, RowKey(key), last, elements, at: 0)
+                try transaction.collections.insert(0, RowKey(key), column: last, elements: elements, at: 0)
             }
             for _ in 0..<8 { try history.edit(transaction) }
             if round % 2 == 0 {

@@ -92,21 +92,41 @@ import Testing
         let collections = transaction.collections
         let one = { Self.elements(CollectionColumn(.integer), .integer(1)) }
         let key = RowKey(1)
-        #expect(throws: StorageError.misuse(.noSuchRow)) { try collections.insert(0, RowKey(2), 1, one(), at: 0) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.insert(0, key, 1, one(), at: 31) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.insert(0, key, 1, one(), at: -1) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.set(0, key, 1, one(), at: 30) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.set(0, key, 1, one(), at: .max) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.remove(0, key, 1, 29..<31) }
-        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.move(0, key, 1, 0..<2, to: 29) }
-        #expect(throws: StorageError.misuse(.noSuchColumn)) { try collections.insert(0, key, 77, one(), at: 0) }
-        #expect(throws: StorageError.misuse(.wrongType)) { try collections.insert(0, key, 0, one(), at: 0) }
-        #expect(throws: StorageError.misuse(.wrongType)) { try collections.insert(0, key, 2, one(), at: 0) }
-        #expect(throws: StorageError.misuse(.wrongType)) { try collections.insert(0, key, 7, one(), at: 0) }
-        #expect(throws: StorageError.misuse(.notOptional)) {
-            try collections.insert(0, key, 1, Self.elements(CollectionColumn(.integer), .null), at: 0)
+        #expect(throws: StorageError.misuse(.noSuchRow)) {
+            try collections.insert(0, RowKey(2), column: 1, elements: one(), at: 0)
         }
-        #expect(throws: StorageError.misuse(.noSuchTable)) { try collections.clear(5, key, 1) }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) {
+            try collections.insert(0, key, column: 1, elements: one(), at: 31)
+        }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) {
+            try collections.insert(0, key, column: 1, elements: one(), at: -1)
+        }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) {
+            try collections.set(0, key, column: 1, elements: one(), at: 30)
+        }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) {
+            try collections.set(0, key, column: 1, elements: one(), at: .max)
+        }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) { try collections.remove(0, key, column: 1, range: 29..<31) }
+        #expect(throws: StorageError.misuse(.noSuchPlace)) {
+            try collections.move(0, key, column: 1, range: 0..<2, to: 29)
+        }
+        #expect(throws: StorageError.misuse(.noSuchColumn)) {
+            try collections.insert(0, key, column: 77, elements: one(), at: 0)
+        }
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            try collections.insert(0, key, column: 0, elements: one(), at: 0)
+        }
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            try collections.insert(0, key, column: 2, elements: one(), at: 0)
+        }
+        #expect(throws: StorageError.misuse(.wrongType)) {
+            try collections.insert(0, key, column: 7, elements: one(), at: 0)
+        }
+        #expect(throws: StorageError.misuse(.notOptional)) {
+            try collections.insert(0, key, column: 1, elements: Self.elements(CollectionColumn(.integer), .null), at: 0)
+        }
+        #expect(throws: StorageError.misuse(.noSuchTable)) { try collections.clear(5, key, column: 1) }
         try transaction.commit()
         #expect(store.newestVersion == version)
         try check(store, history)
@@ -127,13 +147,15 @@ import Testing
         let member = { Self.elements(CollectionColumn(.integer, isSorted: true), .integer($0)) }
         for (value, place) in [(20, 2), (15, 0), (15, 2), (25, 1), (10, 0)] as [(Int64, Int)] {
             #expect(throws: StorageError.misuse(.notAscending)) {
-                try collections.insert(0, key, 5, member(value), at: place)
+                try collections.insert(0, key, column: 5, elements: member(value), at: place)
             }
         }
-        #expect(throws: StorageError.misuse(.notAscending)) { try collections.set(0, key, 5, member(25), at: 0) }
+        #expect(throws: StorageError.misuse(.notAscending)) {
+            try collections.set(0, key, column: 5, elements: member(25), at: 0)
+        }
         #expect(throws: StorageError.misuse(.notAscending)) {
             let ages = CollectionColumn(.integer, isKeyed: true, allowsNulls: true)
-            try collections.insert(0, key, 7, Self.elements(ages, .null), at: 1)
+            try collections.insert(0, key, column: 7, elements: Self.elements(ages, .null), at: 1)
         }
         let backwards = Self.integers((0..<60).reversed())
         #expect(throws: StorageError.misuse(.notAscending)) { try history.set(transaction, 1, 5, backwards) }

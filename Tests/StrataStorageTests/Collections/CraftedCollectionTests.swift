@@ -122,8 +122,8 @@ import Testing
 
     private static func differ(_ old: ReadView, _ new: ReadView, _ key: RowKey) {
         for column in CollectionHistory.columns {
-            guard let earlier = try? CollectionReader(old, CollectionHistory.owners, key, column),
-                let later = try? CollectionReader(new, CollectionHistory.owners, key, column)
+            guard let earlier = try? CollectionReader(old, table: CollectionHistory.owners, key: key, column: column),
+                let later = try? CollectionReader(new, table: CollectionHistory.owners, key: key, column: column)
             else { continue }
             _ = try? CollectionDifference(from: earlier, to: later)
             _ = try? later.forEachBatch { _ in true }
@@ -152,12 +152,14 @@ import Testing
             elements.append(key: .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), value)
             let inner = NestedValue.elements([NestedPair(key: [90], value: .list([.null]))], random.below(2) == 0)
             switch random.below(8) {
-            case 6: try? transaction.collections(at: [place % 4]).insert(owners, key, place % 2, inner, at: 0)
-            case 7: try? transaction.collections(at: [place % 4]).remove(owners, key, place % 2, 0..<2)
-            case 0: try? transaction.collections.insert(owners, key, column, elements, at: place)
-            case 1: try? transaction.collections.remove(owners, key, column, place..<(place + 3))
-            case 2: try? transaction.collections.move(owners, key, column, place..<(place + 2), to: 0)
-            case 3: try? transaction.collections.clear(owners, key, column)
+            case 6:
+                try? transaction.collections(at: [place % 4]).insert(
+                    owners, key, column: place % 2, elements: inner, at: 0)
+            case 7: try? transaction.collections(at: [place % 4]).remove(owners, key, column: place % 2, range: 0..<2)
+            case 0: try? transaction.collections.insert(owners, key, column: column, elements: elements, at: place)
+            case 1: try? transaction.collections.remove(owners, key, column: column, range: place..<(place + 3))
+            case 2: try? transaction.collections.move(owners, key, column: column, range: place..<(place + 2), to: 0)
+            case 3: try? transaction.collections.clear(owners, key, column: column)
             case 4: try? transaction.delete(owners, key)
             default: try? transaction.delete(CollectionHistory.targets, RowKey(Int64(random.below(5))))
             }

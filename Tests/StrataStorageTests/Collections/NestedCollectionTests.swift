@@ -33,7 +33,9 @@ import Testing
     private static func trees(_ view: ReadView) throws -> Int {
         var count = 0
         for key in try view.keys(0) {
-            for column in 0..<2 { count += try trees(CollectionReader(view, 0, RowKey(key), column)) }
+            for column in 0..<2 {
+                count += try trees(CollectionReader(view, table: 0, key: RowKey(key), column: column))
+            }
         }
         return count
     }
@@ -124,8 +126,8 @@ import Testing
                 guard let after = b.model[key] else { continue }
                 for column in 0..<2 {
                     let found = try CollectionDifference(
-                        from: CollectionReader(a.snapshot.view, 0, RowKey(key), column),
-                        to: CollectionReader(b.snapshot.view, 0, RowKey(key), column))
+                        from: CollectionReader(a.snapshot.view, table: 0, key: RowKey(key), column: column),
+                        to: CollectionReader(b.snapshot.view, table: 0, key: RowKey(key), column: column))
                     Self.apply(found, before[column].pairs, after[column].pairs, "seed \(seed)")
                 }
             }
@@ -168,7 +170,8 @@ import Testing
         try StoreHistory.withCells(cells[...]) { try transaction.insert(0, key: RowKey(1), $0) }
         let one = { NestedValue.elements([NestedPair(key: [66], value: .null)], $0) as CollectionElements }
         func insert(_ path: [Int], isKeyed: Bool = false, column: Int = 0, at place: Int = 0) throws {
-            try transaction.collections(at: path).insert(0, RowKey(1), column, one(isKeyed), at: place)
+            try transaction.collections(at: path).insert(
+                0, RowKey(1), column: column, elements: one(isKeyed), at: place)
         }
         #expect(throws: StorageError.misuse(.wrongType)) { try insert([0]) }
         #expect(throws: StorageError.misuse(.noSuchPlace)) { try insert([3]) }
@@ -178,7 +181,7 @@ import Testing
         #expect(throws: StorageError.misuse(.wrongType)) { try insert([0], column: 2) }
         #expect(throws: StorageError.misuse(.notAscending)) { try insert([2], isKeyed: true) }
         #expect(throws: StorageError.misuse(.noSuchRow)) {
-            try transaction.collections(at: [1]).insert(0, RowKey(9), 0, one(false), at: 0)
+            try transaction.collections(at: [1]).insert(0, RowKey(9), column: 0, elements: one(false), at: 0)
         }
         #expect(try NestedHistory.contents(transaction.view)[1]?[0] == list)
         try insert([2], isKeyed: true, at: 1)
@@ -188,15 +191,16 @@ import Testing
         var path: [Int] = [1]
         for _ in 1..<NestedCollection.deepest {
             let inner = NestedValue.elements([NestedPair(key: [], value: .list([]))], false)
-            try transaction.collections(at: path).insert(0, RowKey(1), 0, inner, at: 0)
+            try transaction.collections(at: path).insert(0, RowKey(1), column: 0, elements: inner, at: 0)
             path.append(0)
         }
         #expect(throws: StorageError.misuse(.wrongType)) {
             try transaction.collections(at: path).insert(
-                0, RowKey(1), 0, NestedValue.elements([NestedPair(key: [], value: .list([]))], false), at: 0)
+                0, RowKey(1), column: 0, elements: NestedValue.elements([NestedPair(key: [], value: .list([]))], false),
+                at: 0)
         }
-        try transaction.collections(at: path).insert(0, RowKey(1), 0, one(false), at: 0)
-        #expect(try CollectionReader(transaction.view, 0, RowKey(1), 0, path: path).count == 1)
+        try transaction.collections(at: path).insert(0, RowKey(1), column: 0, elements: one(false), at: 0)
+        #expect(try CollectionReader(transaction.view, table: 0, key: RowKey(1), column: 0, path: path).count == 1)
         transaction.rollback()
         try store.checkInvariants()
         try store.close()
@@ -213,22 +217,22 @@ import Testing
         try StoreHistory.withCells(cells[...]) { try transaction.insert(0, key: RowKey(1), $0) }
         for number in 0..<20_000 {
             try [2, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)].withUnsafeBytes {
-                try transaction.collections(at: [1]).insert(0, RowKey(1), 0, one: .bytes($0), at: number)
+                try transaction.collections(at: [1]).insert(0, RowKey(1), column: 0, one: .bytes($0), at: number)
             }
         }
         try transaction.commit()
         transaction = try store.beginWrite()
-        try transaction.collections(at: [1]).remove(0, RowKey(1), 0, 9_000..<9_001)
+        try transaction.collections(at: [1]).remove(0, RowKey(1), column: 0, range: 9_000..<9_001)
         let bytes = transaction.workspace.recorder.byteCount
         #expect(bytes < 64)
         // The row's group and branch, the outer leaf, and the way to the leaf of the inner one.
         #expect(transaction.nodes.arena.byteCount <= 10 * Format.pageSize, "\(transaction.nodes.arena.byteCount)")
         try transaction.commit()
         let view = try store.snapshot().view
-        let inner = try CollectionReader(view, 0, RowKey(1), 0, path: [1])
+        let inner = try CollectionReader(view, table: 0, key: RowKey(1), column: 0, path: [1])
         #expect(inner.count == 19_999)
         #expect(try Array(inner.part(at: 9_000).value(at: 9_000).bytesValue) == [2, 0x29, 0x23])
-        #expect(try CollectionReader(view, 0, RowKey(1), 0).isSmall == false)
+        #expect(try CollectionReader(view, table: 0, key: RowKey(1), column: 0).isSmall == false)
         try store.checkInvariants()
         try store.close()
     }

@@ -215,7 +215,7 @@ struct NestedHistory {
             } else {
                 let column = Int(random.below(2))
                 let new = collection(isKeyed: column == 1, 0, Int(random.below(longest)))
-                try new.encoded.withUnsafeBytes { try transaction.set(0, RowKey(key), column, .bytes($0)) }
+                try new.encoded.withUnsafeBytes { try transaction.set(0, RowKey(key), column: column, to: .bytes($0)) }
                 model[key]?[column] = new
             }
             return
@@ -241,43 +241,43 @@ struct NestedHistory {
             if value.isKeyed {
                 for pair in new where !pairs.contains(where: { $0.key == pair.key }) {
                     let place = pairs.count { $0.key.lexicographicallyPrecedes(pair.key) }
-                    try writer.insert(0, row, column, NestedValue.elements([pair], true), at: place)
+                    try writer.insert(0, row, column: column, elements: NestedValue.elements([pair], true), at: place)
                     pairs.insert(pair, at: place)
                 }
             } else {
                 let place = random.below(3) == 0 ? from : count
-                try writer.insert(0, row, column, NestedValue.elements(new, false), at: place)
+                try writer.insert(0, row, column: column, elements: NestedValue.elements(new, false), at: place)
                 pairs.insert(contentsOf: new, at: place)
             }
         case 5, 6:
             let most = random.below(3) == 0 ? count - from : min(3, count - from)
             let gone = from..<(from + Int(random.below(UInt64(most + 1))))
-            try writer.remove(0, row, column, gone)
+            try writer.remove(0, row, column: column, range: gone)
             pairs.removeSubrange(gone)
         case 7, 8:
             if from == count { return }
             let new = self.value(path.count)
             try writer.set(
-                0, row, column,
-                NestedValue.elements([NestedPair(key: [], value: new)], value.isKeyed, onlyValues: true),
+                0, row, column: column,
+                elements: NestedValue.elements([NestedPair(key: [], value: new)], value.isKeyed, onlyValues: true),
                 at: from)
             pairs[from].value = new
         case 9:
             if value.isKeyed { return }
             let moved = from..<(from + Int(random.below(UInt64(count - from + 1))))
             let target = Int(random.below(UInt64(count - moved.count + 1)))
-            try writer.move(0, row, column, moved, to: target)
+            try writer.move(0, row, column: column, range: moved, to: target)
             let taken = Array(pairs[moved])
             pairs.removeSubrange(moved)
             pairs.insert(contentsOf: taken, at: target)
         case 10:
             if random.below(3) > 0 { return }
-            try writer.clear(0, row, column)
+            try writer.clear(0, row, column: column)
             pairs = []
         default:
             let gone = from..<(from + Int(random.below(UInt64(count - from + 1))))
             if !value.isKeyed { pairs.replaceSubrange(gone, with: self.pairs(false, path.count, 3)) }
-            try writer.assign(0, row, column, NestedValue.elements(pairs, value.isKeyed))
+            try writer.assign(0, row, column: column, elements: NestedValue.elements(pairs, value.isKeyed))
         }
         model[key]?[column].change(at: path[...]) { $0.pairs = pairs }
     }
@@ -288,7 +288,9 @@ struct NestedHistory {
         var found: Model = [:]
         if view.schema.tables.isEmpty { return found }
         for key in try view.keys(0) {
-            found[key] = try (0..<2).map { try NestedValue(CollectionReader(view, 0, RowKey(key), $0)) }
+            found[key] = try (0..<2).map {
+                try NestedValue(CollectionReader(view, table: 0, key: RowKey(key), column: $0))
+            }
         }
         return found
     }

@@ -234,7 +234,7 @@ private enum NestedTrees {
             let text = (0..<20).map { UInt8(97 + ($0 + number) % 20) }
             (isList ? [NestedCollection.listType] : [2] + text).withUnsafeBytes { elements.append(.bytes($0)) }
         }
-        try transaction.collections(at: path).insert(0, RowKey(1), 0, elements, at: 0)
+        try transaction.collections(at: path).insert(0, RowKey(1), column: 0, elements: elements, at: 0)
         for number in 0..<(depth > 0 ? lists : 0) {
             try fill(transaction, path + [number], depth: number == 0 ? depth - 1 : 0)
         }

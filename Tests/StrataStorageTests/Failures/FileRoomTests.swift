@@ -36,7 +36,7 @@ import Testing
         let disk = MemoryFileSystem(capacity: 1 << 26)
         file = LimitedFile(try disk.open("data", .createNew))
         try file.truncate(to: Int64(8 * Format.pageSize))
-        map = try PageMap(file, reserve: 1 << 22, disk, .ofTrees, NodeSeed(RandomID(1, 2)))
+        map = try PageMap(file, reserve: 1 << 22, fileSystem: disk, checks: .ofTrees, seed: NodeSeed(RandomID(1, 2)))
     }
 
     /// - Parameter growth: pages at a time.

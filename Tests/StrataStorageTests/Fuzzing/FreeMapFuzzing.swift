@@ -19,7 +19,9 @@ enum FreeMapFuzzing {
             let fileSystem = MemoryFileSystem(capacity: (pageCount + 4096) * Format.pageSize)
             let file = try fileSystem.open(path, .createNew)
             try file.truncate(to: Int64(pageCount * Format.pageSize))
-            let map = try PageMap(file, reserve: (pageCount + 4096) * Format.pageSize, fileSystem, .ofTrees, seed)
+            let map = try PageMap(
+                file, reserve: (pageCount + 4096) * Format.pageSize, fileSystem: fileSystem, checks: .ofTrees,
+                seed: seed)
             let allocator = PageAllocator(
                 lock: SystemScheduling().makeMonitor("fuzz"), map: map, file: file, growth: .standard,
                 pageCount: pageCount, fileCapacity: pageCount)

@@ -25,7 +25,8 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         let file = try MemoryFileSystem(capacity: (Self.end + 1) * Format.pageSize).open("nodes", .createNew)
         try file.truncate(to: Int64(Self.end * Format.pageSize))
         let pages = try PageMap(
-            file, reserve: (Self.end + 1) * Format.pageSize, MemoryFileSystem(), .ofTrees, NodeSeed(RandomID(1, 2)))
+            file, reserve: (Self.end + 1) * Format.pageSize, fileSystem: MemoryFileSystem(), checks: .ofTrees,
+            seed: NodeSeed(RandomID(1, 2)))
         base = UnsafeMutableRawPointer(mutating: pages.map.base)
         mprotect(base + Self.end * Format.pageSize, Format.pageSize, PROT_NONE)
         pages.limit.pages.store(Self.end, ordering: .relaxed)

@@ -73,7 +73,7 @@ import Testing
         _ = fileSystem.takeCounts()
         for number in 0..<2000 {
             let transaction = try store.beginWrite()
-            try transaction.set(0, RowKey(5), 0, .integer(Int64(number)))
+            try transaction.set(0, RowKey(5), column: 0, to: .integer(Int64(number)))
             try transaction.commit()
         }
         let counts = fileSystem.takeCounts()

@@ -27,10 +27,10 @@ import Testing
             let transaction = try store.beginWrite()
             for _ in 0..<30 {
                 let key = Int64(random.below(20_000))
-                try transaction.set(0, RowKey(key), 0, .integer(number))
+                try transaction.set(0, RowKey(key), column: 0, to: .integer(number))
                 // A value of another length rewrites the pages of neighbouring rows.
                 try [UInt8](repeating: 7, count: 300).withUnsafeBytes {
-                    try transaction.set(0, RowKey(key), 1, .bytes($0))
+                    try transaction.set(0, RowKey(key), column: 1, to: .bytes($0))
                 }
                 expected[key] = number
             }

@@ -238,7 +238,7 @@ struct GuestTransactionTests {
         let guest = try open()
         let transaction = try guest.beginWrite()
         owner.end(SIGKILL)
-        try transaction.set(0, RowKey(2), 0, .integer(7))
+        try transaction.set(0, RowKey(2), column: 0, to: .integer(7))
         if commits { try transaction.commit() } else { transaction.rollback() }
         // A store that accepts no grant takes ownership, and ends like a dead process.
         do {

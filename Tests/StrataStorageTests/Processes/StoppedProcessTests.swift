@@ -49,8 +49,8 @@ struct StoppedProcessTests {
     private func increment(_ store: Store, _ row: Int) throws {
         let transaction = try store.beginWrite()
         let now = try values(transaction.view)
-        try transaction.set(0, RowKey(Int64(row)), 0, .integer(Int64(now[row] + 1)))
-        try transaction.set(0, RowKey(0), 0, .integer(Int64(now[0] + 1)))
+        try transaction.set(0, RowKey(Int64(row)), column: 0, to: .integer(Int64(now[row] + 1)))
+        try transaction.set(0, RowKey(0), column: 0, to: .integer(Int64(now[0] + 1)))
         try transaction.commit()
     }
 
@@ -130,8 +130,8 @@ struct StoppedProcessTests {
         try owner.waitFor("s")
         let store = try Store.open(path: path, options: options())
         let transaction = try store.beginWrite()
-        try transaction.set(0, RowKey(2), 0, .integer(1))
-        try transaction.set(0, RowKey(0), 0, .integer(6))
+        try transaction.set(0, RowKey(2), column: 0, to: .integer(1))
+        try transaction.set(0, RowKey(0), column: 0, to: .integer(6))
         try owner.pause()
         #expect(throws: StorageError.commitOutcomeUnknown(TransactionID(store.newestVersion.rawValue + 1))) {
             try transaction.commit()

@@ -59,8 +59,8 @@ struct StoreProcessTests {
     private func increment(_ store: Store, _ row: Int) throws {
         let transaction = try store.beginWrite()
         let now = try values(transaction.view)
-        try transaction.set(0, RowKey(Int64(row)), 0, .integer(Int64(now[row] + 1)))
-        try transaction.set(0, RowKey(0), 0, .integer(Int64(now[0] + 1)))
+        try transaction.set(0, RowKey(Int64(row)), column: 0, to: .integer(Int64(now[row] + 1)))
+        try transaction.set(0, RowKey(0), column: 0, to: .integer(Int64(now[0] + 1)))
         try transaction.commit()
     }
 

@@ -110,7 +110,7 @@ import Testing
         transaction = try store.beginWrite()
         for person in stride(from: Int64(10), to: Int64(people), by: 97) {
             let links = Value.links([0, 3, 3, 6])
-            try History.withCell(links) { try transaction.set(0, RowKey(person * 2), 4, $0) }
+            try History.withCell(links) { try transaction.set(0, RowKey(person * 2), column: 4, to: $0) }
             history.model.tables[0][person * 2]?[4] = links
             try transaction.delete(0, RowKey(person * 2 + 2))
             history.model.tables[0][person * 2 + 2] = nil

@@ -69,7 +69,7 @@ import Testing
     private static func set(
         _ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ value: Value, _ rows: inout Rows
     ) throws {
-        try StoreHistory.withCell(value) { try transaction.set(0, RowKey(key), column, $0) }
+        try StoreHistory.withCell(value) { try transaction.set(0, RowKey(key), column: column, to: $0) }
         rows[key]?[column] = value
     }
 
@@ -175,7 +175,7 @@ import Testing
             for key in stride(from: Int64(0), to: 400, by: 2) {
                 try Self.set(transaction, key, 0, .integer(-key), &rows)
                 #expect(throws: StorageError.misuse(.noSuchRow)) {
-                    try transaction.set(0, RowKey(key + 1), 0, .integer(1))
+                    try transaction.set(0, RowKey(key + 1), column: 0, to: .integer(1))
                 }
             }
         }

@@ -73,10 +73,10 @@ import Testing
             var schema = transaction.view.schema
             schema.tables[0].columns[0].isOptional = false
             #expect(throws: StorageError.misuse(.notOptional)) { try transaction.apply(schema: schema) }
-            try StoreHistory.withCell(.integer(-1)) { try transaction.set(0, RowKey(150), 0, $0) }
+            try StoreHistory.withCell(.integer(-1)) { try transaction.set(0, RowKey(150), column: 0, to: $0) }
             try transaction.apply(schema: schema)
             #expect(throws: StorageError.misuse(.notOptional)) {
-                try StoreHistory.withCell(.null) { try transaction.set(0, RowKey(1), 0, $0) }
+                try StoreHistory.withCell(.null) { try transaction.set(0, RowKey(1), column: 0, to: $0) }
             }
             try transaction.commit()
             let view = try store.snapshot().view

@@ -96,7 +96,7 @@ struct FilterHistory {
                 guard let old = rows[key] else { continue }
                 let column = Int(random.below(UInt64(old.count)))
                 let new = value(column)
-                try StoreHistory.withCell(new) { try transaction.set(0, RowKey(key), column, $0) }
+                try StoreHistory.withCell(new) { try transaction.set(0, RowKey(key), column: column, to: $0) }
                 rows[key]?[column] = new
             }
         }

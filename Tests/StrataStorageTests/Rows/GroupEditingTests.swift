@@ -41,7 +41,7 @@ private struct EditedTable {
     }
 
     mutating func set(_ transaction: WriteTransaction, _ key: Int64, _ column: Int, _ value: Value) throws {
-        try StoreHistory.withCell(value) { try transaction.set(0, RowKey(key), column, $0) }
+        try StoreHistory.withCell(value) { try transaction.set(0, RowKey(key), column: column, to: $0) }
         rows[key]?[column] = value
     }
 

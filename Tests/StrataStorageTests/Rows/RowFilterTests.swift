@@ -86,7 +86,9 @@ import Testing
         let steps: [(Int64, WriteTransaction) throws -> Void] = [
             { key, transaction in
                 model[key] = Int64(random.below(span))
-                try StoreHistory.withCell(.integer(model[key] ?? 0)) { try transaction.set(0, RowKey(key), 0, $0) }
+                try StoreHistory.withCell(.integer(model[key] ?? 0)) {
+                    try transaction.set(0, RowKey(key), column: 0, to: $0)
+                }
             },
             { key, transaction in if model[key | 1] == nil { try insert(key | 1, transaction) } },
             { key, transaction in

@@ -20,7 +20,7 @@ import Testing
 
     private static func update(_ store: Store, _ keys: some Sequence<Int64>, number: Int64 = 1) throws {
         let transaction = try store.beginWrite()
-        for key in keys { try transaction.set(0, RowKey(key), 0, .integer(key &* 31 &+ number)) }
+        for key in keys { try transaction.set(0, RowKey(key), column: 0, to: .integer(key &* 31 &+ number)) }
         try transaction.commit()
     }
 
@@ -88,7 +88,7 @@ import Testing
             let keys = (0..<300).map { _ in Int64(random.below(UInt64(rows))) }
             let transaction = try store.beginWrite()
             // The text does not change: all versions share its pages.
-            for key in keys { try transaction.set(0, RowKey(key), 0, .integer(Int64(random.below(100)))) }
+            for key in keys { try transaction.set(0, RowKey(key), column: 0, to: .integer(Int64(random.below(100)))) }
             try transaction.commit()
         }
         let growth = Double(try store.space().fileBytes) / Double(before)

@@ -104,7 +104,7 @@ import Testing
             }
             // Patched and rewritten values have their descriptors at other places.
             for key in keys where key % 3 == 0 {
-                try value(key + 1000).withUnsafeBytes { try transaction.set(0, RowKey(key), 0, .bytes($0)) }
+                try value(key + 1000).withUnsafeBytes { try transaction.set(0, RowKey(key), column: 0, to: .bytes($0)) }
             }
             try transaction.commit()
         }

@@ -15,7 +15,8 @@ import Testing
             try file.truncate(to: Int64(Format.firstDataPage * Format.pageSize))
             allocator = PageAllocator(
                 lock: SystemScheduling().makeMonitor("pages"),
-                map: try PageMap(file, reserve: 1 << 34, files, .ofTrees, NodeSeed(RandomID(1, 2))),
+                map: try PageMap(
+                    file, reserve: 1 << 34, fileSystem: files, checks: .ofTrees, seed: NodeSeed(RandomID(1, 2))),
                 file: file, growth: growth, pageCount: Format.firstDataPage, fileCapacity: Format.firstDataPage)
             try allocator.openMap(.null)
         }

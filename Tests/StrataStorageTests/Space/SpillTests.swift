@@ -53,10 +53,10 @@ import Testing
                     try transaction.delete(0, RowKey(key))
                     rows[key] = nil
                 } else {
-                    try transaction.set(0, RowKey(key), 0, .integer(row.number))
+                    try transaction.set(0, RowKey(key), column: 0, to: .integer(row.number))
                     rows[key] = Row(number: row.number, text: old.text)
                     if random.below(2) == 0 {
-                        try row.text.withUnsafeBytes { try transaction.set(0, RowKey(key), 1, .bytes($0)) }
+                        try row.text.withUnsafeBytes { try transaction.set(0, RowKey(key), column: 1, to: .bytes($0)) }
                         rows[key] = row
                     }
                 }

@@ -188,7 +188,7 @@ import Testing
         let store = try Self.makeNumbers(options, 1...1000)
         for key in stride(from: Int64(5), to: 1000, by: 180) {
             let transaction = try store.beginWrite()
-            try transaction.set(0, RowKey(key), 0, .integer(-key))
+            try transaction.set(0, RowKey(key), column: 0, to: .integer(-key))
             try transaction.commit()
         }
         #expect(try Self.copy(store, to: "copy") == .byColumns)
@@ -240,7 +240,7 @@ import Testing
         let store = try Self.makeNumbers(options, 1...300)
         let transaction = try store.beginWrite()
         transaction.workspace.entries.note(EntryOperation(high: 77_777, low: 3, delta: 1), 0, 0)
-        try transaction.set(0, RowKey(2), 1, .null)
+        try transaction.set(0, RowKey(2), column: 1, to: .null)
         try transaction.commit()
         #expect(throws: InvariantViolation.self) { try store.checkInvariants() }
         #expect(try Self.copy(store, to: "copy") == .byRows)

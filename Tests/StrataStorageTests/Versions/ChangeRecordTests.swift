@@ -60,7 +60,7 @@ private enum Owned: Equatable {
             for copy in kept { copy.deallocate() }
             storage.deallocate()
         case .set(let table, let key, let column, let value):
-            withCell(value) { recorder.set(TableID(table), RowKey(key), ColumnID(column), $0) }
+            withCell(value) { recorder.set(TableID(table), RowKey(key), column: ColumnID(column), to: $0) }
         case .delete(let table, let key): recorder.delete(TableID(table), RowKey(key))
         case .deleteAll(let table): recorder.deleteAll(TableID(table))
         case .schema(let bytes): bytes.withUnsafeBytes { recorder.schema($0) }

@@ -91,7 +91,9 @@ import Testing
             try transaction.apply(schema: schema)
             #expect(try transaction.view.count(0, where: .integer(1, Int64(round)...Int64(round))) == 5_000)
             for key in stride(from: 0, to: 5_000, by: 3) {
-                try StoreHistory.withCells([.integer(-9)]) { try transaction.set(0, RowKey(Int64(key)), 1, $0[0]) }
+                try StoreHistory.withCells([.integer(-9)]) {
+                    try transaction.set(0, RowKey(Int64(key)), column: 1, to: $0[0])
+                }
             }
             try transaction.commit()
         }

@@ -61,7 +61,8 @@ import Testing
         let disk = FileImages.Disk()
         try disk.put(file.bytes, at: FileImages.path)
         let pages = try PageMap(
-            try disk.open(FileImages.path, .read), reserve: 1 << 24, disk, .ofTrees, file.seed)
+            try disk.open(FileImages.path, .read), reserve: 1 << 24, fileSystem: disk, checks: .ofTrees,
+            seed: file.seed)
         pages.admit(file.bytes.count / Format.pageSize)
         _ = try PageReader(pages).node(value, .value)
         for limit in Self.limits {
@@ -71,7 +72,8 @@ import Testing
             let other = FileImages.Disk()
             try other.put(crafted.bytes, at: FileImages.path)
             let pages = try PageMap(
-                try other.open(FileImages.path, .read), reserve: 1 << 24, other, .ofTrees, file.seed)
+                try other.open(FileImages.path, .read), reserve: 1 << 24, fileSystem: other, checks: .ofTrees,
+                seed: file.seed)
             pages.admit(crafted.bytes.count / Format.pageSize)
             #expect(throws: StorageError.structure(reference)) { try PageReader(pages).node(reference, .value) }
         }

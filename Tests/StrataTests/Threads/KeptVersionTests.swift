@@ -170,7 +170,7 @@ import Testing
         let table = try #require(schema.tables.firstIndex { $0.name == "Note" })
         let column = try #require(schema.tables[table].columns.firstIndex { $0.name == "rank" })
         let key = try #require(try transaction.view.key(at: 0, in: table))
-        try transaction.set(table, key, column, .integer(8_000))
+        try transaction.set(table, key, column: column, to: .integer(8_000))
         try transaction.commit()
 
         #expect(!realm.refresh() && note.rank == Self.most)

@@ -144,7 +144,7 @@ struct ElementEditor {
                 contents.values.insert(contentsOf: moved, at: target)
             }
         ) { (collections, table, key, place) throws(StorageError) in
-            try collections.move(table, key, place, range, to: target)
+            try collections.move(table, key, column: place, range: range, to: target)
         }
     }
 
@@ -168,7 +168,7 @@ struct ElementEditor {
     func assign(_ contents: StoredCollection) {
         exchange(nil, for: contents.values) {
             perform(.everything, { $0 = contents }) { (collections, table, key, place) throws(StorageError) in
-                try collections.assign(table, key, place, cells(contents.values, contents.keys))
+                try collections.assign(table, key, column: place, elements: cells(contents.values, contents.keys))
             }
         }
     }
@@ -223,10 +223,10 @@ struct ElementEditor {
         ) { (collections, table, key, place) throws(StorageError) in
             if let value = values.first, values.count == 1, keys.isEmpty {
                 return try value.withCell { (cell) throws(StorageError) in
-                    try collections.insert(table, key, place, one: cell, at: first)
+                    try collections.insert(table, key, column: place, one: cell, at: first)
                 }
             }
-            try collections.insert(table, key, place, cells(values, keys), at: first)
+            try collections.insert(table, key, column: place, elements: cells(values, keys), at: first)
         }
     }
 
@@ -236,10 +236,10 @@ struct ElementEditor {
             (collections, table, key, place) throws(StorageError) in
             if let value = values.first, values.count == 1 {
                 return try value.withCell { (cell) throws(StorageError) in
-                    try collections.set(table, key, place, one: cell, at: first)
+                    try collections.set(table, key, column: place, one: cell, at: first)
                 }
             }
-            try collections.set(table, key, place, cells(values, []), at: first)
+            try collections.set(table, key, column: place, elements: cells(values, []), at: first)
         }
     }
 
@@ -254,7 +254,7 @@ struct ElementEditor {
                 if isMap { contents.keys.removeSubrange(range) }
             }
         ) { (collections, table, key, place) throws(StorageError) in
-            try collections.remove(table, key, place, range)
+            try collections.remove(table, key, column: place, range: range)
         }
     }
 

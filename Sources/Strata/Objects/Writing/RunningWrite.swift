@@ -119,7 +119,9 @@ final class RunningWrite {
         do throws(StorageError) {
             let key = RowKey(object._key)
             let table = access.table
-            try value.withCell { (cell) throws(StorageError) in try transaction.set(table, key, column, cell) }
+            try value.withCell { (cell) throws(StorageError) in
+                try transaction.set(table, key, column: column, to: cell)
+            }
         } catch {
             fail(Realm.Error(error))
         }
@@ -171,7 +173,7 @@ final class RunningWrite {
     ) {
         do throws(StorageError) {
             try value.withCell { (cell) throws(StorageError) in
-                try transaction.set(access.table, RowKey(object._key), primary.column, cell)
+                try transaction.set(access.table, RowKey(object._key), column: primary.column, to: cell)
             }
         } catch {
             fail(Realm.Error(error))

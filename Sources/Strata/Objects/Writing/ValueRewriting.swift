@@ -13,6 +13,6 @@ extension WriteTransaction {
             throw view.damage(at: row)
         }
         try view.confirm()
-        try Cell.withCopy(of: made) { (cell) throws(StorageError) in try set(table, key, column, cell) }
+        try Cell.withCopy(of: made) { (cell) throws(StorageError) in try set(table, key, column: column, to: cell) }
     }
 }

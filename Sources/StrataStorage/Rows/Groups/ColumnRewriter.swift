@@ -6,7 +6,7 @@ struct ColumnRewriter {
     private let nodes: TransactionNodes
     private let old: GroupImage
 
-    init(_ group: Group, _ entry: BranchEntry, _ layout: TableLayout, _ nodes: TransactionNodes) {
+    init(_ group: Group, entry: BranchEntry, layout: TableLayout, nodes: TransactionNodes) {
         self.group = group
         self.entry = entry
         self.layout = layout
@@ -36,10 +36,11 @@ struct ColumnRewriter {
                 try keep(position, as: column, kept, &image)
             } else {
                 let values = ColumnBuffer(layout.kinds[column], capacity: max(group.rows, 1))
-                try group.decodeMain(column, layout, values, nodes.reader)
+                try group.decodeMain(column, layout: layout, into: values, from: nodes.reader)
                 changes.apply(column, to: values)
                 for plan in GroupBuilder.plan(values, 0..<values.count) {
-                    try builder.place(plan, values, firstSlot: plan.rows.lowerBound, &image, &packer, heap)
+                    try builder.place(
+                        plan, values, firstSlot: plan.rows.lowerBound, into: &image, packer: &packer, heap: heap)
                 }
             }
             image.columns.append(.init(id: layout.ids[column], first: first, count: image.segments.count - first))

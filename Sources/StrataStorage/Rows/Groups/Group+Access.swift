@@ -56,7 +56,7 @@ extension Group {
     /// The value of a row: the newest segment that has it, and the index in it.
     @inline(__always)
     func value(
-        _ column: Int, _ row: Int32, _ kind: SegmentKind, _ pages: PageReader
+        _ column: Int, at row: Int32, kind: SegmentKind, from pages: PageReader
     ) throws(StorageError) -> (segment: Segment, index: Int) {
         let slot = Int(row)
         let found: (segment: Segment, index: Int)

@@ -117,8 +117,8 @@ extension Group {
     /// Adds a column's values of the selected rows, with patches, exceptions and nulls corrected. Removes patched rows
     /// from the selection.
     func aggregate<Totals: ColumnTotals>(
-        _ selection: Selection, _ column: Int, _ layout: TableLayout, _ part: AggregatePart, into totals: inout Totals,
-        spare: UnsafeMutablePointer<UInt64>, _ reader: PageReader
+        _ selection: Selection, column: Int, layout: TableLayout, part: AggregatePart, into totals: inout Totals,
+        spare: UnsafeMutablePointer<UInt64>, from reader: PageReader
     ) throws(StorageError) {
         guard let position = position(of: layout.ids[column], near: column) else {
             return totals.add(cell: layout.missing[column], selection.count)

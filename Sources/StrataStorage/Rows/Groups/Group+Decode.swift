@@ -21,18 +21,18 @@ extension Group {
             for column in all {
                 let output = target.columns[column]
                 let start = output.count
-                try decodeMain(column, layout, output, pages)
+                try decodeMain(column, layout: layout, into: output, from: pages)
                 guard output.count - start == mainRows else { throw pages.damage(at: base) }
             }
             return
         }
-        if extraRows == 0 { return try decodeLive(all, into: target, layout, mainRows, pages) }
+        if extraRows == 0 { return try decodeLive(all, into: target, layout: layout, mainRows: mainRows, from: pages) }
         let order = try mergeOrder(pages, mainRows, extraRows)
         for column in all {
             let main = ColumnBuffer(layout.kinds[column], capacity: max(mainRows, 1))
-            try decodeMain(column, layout, main, pages)
+            try decodeMain(column, layout: layout, into: main, from: pages)
             let extra = ColumnBuffer(layout.kinds[column], capacity: max(extraRows, 1))
-            if extraRows > 0 { try decodeInserted(column, layout, extra, pages) }
+            if extraRows > 0 { try decodeInserted(column, layout: layout, into: extra, from: pages) }
             guard main.count == mainRows, extra.count == extraRows else { throw pages.damage(at: base) }
             let output = target.columns[column]
             output.reserve(mainRows + extraRows)
@@ -42,7 +42,7 @@ extension Group {
 
     /// Appends the main rows without the deleted ones, by words of 64 slots.
     private func decodeLive(
-        _ columns: [Int], into target: RowSet, _ layout: TableLayout, _ mainRows: Int, _ pages: PageReader
+        _ columns: [Int], into target: RowSet, layout: TableLayout, mainRows: Int, from pages: PageReader
     ) throws(StorageError) {
         var gone = [UInt64](repeating: 0, count: mainRows / 64 + 1)
         for index in 0..<deleted {
@@ -53,7 +53,7 @@ extension Group {
         for column in columns {
             let output = target.columns[column]
             let start = output.count
-            try decodeMain(column, layout, output, pages)
+            try decodeMain(column, layout: layout, into: output, from: pages)
             guard output.count - start == mainRows else { throw pages.damage(at: base) }
             gone.withUnsafeBufferPointer { bits in
                 if let base = bits.baseAddress { output.removeRows(marked: base, from: start) }
@@ -99,7 +99,7 @@ extension Group {
 
     /// All main slots of a column, with patches applied.
     func decodeMain(
-        _ column: Int, _ layout: TableLayout, _ output: ColumnBuffer, _ pages: PageReader
+        _ column: Int, layout: TableLayout, into output: ColumnBuffer, from pages: PageReader
     ) throws(StorageError) {
         guard let position = position(of: layout.ids[column], near: column) else {
             for _ in 0..<rows { output.append(layout.missing[column]) }
@@ -134,7 +134,7 @@ extension Group {
     }
 
     func decodeInserted(
-        _ column: Int, _ layout: TableLayout, _ output: ColumnBuffer, _ pages: PageReader
+        _ column: Int, layout: TableLayout, into output: ColumnBuffer, from pages: PageReader
     ) throws(StorageError) {
         guard let position = position(of: layout.ids[column], near: column) else {
             for _ in 0..<inserted { output.append(layout.missing[column]) }

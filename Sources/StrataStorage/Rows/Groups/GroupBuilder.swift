@@ -58,7 +58,7 @@ struct GroupBuilder {
             }
             image.columns.append(.init(id: layout.ids[column], first: image.segments.count, count: 1))
             let plan = SegmentPlan(rows.columns[column], range)
-            embed(plan, rows.columns[column], firstSlot: 0, &image, heap)
+            embed(plan, rows.columns[column], firstSlot: 0, into: &image, heap: heap)
         }
         return image
     }
@@ -72,7 +72,7 @@ struct GroupBuilder {
     }
 
     private func embed(
-        _ plan: SegmentPlan, _ column: ColumnBuffer, firstSlot: Int, _ image: inout GroupImage, _ heap: ByteHeap
+        _ plan: SegmentPlan, _ column: ColumnBuffer, firstSlot: Int, into image: inout GroupImage, heap: ByteHeap
     ) {
         image.blobs.append(heap.encode(plan, column))
         image.segments.append(
@@ -139,7 +139,7 @@ struct GroupBuilder {
                 .init(id: layout.ids[column], first: image.segments.count, count: plans[column].count))
             for plan in plans[column] {
                 let firstSlot = plan.rows.lowerBound - range.lowerBound
-                try place(plan, rows.columns[column], firstSlot: firstSlot, &image, &packer, heap)
+                try place(plan, rows.columns[column], firstSlot: firstSlot, into: &image, packer: &packer, heap: heap)
             }
         }
         try packer.finish(&image)
@@ -149,10 +149,10 @@ struct GroupBuilder {
 
     /// Places a segment by its size: in the group, in a node of its own, or in a shared one.
     func place(
-        _ plan: SegmentPlan, _ buffer: ColumnBuffer, firstSlot: Int, _ image: inout GroupImage,
-        _ packer: inout SegmentPacker, _ heap: ByteHeap
+        _ plan: SegmentPlan, _ buffer: ColumnBuffer, firstSlot: Int, into image: inout GroupImage,
+        packer: inout SegmentPacker, heap: ByteHeap
     ) throws(StorageError) {
-        if plan.size <= Self.embedLimit { return embed(plan, buffer, firstSlot: firstSlot, &image, heap) }
+        if plan.size <= Self.embedLimit { return embed(plan, buffer, firstSlot: firstSlot, into: &image, heap: heap) }
         image.blobs.append(nil)
         image.segments.append(
             SegmentDescriptor(firstSlot: firstSlot, rows: plan.rows.count, node: 0, index: 0, offset: 0))
@@ -161,7 +161,7 @@ struct GroupBuilder {
             image.segments[number].node = image.references.count
             image.references.append(try packer.makeSingle(plan, buffer))
         } else {
-            try packer.add(number, plan, buffer, &image)
+            try packer.add(number, plan: plan, column: buffer, to: &image)
         }
     }
 
@@ -226,7 +226,7 @@ struct SegmentPacker {
     }
 
     mutating func add(
-        _ number: Int, _ plan: SegmentPlan, _ column: ColumnBuffer, _ image: inout GroupImage
+        _ number: Int, plan: SegmentPlan, column: ColumnBuffer, to image: inout GroupImage
     ) throws(StorageError) {
         let size = aligned8(plan.size)
         let first = SegmentNode.firstOffset(waiting.count + 1)

@@ -9,7 +9,7 @@ struct GroupDecoder {
     private let met: MetNodes?
 
     /// - Parameter wanted: columns, counted from the first system column; the key is always decoded.
-    init(_ layout: TableLayout, _ wanted: [Int], _ reader: PageReader, _ met: MetNodes? = nil) {
+    init(_ layout: TableLayout, wanted: [Int], reader: PageReader, met: MetNodes? = nil) {
         self.met = met
         rows = RowSet(layout)
         self.layout = layout

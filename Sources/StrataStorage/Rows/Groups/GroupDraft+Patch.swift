@@ -16,13 +16,16 @@ extension GroupDraft {
         let group = group
         let kind = layout.kinds[column]
         if row < 0 {
-            return try set(base.u16(group.insertsOffset + 2 * column), Int(~row), kind, .roomy, value)
+            return try set(
+                base.u16(group.insertsOffset + 2 * column), index: Int(~row), kind: kind, frame: .roomy, to: value)
         }
         let slot = Int(row)
         let number = patchNumber(column)
         if let number {
             let patch = group.patch(number)
-            if let place = patch.find(slot) { return try set(patch.segmentOffset, place, kind, .roomy, value) }
+            if let place = patch.find(slot) {
+                return try set(patch.segmentOffset, index: place, kind: kind, frame: .roomy, to: value)
+            }
         }
         if try setMain(column, slot, value) { return true }
         if group.isSmall { return false }
@@ -43,7 +46,7 @@ extension GroupDraft {
         let kind = layout.kinds[column]
         let index = slot - descriptor.firstSlot
         if descriptor.node == Group.inThisNode {
-            if group.isSmall { return try set(descriptor.offset, index, kind, .tight, value) }
+            if group.isSmall { return try set(descriptor.offset, index: index, kind: kind, frame: .tight, to: value) }
             return Segment(base + descriptor.offset).kindCode == kind.rawValue
                 && SegmentEdit.set(base + descriptor.offset, index, value)
         }
@@ -103,7 +106,7 @@ extension GroupDraft {
             SegmentEdit.insert(base + patch.segmentOffset, place, value)
         } else {
             nodes.scratch.removeAll()
-            let blob = try encoded(patch.segmentOffset, kind, .roomy) { value.insert($0, place) }
+            let blob = try encoded(patch.segmentOffset, kind: kind, frame: .roomy) { value.insert($0, place) }
             if newSlots - oldSlots + aligned8(blob.count) - oldSize > room { return false }
             _ = replace(patch.segmentOffset, with: blob)
         }
@@ -134,7 +137,10 @@ extension GroupDraft {
         StrataStorage.mark(.foldedPatches)
         let descriptor = group.descriptor(best.segment)
         if descriptor.node == Group.inThisNode {
-            if !write(patch, best.range, to: base + descriptor.offset, descriptor, kind, room: 0) { return .refused }
+            let target = base + descriptor.offset
+            if !write(patch, in: best.range, to: target, descriptor: descriptor, kind: kind, room: 0) {
+                return .refused
+            }
         } else {
             _ = try group.foreignSegment(descriptor, nodes.reader)
             var reference = group.reference(descriptor.node)
@@ -142,8 +148,10 @@ extension GroupDraft {
             reference.store(base, Group.referencesOffset + descriptor.node * NodeReference.size)
             let target = ownedSegment(node, descriptor.index)
             let room = growth(node, target, reference.byteCount)
-            if !write(patch, best.range, to: target, descriptor, kind, room: room),
-                try !encode(patch, best.range, to: target, descriptor, kind, node, reference.byteCount)
+            if !write(patch, in: best.range, to: target, descriptor: descriptor, kind: kind, room: room),
+                try !encode(
+                    patch, in: best.range, to: target, descriptor: descriptor, kind: kind, node: node,
+                    bytes: reference.byteCount)
             {
                 return .refused
             }
@@ -179,8 +187,8 @@ extension GroupDraft {
     /// Writes patched values into a segment in place. If one does not fit, those written before remain patched, too, so
     /// they do no harm.
     private func write(
-        _ patch: Patch, _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ descriptor: SegmentDescriptor,
-        _ kind: SegmentKind, room: Int
+        _ patch: Patch, in range: Range<Int>, to target: UnsafeMutableRawPointer, descriptor: SegmentDescriptor,
+        kind: SegmentKind, room: Int
     ) -> Bool {
         if Segment(target).kindCode != kind.rawValue { return false }
         var room = room
@@ -197,8 +205,8 @@ extension GroupDraft {
     /// Encodes a segment that is alone in its node anew, with its patches.
     /// - Returns: false if it does not fit, or is not alone.
     private func encode(
-        _ patch: Patch, _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ descriptor: SegmentDescriptor,
-        _ kind: SegmentKind, _ node: UnsafeMutableRawPointer, _ bytes: Int
+        _ patch: Patch, in range: Range<Int>, to target: UnsafeMutableRawPointer, descriptor: SegmentDescriptor,
+        kind: SegmentKind, node: UnsafeMutableRawPointer, bytes: Int
     ) throws(StorageError) -> Bool {
         let segment = Segment(target)
         guard SegmentNode.count(node) == 1, segment.kindCode == kind.rawValue else { return false }
@@ -239,7 +247,7 @@ extension GroupDraft {
             move(patch.segmentOffset + oldSize, by: newSize - oldSize)
         } else {
             nodes.scratch.removeAll()
-            let blob = try encoded(patch.segmentOffset, layout.kinds[patch.column], .roomy) { buffer in
+            let blob = try encoded(patch.segmentOffset, kind: layout.kinds[patch.column], frame: .roomy) { buffer in
                 for place in range.reversed() { buffer.remove(at: place) }
             }
             if !replace(patch.segmentOffset, with: blob) { return false }

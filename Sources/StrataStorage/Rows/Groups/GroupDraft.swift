@@ -75,7 +75,7 @@ struct GroupDraft {
         if delta == 0 { return }
         let group = group
         let size = group.size
-        shift(group, tail, delta, keepsDeleted)
+        shift(group, tail: tail, by: delta, keepsDeleted: keepsDeleted)
         (base + (tail + delta)).copyMemory(from: base + tail, byteCount: size - tail)
         if delta > 0 {
             SegmentEdit.zero(base + tail, delta)
@@ -86,7 +86,7 @@ struct GroupDraft {
     }
 
     /// Adjusts the offsets of the parts that will be moved.
-    private func shift(_ group: Group, _ tail: Int, _ delta: Int, _ keepsDeleted: Bool) {
+    private func shift(_ group: Group, tail: Int, by delta: Int, keepsDeleted: Bool) {
         let deleted = group.deletedOffset
         if deleted > tail || (deleted == tail && !keepsDeleted) {
             base.put16(Group.Field.deletedSlots, deleted + delta)
@@ -132,7 +132,7 @@ struct GroupDraft {
     /// Decodes the segment at `offset`, calls `change`, and encodes it anew in the scratch heap.
     /// - Parameter frame: for integers.
     func encoded(
-        _ offset: Int, _ kind: SegmentKind, _ frame: SegmentPlan.Frame, _ change: (ColumnBuffer) -> Void
+        _ offset: Int, kind: SegmentKind, frame: SegmentPlan.Frame, _ change: (ColumnBuffer) -> Void
     ) throws(StorageError) -> Blob {
         let segment = Segment(base + offset)
         try segment.require(kind, nodes.reader)
@@ -145,13 +145,13 @@ struct GroupDraft {
     /// Replaces one value of a segment in this node.
     /// - Returns: false, with the node unchanged, if there is no space.
     func set(
-        _ offset: Int, _ index: Int, _ kind: SegmentKind, _ frame: SegmentPlan.Frame, _ value: CellValue
+        _ offset: Int, index: Int, kind: SegmentKind, frame: SegmentPlan.Frame, to value: CellValue
     ) throws(StorageError) -> Bool {
         if Segment(base + offset).kindCode == kind.rawValue, SegmentEdit.set(base + offset, index, value) {
             return true
         }
         nodes.scratch.removeAll()
-        let blob = try encoded(offset, kind, frame) { value.set($0, index) }
+        let blob = try encoded(offset, kind: kind, frame: frame) { value.set($0, index) }
         return replace(offset, with: blob)
     }
 
@@ -177,7 +177,7 @@ struct GroupDraft {
                 growth += aligned8(SegmentEdit.sizeWith(segment, value)) - old
             } else {
                 let frame: SegmentPlan.Frame = inMain ? .tight : .roomy
-                let blob = try encoded(offset, layout.kinds[column], frame) { value.insert($0, place) }
+                let blob = try encoded(offset, kind: layout.kinds[column], frame: frame) { value.insert($0, place) }
                 if blobs.isEmpty { blobs = Array(repeating: nil, count: count) }
                 blobs[column] = blob
                 growth += aligned8(blob.count) - old

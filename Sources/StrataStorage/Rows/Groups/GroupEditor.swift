@@ -60,7 +60,11 @@ struct GroupEditor {
             if try draft.set(column, row, value) { return nil }
             if try !makeRoom(draft, for: column) { break }
         }
-        if let draft, row >= 0, !group.isSmall, let made = try refold(draft, column, Int(row), value) { return made }
+        if let draft, row >= 0, !group.isSmall,
+            let made = try refold(draft, column: column, slot: Int(row), to: value)
+        {
+            return made
+        }
         return try rebuild { (rows) throws(StorageError) in
             let place = rows.lowerBound(key)
             // In a damaged group keys may not ascend, and hide the located row.
@@ -100,7 +104,7 @@ struct GroupEditor {
     /// - Parameters:
     ///   - slots: number of main rows to delete.
     ///   - rows: number of all rows to delete.
-    static func keeps(_ group: Group, _ slots: Int, _ rows: Int, _ limits: StoreLimits) -> Bool {
+    static func keeps(_ group: Group, slots: Int, rows: Int, limits: StoreLimits) -> Bool {
         !group.isSmall && group.deleted + slots <= limits.deletedSlots && group.liveRows - rows >= group.rows / 4
     }
 
@@ -114,7 +118,7 @@ struct GroupEditor {
         if !inserted.isEmpty {
             let extra = RowSet(layout, capacity: group.inserted)
             for column in layout.kinds.indices {
-                try group.decodeInserted(column, layout, extra.columns[column], nodes.reader)
+                try group.decodeInserted(column, layout: layout, into: extra.columns[column], from: nodes.reader)
             }
             var bits = [UInt64](repeating: 0, count: extra.count / 64 + 1)
             for place in inserted { bits[place >> 6] |= 1 << UInt64(place & 63) }
@@ -156,11 +160,11 @@ struct GroupEditor {
     /// through an image.
     /// - Returns: nil if the group has no space for the segments: it must be rebuilt.
     private func refold(
-        _ draft: GroupDraft, _ column: Int, _ slot: Int, _ value: CellValue
+        _ draft: GroupDraft, column: Int, slot: Int, to value: CellValue
     ) throws(StorageError) -> [BranchEntry]? {
         var image = GroupImage(group)
         let heap = ByteHeap()
-        image.patch(column, slot, value, layout.kinds[column], heap)
+        image.patch(column, slot: slot, to: value, kind: layout.kinds[column], heap: heap)
         var folder = SegmentReplacer(nodes: nodes, table: layout.table, heap: heap)
         repeat {
             try fold(&image, &folder)
@@ -205,7 +209,7 @@ struct GroupEditor {
             values.cellValue(place).set(buffer, Int(patch.slots[place]) - descriptor.firstSlot)
         }
         try folder.replace(best.segment, of: patch.column, with: buffer, &image)
-        image.removePatches(best.patch, range, buffer.kind, folder.heap)
+        image.removePatches(best.patch, in: range, kind: buffer.kind, heap: folder.heap)
     }
 
     private func mainSegment(_ image: GroupImage, _ number: Int) throws(StorageError) -> Segment {
@@ -238,7 +242,7 @@ struct GroupEditor {
         }
         let values = ColumnBuffer(layout.kinds[column], capacity: group.rows)
         defer { withExtendedLifetime(values) {} }
-        try group.decodeMain(column, layout, values, nodes.reader)
+        try group.decodeMain(column, layout: layout, into: values, from: nodes.reader)
         var changed: Set<Int> = []
         for index in keys.indices {
             guard let slot = try group.locate(keys[index], nodes.reader), slot >= 0, Int(slot) < values.count else {

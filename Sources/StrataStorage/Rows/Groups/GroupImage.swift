@@ -161,7 +161,7 @@ struct GroupImage {
 
 extension GroupImage {
     /// Adds a patch, or changes that of the slot.
-    mutating func patch(_ column: Int, _ slot: Int, _ value: CellValue, _ kind: SegmentKind, _ heap: ByteHeap) {
+    mutating func patch(_ column: Int, slot: Int, to value: CellValue, kind: SegmentKind, heap: ByteHeap) {
         let values = ColumnBuffer(kind)
         guard let number = patches.firstIndex(where: { $0.column == column }) else {
             value.insert(values, 0)
@@ -194,7 +194,7 @@ extension GroupImage {
     }
 
     /// Removes patches that were folded into a segment.
-    mutating func removePatches(_ number: Int, _ range: Range<Int>, _ kind: SegmentKind, _ heap: ByteHeap) {
+    mutating func removePatches(_ number: Int, in range: Range<Int>, kind: SegmentKind, heap: ByteHeap) {
         if range.count == patches[number].slots.count {
             patches.remove(at: number)
             return

@@ -31,22 +31,24 @@ struct GroupSelector {
         switch filter {
         case .everything: selection.fill(group)
         case .nothing: selection.clear()
-        case .key(let range): try test(.integers(range), RowSet.keyColumn, group, selection)
+        case .key(let range): try test(.integers(range), column: RowSet.keyColumn, in: group, selection: selection)
         case .integer(let column, let range):
-            try test(.integers(range), column + RowSet.firstUserColumn, group, selection)
-        case .keys(let set): try test(.members(set), RowSet.keyColumn, group, selection)
+            try test(.integers(range), column: column + RowSet.firstUserColumn, in: group, selection: selection)
+        case .keys(let set): try test(.members(set), column: RowSet.keyColumn, in: group, selection: selection)
         case .integers(let column, let set):
-            try test(.members(set), column + RowSet.firstUserColumn, group, selection)
+            try test(.members(set), column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .double(let column, let range):
-            try test(.doubles(range), column + RowSet.firstUserColumn, group, selection)
+            try test(.doubles(range), column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .doubles(let column, let set):
-            try test(.doubleMembers(set), column + RowSet.firstUserColumn, group, selection)
+            try test(.doubleMembers(set), column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .bytes(let column, let bytes):
-            try test(.bytes(bytes), column + RowSet.firstUserColumn, group, selection)
+            try test(.bytes(bytes), column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .collection(let column, let matcher):
             let column = column + RowSet.firstUserColumn
-            try test(.collection(matcher, layout.ids[column]), column, group, selection)
-        case .null(let column): try test(.null, column + RowSet.firstUserColumn, group, selection)
+            try test(.collection(matcher, layout.ids[column]), column: column, in: group, selection: selection)
+        case .null(let column):
+            try test(
+                .null, column: column + RowSet.firstUserColumn, in: group, selection: selection)
         case .not(let part):
             try evaluate(part, group, level)
             selection.invert(group, spare: stack[level + 1])
@@ -69,7 +71,7 @@ struct GroupSelector {
     }
 
     private func test(
-        _ test: ColumnTest, _ column: Int, _ group: Group, _ selection: Selection
+        _ test: ColumnTest, column: Int, in group: Group, selection: Selection
     ) throws(StorageError) {
         strata_note_steps(group.rows + group.inserted)
         selection.clear()
@@ -80,7 +82,7 @@ struct GroupSelector {
         if group.segmentCount(position) == 0 {
             selectDenseKeys(test, group, selection)
         } else {
-            try selectMain(test, position, column, group, selection)
+            try selectMain(test, position: position, column: column, in: group, selection: selection)
         }
         if group.inserted > 0 {
             let segment = group.insertedSegment(position)
@@ -100,7 +102,7 @@ struct GroupSelector {
     }
 
     private func selectMain(
-        _ test: ColumnTest, _ position: Int, _ column: Int, _ group: Group, _ selection: Selection
+        _ test: ColumnTest, position: Int, column: Int, in group: Group, selection: Selection
     ) throws(StorageError) {
         let first = group.firstSegment(position)
         for number in first..<(first + group.segmentCount(position)) {

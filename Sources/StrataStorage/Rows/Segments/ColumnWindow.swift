@@ -23,7 +23,7 @@ package struct ColumnWindow {
     @inlinable package static var ofOffsets: Int32 { -1 }
 
     /// Nil if values of the segment are of another kind, null, exceptions, or long values.
-    init?(_ group: UnsafeRawPointer, _ segment: Segment, _ kind: SegmentKind, firstSlot: Int, _ damage: MapDamage) {
+    init?(_ group: UnsafeRawPointer, _ segment: Segment, kind: SegmentKind, firstSlot: Int, damage: MapDamage) {
         guard segment.kind == kind else { return nil }
         switch kind {
         case .integer:

@@ -13,10 +13,10 @@ extension Segment {
             decodePlaces(words, column.lengths + start, n)
             if flags & Self.hasLong != 0 {
                 let offset = Self.headSize + (flags & Self.hasNulls != 0 ? Self.bitBytes(n) : 0)
-                mark(base + offset, ColumnBuffer.Flag.long, column, start, n)
+                mark(base + offset, ColumnBuffer.Flag.long, in: column, from: start, count: n)
             }
         }
-        if let nulls { mark(nulls, ColumnBuffer.Flag.null, column, start, n) }
+        if let nulls { mark(nulls, ColumnBuffer.Flag.null, in: column, from: start, count: n) }
     }
 
     private func decodeIntegers(_ words: UnsafeMutablePointer<UInt64>, _ n: Int) {
@@ -41,7 +41,7 @@ extension Segment {
     }
 
     /// Flags the rows whose bit is set.
-    private func mark(_ bits: UnsafeRawPointer, _ flag: UInt8, _ column: ColumnBuffer, _ start: Int, _ n: Int) {
+    private func mark(_ bits: UnsafeRawPointer, _ flag: UInt8, in column: ColumnBuffer, from start: Int, count n: Int) {
         for first in stride(from: 0, to: n, by: 64) {
             var word = bits.u64(first >> 3)
             while word != 0 {

@@ -23,9 +23,9 @@ extension Segment {
             for slot in 0..<rows where set.contains(Int64(bitPattern: double(slot).bitPattern)) {
                 Self.put(bits, bit + slot, true)
             }
-        case .bytes(let test): try selectBytes(test, bits, bit, reader, isStale)
+        case .bytes(let test): try selectBytes(test, into: bits, at: bit, from: reader, isStale: isStale)
         case .collection(let matcher, let column):
-            return try selectCollections(matcher, column, bits, bit, reader, isStale)
+            return try selectCollections(matcher, column: column, into: bits, at: bit, from: reader, isStale: isStale)
         }
         if let nulls { strata_bits_clear(bits, bit, nulls, rows) }
     }
@@ -39,8 +39,10 @@ extension Segment {
         // Values are base + delta, modulo 2^64, so the deltas that pass form an arc of a circle.
         let low = Self.distance(integerBase, range.lowerBound)
         let (high, wraps) = low.addingReportingOverflow(Self.distance(range.lowerBound, range.upperBound))
-        if low <= largest { selectDeltas(low...(wraps ? largest : min(high, largest)), largest, bits, bit) }
-        if wraps { selectDeltas(0...min(high, largest), largest, bits, bit) }
+        if low <= largest {
+            selectDeltas(low...(wraps ? largest : min(high, largest)), largest: largest, into: bits, at: bit)
+        }
+        if wraps { selectDeltas(0...min(high, largest), largest: largest, into: bits, at: bit) }
         guard flags & Self.hasExceptions != 0 else { return }
         for index in 0..<auxiliary {
             let (slot, value) = exceptionAt(index)
@@ -49,7 +51,7 @@ extension Segment {
     }
 
     private func selectDeltas(
-        _ range: ClosedRange<UInt64>, _ largest: UInt64, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int
+        _ range: ClosedRange<UInt64>, largest: UInt64, into bits: UnsafeMutablePointer<UInt64>, at bit: Int
     ) {
         if range == 0...largest {
             strata_bits_fill(bits, bit, rows)
@@ -80,8 +82,8 @@ extension Segment {
     // MARK: Bytes
 
     private func selectBytes(
-        _ test: RowFilter.BytesTest, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int, _ reader: PageReader,
-        _ isStale: (Int) -> Bool
+        _ test: RowFilter.BytesTest, into bits: UnsafeMutablePointer<UInt64>, at bit: Int, from reader: PageReader,
+        isStale: (Int) -> Bool
     ) throws(StorageError) {
         switch test {
         case .equal(let wanted): selectPrefix(wanted, isExact: true, bits, bit)
@@ -96,9 +98,9 @@ extension Segment {
     }
 
     private func selectCollections(
-        _ matcher: CollectionMatcher, _ column: UInt16, _ bits: UnsafeMutablePointer<UInt64>, _ bit: Int,
-        _ reader: PageReader,
-        _ isStale: (Int) -> Bool
+        _ matcher: CollectionMatcher, column: UInt16, into bits: UnsafeMutablePointer<UInt64>, at bit: Int,
+        from reader: PageReader,
+        isStale: (Int) -> Bool
     ) throws(StorageError) {
         let empty = UnsafeRawBufferPointer(start: nil, count: 0)
         for slot in 0..<rows where !isStale(slot) {

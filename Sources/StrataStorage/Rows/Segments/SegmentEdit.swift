@@ -45,12 +45,12 @@ enum SegmentEdit {
                 segment.flags & Segment.hasExceptions == 0 || segment.exception(index) == nil
             else { return false }
             put(
-                base + Segment.integersOffset, segment.width, index,
+                base + Segment.integersOffset, width: segment.width, at: index,
                 cell.bits &- UInt64(bitPattern: segment.integerBase))
         case SegmentKind.double.rawValue:
             guard cell.kind == .double else { return false }
             base.put64(Segment.headSize + 8 * index, cell.bits)
-        default: return setBytes(base, index, cell, room)
+        default: return setBytes(base, at: index, to: cell, room: room)
         }
         if segment.flags & Segment.hasNulls != 0 { setNull(base, index, false) }
         return true
@@ -64,7 +64,7 @@ enum SegmentEdit {
     }
 
     @inline(__always)
-    static func put(_ values: UnsafeMutableRawPointer, _ width: Int, _ index: Int, _ delta: UInt64) {
+    static func put(_ values: UnsafeMutableRawPointer, width: Int, at index: Int, _ delta: UInt64) {
         switch width {
         case 0: break
         case 1: values.put8(index, Int(truncatingIfNeeded: delta))
@@ -74,7 +74,7 @@ enum SegmentEdit {
         }
     }
 
-    private static func setBytes(_ base: UnsafeMutableRawPointer, _ index: Int, _ cell: Cell, _ room: Int) -> Bool {
+    private static func setBytes(_ base: UnsafeMutableRawPointer, at index: Int, to cell: Cell, room: Int) -> Bool {
         let segment = Segment(base)
         guard cell.kind == .bytes, !segment.isNull(index), !segment.isLong(index) else { return false }
         let old = segment.bytes(index)
@@ -122,17 +122,19 @@ enum SegmentEdit {
         switch segment.kindCode {
         case SegmentKind.integer.rawValue:
             let width = segment.width
-            open(base + Segment.integersOffset, index * width, rows * width, width)
-            put(base + Segment.integersOffset, width, index, cell.bits &- UInt64(bitPattern: segment.integerBase))
+            open(base + Segment.integersOffset, at: index * width, end: rows * width, count: width)
+            put(
+                base + Segment.integersOffset, width: width, at: index,
+                cell.bits &- UInt64(bitPattern: segment.integerBase))
         case SegmentKind.double.rawValue:
-            open(base + Segment.headSize, index * 8, rows * 8, 8)
+            open(base + Segment.headSize, at: index * 8, end: rows * 8, count: 8)
             base.put64(Segment.headSize + 8 * index, cell.bits)
         default:
             if segment.flags & Segment.equalLength != 0 {
-                open(base + Segment.headSize, index * cell.count, rows * cell.count, cell.count)
+                open(base + Segment.headSize, at: index * cell.count, end: rows * cell.count, count: cell.count)
                 copy(cell, to: base + (Segment.headSize + index * cell.count))
             } else {
-                insertBytes(base, index, rows, cell)
+                insertBytes(base, at: index, rows: rows, cell)
             }
         }
         base.put16(Segment.Field.rows, rows + 1)
@@ -140,7 +142,7 @@ enum SegmentEdit {
 
     /// Moves the bytes from `at` to `end` by `count`.
     @inline(__always)
-    private static func open(_ start: UnsafeMutableRawPointer, _ at: Int, _ end: Int, _ count: Int) {
+    private static func open(_ start: UnsafeMutableRawPointer, at: Int, end: Int, count: Int) {
         if at < end { (start + (at + count)).copyMemory(from: start + at, byteCount: end - at) }
     }
 
@@ -148,7 +150,7 @@ enum SegmentEdit {
         if let source = cell.base, cell.count > 0 { target.copyMemory(from: source, byteCount: cell.count) }
     }
 
-    private static func insertBytes(_ base: UnsafeMutableRawPointer, _ index: Int, _ rows: Int, _ cell: Cell) {
+    private static func insertBytes(_ base: UnsafeMutableRawPointer, at index: Int, rows: Int, _ cell: Cell) {
         let offsets = base + Segment.headSize
         let at = offsets.u16(2 * index)
         let total = offsets.u16(2 * rows)
@@ -175,11 +177,11 @@ enum SegmentEdit {
         let old = segment.size
         let rows = segment.rows
         switch segment.kindCode {
-        case SegmentKind.integer.rawValue: close(base + Segment.integersOffset, range, rows, segment.width)
-        case SegmentKind.double.rawValue: close(base + Segment.headSize, range, rows, 8)
+        case SegmentKind.integer.rawValue: close(base + Segment.integersOffset, range, rows: rows, width: segment.width)
+        case SegmentKind.double.rawValue: close(base + Segment.headSize, range, rows: rows, width: 8)
         default:
             if segment.flags & Segment.equalLength != 0 {
-                close(base + Segment.headSize, range, rows, segment.auxiliary)
+                close(base + Segment.headSize, range, rows: rows, width: segment.auxiliary)
             } else {
                 removeBytes(base, range, rows)
             }
@@ -193,7 +195,7 @@ enum SegmentEdit {
         }
     }
 
-    private static func close(_ start: UnsafeMutableRawPointer, _ range: Range<Int>, _ rows: Int, _ width: Int) {
+    private static func close(_ start: UnsafeMutableRawPointer, _ range: Range<Int>, rows: Int, width: Int) {
         (start + range.lowerBound * width).copyMemory(
             from: start + range.upperBound * width, byteCount: (rows - range.upperBound) * width)
     }

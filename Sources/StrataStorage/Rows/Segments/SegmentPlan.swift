@@ -63,7 +63,9 @@ struct SegmentPlan {
             kind: .integer, rows: rows, size: 16 + aligned8(rows.count * width) + nullSize, flags: nulls,
             width: width, base: frame == .tight ? low : Self.middle(low, span, width))
         guard frame == .tight, width > 1, rows.count >= 64,
-            let better = Self.withExceptions(column, rows, low, high, width, nulls, nullSize), better.size < plain.size
+            let better = Self.withExceptions(
+                column, rows, low: low, high: high, width: width, nulls: nulls, nullSize: nullSize),
+            better.size < plain.size
         else {
             self = plain
             return
@@ -108,8 +110,8 @@ struct SegmentPlan {
 
     /// A narrower plan that excludes at most one row in 64, at the top or at the bottom.
     private static func withExceptions(
-        _ column: ColumnBuffer, _ rows: Range<Int>, _ low: Int64, _ high: Int64, _ width: Int, _ nulls: Int,
-        _ nullSize: Int
+        _ column: ColumnBuffer, _ rows: Range<Int>, low: Int64, high: Int64, width: Int, nulls: Int,
+        nullSize: Int
     ) -> SegmentPlan? {
         let narrow = width == 8 ? 4 : width / 2
         let span = UInt64(1) << UInt64(8 * narrow) - 1
@@ -180,12 +182,16 @@ struct SegmentPlan {
                 row += 1
             }
             let counted = row - start
-            if counted < n, n > 1, let equal = equalFit(column, start, end, capacity), equal > counted { return equal }
+            if counted < n, n > 1, let equal = equalFit(column, from: start, to: end, capacity: capacity),
+                equal > counted
+            {
+                return equal
+            }
             return max(1, counted)
         }
     }
 
-    private static func equalFit(_ column: ColumnBuffer, _ start: Int, _ end: Int, _ capacity: Int) -> Int? {
+    private static func equalFit(_ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int) -> Int? {
         let length = Int(column.lengths[start])
         if length == 0 || column.hasFlags { return nil }
         let most = min(end - start, (capacity - Segment.headSize) / length)

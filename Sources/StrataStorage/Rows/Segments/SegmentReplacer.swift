@@ -23,7 +23,7 @@ struct SegmentReplacer {
         let old = image.segments[number]
         let plans = GroupBuilder.plan(buffer, 0..<buffer.count)
         if plans.count == 1, old.node != Group.inThisNode, sharers(old.node, image) > 1,
-            try replaceShared(number, plans[0], buffer, &image)
+            try replaceShared(number, plan: plans[0], buffer: buffer, in: &image)
         {
             return
         }
@@ -58,7 +58,7 @@ struct SegmentReplacer {
 
     /// Writes the shared node anew with one segment changed; false if that does not fit.
     private mutating func replaceShared(
-        _ number: Int, _ plan: SegmentPlan, _ buffer: ColumnBuffer, _ image: inout GroupImage
+        _ number: Int, plan: SegmentPlan, buffer: ColumnBuffer, in image: inout GroupImage
     ) throws(StorageError) -> Bool {
         let nodeIndex = image.segments[number].node
         let reference = image.references[nodeIndex]
@@ -66,7 +66,9 @@ struct SegmentReplacer {
         let members = image.segments.indices.filter { image.segments[$0].node == nodeIndex }
         var blobs: [Blob] = []
         for member in members {
-            blobs.append(member == number ? heap.encode(plan, buffer) : try blob(old, member, image, reference))
+            blobs.append(
+                member == number
+                    ? heap.encode(plan, buffer) : try blob(old, member: member, in: image, reference: reference))
         }
         let total = blobs.reduce(SegmentNode.firstOffset(members.count)) { $0 + aligned8($1.count) }
         if total > Format.pageSize { return false }
@@ -77,7 +79,7 @@ struct SegmentReplacer {
     }
 
     private func blob(
-        _ node: UnsafeRawPointer, _ member: Int, _ image: GroupImage, _ reference: NodeReference
+        _ node: UnsafeRawPointer, member: Int, in image: GroupImage, reference: NodeReference
     ) throws(StorageError) -> Blob {
         let index = image.segments[member].index
         guard index < SegmentNode.count(node) else { throw .structure(reference) }
@@ -114,7 +116,7 @@ struct SegmentReplacer {
         let old = try nodes.node(reference, .segments)
         let members = image.segments.indices.filter { image.segments[$0].node == nodeIndex && $0 != number }
         var blobs: [Blob] = []
-        for member in members { blobs.append(try blob(old, member, image, reference)) }
+        for member in members { blobs.append(try blob(old, member: member, in: image, reference: reference)) }
         image.references[nodeIndex] = try write(blobs)
         for (index, member) in members.enumerated() { image.segments[member].index = index }
         released.append(reference)

@@ -60,7 +60,7 @@ final class PendingChanges {
 
     /// Holds a change back, if that is possible.
     func hold(
-        _ group: Group, _ slot: Int32, _ key: Int64, _ column: Int, _ cell: Cell, keepsLong: Bool, _ reader: PageReader
+        _ group: Group, slot: Int32, key: Int64, column: Int, to cell: Cell, keepsLong: Bool, reader: PageReader
     ) throws(StorageError) -> Bool {
         guard slot >= 0, !group.isSmall, group.inserted == 0 else { return false }
         if places.isEmpty { places = Array(repeating: -1, count: layout.kinds.count) }

@@ -97,31 +97,29 @@ final class TableEditor {
         if isDeleting || changes.count > 0 { try flush() }
         if !isLastKeyKnown { try findLastKey() }
         if key > lastKey ?? .min || (lastKey == nil && appended.count == 0) {
-            append(key, created, cells, values)
+            append(key, created: created, cells: cells, values: values)
             lastKey = key
             if appended.count >= nodes.limits.wideRows { try flush() }
             return
         }
-        try insertBetween(key, created, cells, values)
+        try insertBetween(key, created: created, cells: cells, values: values)
     }
 
     @inline(never)
     private func insertBetween(
-        _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
+        _ key: Int64, created: UInt64, cells: UnsafeBufferPointer<Cell>, values: [CellValue]?
     ) throws(StorageError) {
         try flush()
         let group = try seek(key)
         if try group.locate(key, nodes.reader) != nil { throw .misuse(.duplicateKey) }
-        append(key, created, cells, values)
+        append(key, created: created, cells: cells, values: values)
         defer { appended.removeAll() }
         var editor = try groupEditor()
         let made = try editor.insert(appended, 0)
         try finish(editor, made)
     }
 
-    private func append(
-        _ key: Int64, _ created: UInt64, _ cells: UnsafeBufferPointer<Cell>, _ values: [CellValue]?
-    ) {
+    private func append(_ key: Int64, created: UInt64, cells: UnsafeBufferPointer<Cell>, values: [CellValue]?) {
         appended.append(key: key, created: created, cells)
         guard let values else { return }
         let row = appended.count - 1
@@ -137,12 +135,13 @@ final class TableEditor {
         if value.long == nil, changes.mayWait(nodes.limits) {
             if try hold(key, column, value.cell, keepsLong: keepsLong) { return }
             if hasPending { try flush() }
-            return try setNow(try seek(key), key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
+            return try setNow(
+                try seek(key), key: key, column: column + RowSet.firstUserColumn, to: value, keepsLong: keepsLong)
         }
         if hasPending { try flush() }
         let group = try seek(key)
         if let reach { changes.note(reach, nodes.limits) }
-        try setNow(group, key, column + RowSet.firstUserColumn, value, keepsLong: keepsLong)
+        try setNow(group, key: key, column: column + RowSet.firstUserColumn, to: value, keepsLong: keepsLong)
     }
 
     /// Holds a change of a short value back, after enough consecutive ones.
@@ -157,12 +156,13 @@ final class TableEditor {
         changes.note(reach, nodes.limits)
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         let column = column + RowSet.firstUserColumn
-        return try changes.hold(group, slot, key, column, cell, keepsLong: keepsLong, nodes.reader)
+        return try changes.hold(
+            group, slot: slot, key: key, column: column, to: cell, keepsLong: keepsLong, reader: nodes.reader)
     }
 
     @inline(__always)
     private func setNow(
-        _ group: Group, _ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool
+        _ group: Group, key: Int64, column: Int, to value: CellValue, keepsLong: Bool
     ) throws(StorageError) {
         guard let slot = try group.locate(key, nodes.reader) else { throw .misuse(.noSuchRow) }
         if layout.kinds[column] == .bytes, !keepsLong { try dropLong(group, slot, column) }
@@ -195,7 +195,7 @@ final class TableEditor {
 
     private func dropLong(_ group: Group, _ slot: Int32, _ column: Int) throws(StorageError) {
         guard let position = group.position(of: layout.ids[column], near: column) else { return }
-        let (segment, index) = try group.value(position, slot, .bytes, nodes.reader)
+        let (segment, index) = try group.value(position, at: slot, kind: .bytes, from: nodes.reader)
         guard segment.isLong(index), let descriptor = segment.bytes(index).baseAddress else { return }
         nodes.drop(LongValue(descriptor).reference)
     }
@@ -248,7 +248,7 @@ final class TableEditor {
         if changes.areFew(in: group) {
             do throws(StorageError) {
                 return try changes.forEach { (key, column, value) throws(StorageError) in
-                    try setNow(try seek(key), key, column, value, keepsLong: true)
+                    try setNow(try seek(key), key: key, column: column, to: value, keepsLong: true)
                 }
             } catch {
                 // The row existed. As misuse of another operation the loss would go unnoticed.
@@ -257,7 +257,7 @@ final class TableEditor {
             }
         }
         let editor = try groupEditor(changing: false)
-        if let made = try ColumnRewriter(group, editor.entry, layout, nodes).rewritten(changes) {
+        if let made = try ColumnRewriter(group, entry: editor.entry, layout: layout, nodes: nodes).rewritten(changes) {
             return try replaceGroup(with: [made])
         }
         try replaceGroup(
@@ -330,7 +330,8 @@ final class TableEditor {
         let slots = PendingDeletion.list(pending.slots)
         let inserted = PendingDeletion.list(pending.inserted)
         if pending.count < group.liveRows {
-            var editor = try groupEditor(changing: GroupEditor.keeps(group, slots.count, pending.count, nodes.limits))
+            var editor = try groupEditor(
+                changing: GroupEditor.keeps(group, slots: slots.count, rows: pending.count, limits: nodes.limits))
             if try editor.delete(slots: slots, inserted: inserted) { return try update(editor) }
             if try rebuild(editor, slots, inserted, joiningLeftOf: low) { return }
         } else {

@@ -37,7 +37,7 @@ struct CollectionCheck {
             do { try reached.note(reference) } catch { throw stop(error, reference) }
         }
         do {
-            try check(root, shape, column, row, note) { stop($0, $1) }
+            try check(root, shape: shape, holds: column, row: row, note: note) { stop($0, $1) }
         } catch {
             throw violation ?? error
         }
@@ -48,8 +48,8 @@ struct CollectionCheck {
     ///   - note: called for each node.
     ///   - stop: makes the error for a violation at a node.
     private func check(
-        _ root: LongValue, _ shape: CollectionShape, _ holds: CollectionColumn, _ row: Int64,
-        _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
+        _ root: LongValue, shape: CollectionShape, holds: CollectionColumn, row: Int64,
+        note: (NodeReference) throws(StorageError) -> Void, stop: (any Error, NodeReference) -> StorageError
     ) throws(StorageError) {
         var count: UInt64 = 0
         let walk = CollectionWalk(
@@ -66,7 +66,9 @@ struct CollectionCheck {
                 let isValues = segment.base == run.leaf.values.base
                 if !(isValues && holds.takesNested) && segment.flags & Segment.hasLong == 0 { continue }
                 for slot in 0..<segment.rows {
-                    try checkElement(segment, slot, isValues ? holds : nil, shape, row, note, stop)
+                    try checkElement(
+                        segment, slot: slot, holds: isValues ? holds : nil, shape: shape, row: row, note: note,
+                        stop: stop)
                 }
             }
         }
@@ -78,8 +80,8 @@ struct CollectionCheck {
 
     /// - Parameter holds: nil for a key of a map.
     private func checkElement(
-        _ segment: Segment, _ slot: Int, _ holds: CollectionColumn?, _ shape: CollectionShape, _ row: Int64,
-        _ note: (NodeReference) throws(StorageError) -> Void, _ stop: (any Error, NodeReference) -> StorageError
+        _ segment: Segment, slot: Int, holds: CollectionColumn?, shape: CollectionShape, row: Int64,
+        note: (NodeReference) throws(StorageError) -> Void, stop: (any Error, NodeReference) -> StorageError
     ) throws(StorageError) {
         let value = segment.cellValue(slot)
         if let long = value.long, long.isTree {
@@ -89,7 +91,7 @@ struct CollectionCheck {
             }
             let isKeyed = try NestedCollection.isKeyed(long.reference, reader)
             let inner = try shape.nested(isKeyed: isKeyed, in: long.reference)
-            return try check(long, inner, .nested(isKeyed: isKeyed), row, note, stop)
+            return try check(long, shape: inner, holds: .nested(isKeyed: isKeyed), row: row, note: note, stop: stop)
         }
         // 19: other long elements are values.
         let cell = try CollectionTree.element(segment, slot, reader)

@@ -41,7 +41,7 @@ struct EntryComparison {
 
     private var column: ColumnDefinition { table.columns[position] }
 
-    init(_ root: EntryRoot, _ table: TableDefinition, _ position: Int, _ keys: EntrySum.Keys) {
+    init(_ root: EntryRoot, table: TableDefinition, position: Int, keys: EntrySum.Keys) {
         self.root = root
         self.table = table
         self.position = position
@@ -53,13 +53,15 @@ struct EntryComparison {
         let values = rows.columns[position + RowSet.firstUserColumn]
         for row in 0..<rows.count {
             let key = rows.key(row)
-            try forEachHigh(values, row, key, reader) { expected.add(high: $0, low: key, count: 1, keys) }
+            try forEachHigh(values, row: row, key: key, reader: reader) {
+                expected.add(high: $0, low: key, count: 1, keys)
+            }
         }
     }
 
     /// Calls `body` with the high part of each of a row's entries; a repeated link comes twice.
     private func forEachHigh(
-        _ values: ColumnBuffer, _ row: Int, _ key: Int64, _ reader: PageReader, _ body: (Int64) -> Void
+        _ values: ColumnBuffer, row: Int, key: Int64, reader: PageReader, _ body: (Int64) -> Void
     ) throws {
         let isNull = values.isNull(row)
         guard root.kind == .backlinks else {
@@ -77,7 +79,8 @@ struct EntryComparison {
         if column.collection != nil, values.isTree(row) {
             guard let shape = CollectionShape(column, table: table.id.rawValue, owner: key) else { return }
             let cell = try CollectionCell.long(values.bytes(row), reader)
-            return try CollectionReader(cell, shape, column, reader).forEachPart { (part) throws(StorageError) in
+            let links = try CollectionReader(cell, shape: shape, definition: column, reader: reader)
+            return try links.forEachPart { (part) throws(StorageError) in
                 for place in part.first..<part.end {
                     let link = try part.value(at: place)
                     if !link.isNull { body(link.integerValue) }
@@ -123,7 +126,9 @@ struct EntryComparison {
             for row in 0..<batch.count {
                 let key = batch.key(row).rawValue
                 var highs: [Int64: UInt32] = [:]
-                do { try forEachHigh(values, row, key, view.reader) { highs[$0, default: 0] += 1 } } catch {
+                do {
+                    try forEachHigh(values, row: row, key: key, reader: view.reader) { highs[$0, default: 0] += 1 }
+                } catch {
                     failure = error
                 }
                 for (high, count) in highs {

@@ -101,7 +101,7 @@ struct GroupCheck {
     private func checkMainKeys(_ group: Group) throws {
         if !group.isDense && group.rows > 0 {
             let keys = ColumnBuffer(.integer, capacity: group.rows)
-            try group.decodeMain(RowSet.keyColumn, layout, keys, view.reader)
+            try group.decodeMain(RowSet.keyColumn, layout: layout, into: keys, from: view.reader)
             for slot in 1..<max(keys.count, 1) where keys.integer(slot - 1) >= keys.integer(slot) {
                 throw broken("key \(keys.integer(slot)) does not ascend")
             }

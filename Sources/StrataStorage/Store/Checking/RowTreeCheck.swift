@@ -26,7 +26,7 @@ struct RowTreeCheck {
     mutating func walk(_ reached: inout ReachedPages, _ comparisons: inout [EntryComparison]) throws {
         let state = view.state.tables[table]
         if state.tree.isNull { return }
-        _ = try walk(state.tree, Bounds(), &reached, &comparisons)
+        _ = try walk(state.tree, bounds: Bounds(), reached: &reached, comparisons: &comparisons)
         if let last = group.lastKey, last < .max, state.nextKey <= last {
             throw InvariantViolation("the next key of \(name), \(state.nextKey), is not above \(last)")
         }
@@ -34,8 +34,8 @@ struct RowTreeCheck {
 
     /// - Returns: rows below the node.
     private mutating func walk(
-        _ reference: NodeReference, _ bounds: Bounds, _ reached: inout ReachedPages,
-        _ comparisons: inout [EntryComparison]
+        _ reference: NodeReference, bounds: Bounds, reached: inout ReachedPages,
+        comparisons: inout [EntryComparison]
     ) throws -> Int {
         try reached.note(reference)
         if reference.is(.group) {
@@ -59,7 +59,7 @@ struct RowTreeCheck {
             let below = Bounds(
                 low: index == 0 ? bounds.low : branch.key(index),
                 end: index + 1 < branch.count ? branch.key(index + 1) : bounds.end, level: branch.level - 1)
-            let rows = try walk(branch.reference(index), below, &reached, &comparisons)
+            let rows = try walk(branch.reference(index), bounds: below, reached: &reached, comparisons: &comparisons)
             if rows != branch.rows(index) {
                 throw InvariantViolation("a branch of \(name) counts \(branch.rows(index)) rows where \(rows) are")
             }

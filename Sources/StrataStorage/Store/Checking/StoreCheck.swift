@@ -120,7 +120,7 @@ struct StoreWalker {
             guard let column = definition.position(of: root.column) else {
                 throw InvariantViolation("\(definition.name) has a tree of an unknown column")
             }
-            return EntryComparison(root, definition, column, keys)
+            return EntryComparison(root, table: definition, position: column, keys: keys)
         }
     }
 }

@@ -32,7 +32,7 @@ final class Checkpoints: Sendable {
     @exclusivity(unchecked) nonisolated(unsafe) var log: LogUse
 
     init(
-        _ path: String, _ options: StoreOptions, _ file: any File, _ commits: Commits, _ checkpointer: Checkpointer
+        _ path: String, options: StoreOptions, file: any File, commits: Commits, checkpointer: Checkpointer
     ) {
         self.path = path
         self.options = options

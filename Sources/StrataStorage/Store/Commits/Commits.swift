@@ -26,8 +26,8 @@ final class Commits: Sendable {
     private let syncsEach: Bool
 
     init(
-        _ state: StoreState, _ processes: ProcessTable?, _ pages: PageMap, _ allocator: PageAllocator,
-        _ options: StoreOptions
+        _ state: StoreState, processes: ProcessTable?, pages: PageMap, allocator: PageAllocator,
+        options: StoreOptions
     ) {
         self.state = state
         self.processes = processes

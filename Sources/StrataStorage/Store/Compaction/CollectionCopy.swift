@@ -17,7 +17,8 @@ struct CollectionCopy {
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int
     ) throws(StorageError) {
         let cell = try CollectionCell.long(descriptor, source.reader)
-        try copy(try CollectionReader(cell, source, table, key, column), at: [], of: key, table, column)
+        let reader = try CollectionReader(cell, in: source, table: table, key: key, column: column)
+        try copy(reader, at: [], of: key, table, column)
     }
 
     /// - Parameter path: of an inner collection.
@@ -42,7 +43,7 @@ struct CollectionCopy {
                 let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
                 Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
             }
-            try transaction.collections(at: path).insert(table, key, column, elements, at: part.first)
+            try transaction.collections(at: path).insert(table, key, column: column, elements: elements, at: part.first)
             for (place, nested) in inner { try copy(nested, at: path + [place], of: key, table, column) }
             return true
         }

@@ -32,7 +32,7 @@ final class ColumnCopy {
         layout = source.state.layouts[table]
         rows = RowSet(layout)
         byRows = RowCopy(source, transaction, met)
-        segments = SegmentCopy(layout, source.reader, transaction.nodes, met)
+        segments = SegmentCopy(layout, reader: source.reader, nodes: transaction.nodes, met: met)
     }
 
     func run() throws(StorageError) {

@@ -166,7 +166,7 @@ struct CompactionWalk {
             let shape = table.shape(column)
             let first = group.firstSegment(position)
             for number in first..<(first + group.segmentCount(position)) {
-                if try !mainValues(&reference, position, number, shape) { return false }
+                if try !mainValues(&reference, position: position, number: number, shape: shape) { return false }
             }
             for index in 0..<group.patched where group.patch(index).column == position {
                 if try !patchedValues(&reference, index, shape) { return false }
@@ -178,7 +178,7 @@ struct CompactionWalk {
 
     /// Values of main rows that are neither deleted nor patched: the descriptors of other main rows are stale.
     private mutating func mainValues(
-        _ reference: inout NodeReference, _ position: Int, _ number: Int, _ shape: CollectionShape?
+        _ reference: inout NodeReference, position: Int, number: Int, shape: CollectionShape?
     ) throws(StorageError) -> Bool {
         let group = Group(try nodes.node(reference, .group))
         let descriptor = group.descriptor(number)

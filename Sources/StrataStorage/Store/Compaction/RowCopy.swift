@@ -48,7 +48,8 @@ struct RowCopy {
                     try met.count(cells[column])
                 }
             }
-            try insert(table, RowKey(rows.key(row)), rows.columns[RowSet.createdColumn].words[row], cells)
+            try insert(
+                table, RowKey(rows.key(row)), created: rows.columns[RowSet.createdColumn].words[row], cells: cells)
             for column in trees {
                 let values = rows.columns[column + RowSet.firstUserColumn]
                 try collections.copy(values.bytes(row), of: RowKey(rows.key(row)), table, column)
@@ -58,7 +59,7 @@ struct RowCopy {
         try source.reader.confirm()
     }
 
-    private func insert(_ table: Int, _ key: RowKey, _ created: UInt64, _ cells: [Cell]) throws(StorageError) {
+    private func insert(_ table: Int, _ key: RowKey, created: UInt64, cells: [Cell]) throws(StorageError) {
         var failure: StorageError?
         cells.withUnsafeBufferPointer { buffer in
             do throws(StorageError) { try transaction.insert(table, key: key, created: created, buffer) } catch {

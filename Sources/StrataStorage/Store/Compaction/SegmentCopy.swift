@@ -8,7 +8,7 @@ struct SegmentCopy {
     /// - Parameters:
     ///   - reader: of the source.
     ///   - nodes: of the copy.
-    init(_ layout: TableLayout, _ reader: PageReader, _ nodes: TransactionNodes, _ met: MetNodes) {
+    init(_ layout: TableLayout, reader: PageReader, nodes: TransactionNodes, met: MetNodes) {
         self.layout = layout
         self.reader = reader
         self.nodes = nodes

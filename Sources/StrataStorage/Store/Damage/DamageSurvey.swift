@@ -54,7 +54,7 @@ package struct DamageSurvey {
                 long = columns.filter { mayBeLong(Group(place.group), table, $0) }
                 if !goesOn(Double(done) / Double(total)) { return false }
             }
-            for column in long { try survey(table, key, column, place) }
+            for column in long { try survey(table, key, column: column, at: place) }
             done += 1
         }
         return goesOn(Double(done) / Double(total))
@@ -79,13 +79,13 @@ package struct DamageSurvey {
     }
 
     private mutating func survey(
-        _ table: Int, _ key: Int64, _ column: Int, _ place: RowLocation
+        _ table: Int, _ key: Int64, column: Int, at place: RowLocation
     ) throws(StorageError) {
         let definition = view.state.schema.tables[table]
         do throws(StorageError) {
             guard let long = try view.longValue(place, column) else { return }
             if long.isTree {
-                try verify(long, key, definition, definition.columns[column])
+                try verify(long, key: key, table: definition, column: definition.columns[column])
             } else {
                 _ = try view.reader.node(long.reference, .value)
             }
@@ -98,7 +98,7 @@ package struct DamageSurvey {
 
     /// - Throws: `corrupt` for the first bad node of a collection's tree.
     private mutating func verify(
-        _ root: LongValue, _ key: Int64, _ table: TableDefinition, _ column: ColumnDefinition
+        _ root: LongValue, key: Int64, table: TableDefinition, column: ColumnDefinition
     ) throws(StorageError) {
         guard let check = CollectionCheck(view, table, column) else { throw .structure(root.reference) }
         do { try check.checkTree(root, row: key, &reached) } catch {

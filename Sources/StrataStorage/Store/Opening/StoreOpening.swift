@@ -182,7 +182,8 @@ struct StoreOpening {
         if replaysInMemory {
             do { file = try ShadowFile(over: file, reserve: reserve) } catch { throw StorageError(error) }
         }
-        let pages = try PageMap(file, reserve: reserve, options.fileSystem, .ofTrees, NodeSeed(slot.storeID))
+        let pages = try PageMap(
+            file, reserve: reserve, fileSystem: options.fileSystem, checks: .ofTrees, seed: NodeSeed(slot.storeID))
         let allocator = PageAllocator(
             lock: options.scheduling.makeMonitor("pages"), map: pages, file: file, growth: options.growth,
             pageCount: Int(slot.pageCount), fileCapacity: Int(start.size) / Format.pageSize)
@@ -215,7 +216,8 @@ struct StoreOpening {
                 throw StorageError(error)
             }
             let pages = try PageMap(
-                file, reserve: mapReserve(size), options.fileSystem, .ofTrees, NodeSeed(storeID))
+                file, reserve: mapReserve(size), fileSystem: options.fileSystem, checks: .ofTrees,
+                seed: NodeSeed(storeID))
             let allocator = PageAllocator(
                 lock: options.scheduling.makeMonitor("pages"), map: pages, file: file, growth: options.growth,
                 pageCount: Format.firstDataPage, fileCapacity: Int(size) / Format.pageSize)
