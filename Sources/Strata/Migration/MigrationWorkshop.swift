@@ -51,7 +51,7 @@ struct MigrationWorkshop {
         try copy(original)
         var report = MigrationReport(configuration.schemaVersion)
         report.fileBytesBefore = try storage { () throws(StorageError) in try original.space().fileBytes }
-        try runSteps { try report.note($0, $1, $2, $3) }
+        try runSteps { try report.note($0, $1, from: $2, to: $3) }
         let result = try open()
         report.fileBytesAfter = try storage { () throws(StorageError) in
             let bytes = try result.space().fileBytes

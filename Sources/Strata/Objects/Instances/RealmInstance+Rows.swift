@@ -102,7 +102,7 @@ extension RealmInstance {
         }
         if value.isNull {
             // An index need not have entries for null.
-            return try firstRow(access, primary.column, view) { $0.isNull }
+            return try firstRow(of: access, column: primary.column, in: view) { $0.isNull }
         }
         let column = primary.column
         let table = access.table
@@ -127,7 +127,7 @@ extension RealmInstance {
     }
 
     private func firstRow(
-        _ access: ClassAccess, _ column: Int, _ view: ReadView, _ matches: (_StoredValue) -> Bool
+        of access: ClassAccess, column: Int, in view: ReadView, where matches: (_StoredValue) -> Bool
     ) throws(StorageError) -> RowKey? {
         let tag = access.property(ofColumn: column)?.tag
         for key in try view.keys(access.table) {
@@ -197,8 +197,8 @@ extension RealmInstance {
     }
 
     /// Writes one column of a managed object.
-    func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
-        requireWrite(access.name)?.store(object, access, column, value)
+    func store(in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue) {
+        requireWrite(access.name)?.store(in: object, access: access, column: column, value: value)
     }
 
     /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is
