@@ -13,7 +13,7 @@ struct HistoryPlayer {
     private let settings: EngineSettings
     private let location: DatabaseLocation
     private let operations: [HistoryOperation]
-    private let trouble: HistoryTrouble
+    private let fault: HistoryFault
     private let tell: (HistoryEvent) throws -> Void
     private var session: (any Session)?
     /// The rows that the program expects in the database.
@@ -27,19 +27,19 @@ struct HistoryPlayer {
 
     init(
         _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
-        _ trouble: HistoryTrouble, tell: @escaping (HistoryEvent) throws -> Void
+        _ fault: HistoryFault, tell: @escaping (HistoryEvent) throws -> Void
     ) {
         engine = context.engine
         settings = context.settings
         self.location = location
         self.operations = operations
-        self.trouble = trouble
+        self.fault = fault
         self.tell = tell
     }
 
     mutating func play() throws {
         let isOpen = try playOperations()
-        guard let lift = trouble.lift else {
+        guard let lift = fault.lift else {
             if isOpen { try end() }
             return
         }
@@ -51,7 +51,7 @@ struct HistoryPlayer {
     private mutating func playOperations() throws -> Bool {
         isMade = try attempt(0) { try $0.create() }
         guard isMade else { return false }
-        let count = operations.count - (trouble.lift == nil ? 0 : Self.spareCount)
+        let count = operations.count - (fault.lift == nil ? 0 : Self.spareCount)
         for (place, operation) in operations.prefix(count).enumerated() {
             let step = place + 1
             let isDone: Bool
@@ -70,7 +70,7 @@ struct HistoryPlayer {
     }
 
     private mutating func end() throws {
-        guard try look(), trouble.closes else { return }
+        guard try look(), fault.closes else { return }
         _ = try attempt(operations.count + 1) { player in
             try player.session?.close()
             player.session = nil

@@ -34,17 +34,17 @@ struct HistoryProcess {
     /// Throws: `HarnessError` for a failure that says nothing about the engine.
     init(
         _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
-        _ trouble: HistoryTrouble = HistoryTrouble(), witness: IOWitness, seconds: Double = 20
+        _ fault: HistoryFault = HistoryFault(), witness: IOWitness, seconds: Double = 20
     ) throws {
         // The child counts in memory shared with this process, so that the count survives it.
-        if trouble.isThere { _ = witness.setFault(nil) }
-        let strikesBefore = trouble.isThere ? trouble.strikes(witness) : 0
+        if fault.isThere { _ = witness.setFault(nil) }
+        let strikesBefore = fault.isThere ? fault.strikes(witness) : 0
         let errorFile = context.trialDirectory + "/history.stderr"
         let child = try ForkedChild.start(errorFile: errorFile) { output in
-            let part = HistoryPart(context: context, location: location, operations: operations, trouble: trouble)
+            let part = HistoryPart(context: context, location: location, operations: operations, fault: fault)
             return part.play(witness, tellingOn: output)
         }
-        defer { if trouble.isThere { _ = witness.setFault(nil) } }
+        defer { if fault.isThere { _ = witness.setFault(nil) } }
         let patience = Patience(for: child.processID)
         var said: [UInt8] = []
         var stopped: End?
@@ -58,8 +58,8 @@ struct HistoryProcess {
         let end = child.wait()
         events = HistoryEvent.list(said)
         for case .broke(let reason) in events { throw HarnessError("a history broke: \(reason)") }
-        let strikes = trouble.isThere ? trouble.strikes(witness) - strikesBefore : 0
-        struck = strikes > 0 ? strikes : Self.isStruck(events, end, trouble) ? 1 : 0
+        let strikes = fault.isThere ? fault.strikes(witness) - strikesBefore : 0
+        struck = strikes > 0 ? strikes : Self.isStruck(events, end, fault) ? 1 : 0
         if case .signalled = end, stopped == nil {
             lastWords = Self.lastLine(of: errorFile)
         } else {
@@ -79,8 +79,8 @@ struct HistoryProcess {
     /// Calls that a limit denies, but that the library does not see (mappings by the C library, stores through a
     /// mapping without disk space), show as an error or as the end of the process. The library counts the faults that
     /// it injects.
-    private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ trouble: HistoryTrouble) -> Bool {
-        guard trouble.isThere, trouble.fault == nil else { return false }
+    private static func isStruck(_ events: [HistoryEvent], _ end: ChildEnd, _ fault: HistoryFault) -> Bool {
+        guard fault.isThere, fault.call == nil else { return false }
         if case .signalled(let signal) = end, signal != SIGKILL { return true }
         return events.contains { if case .failed = $0 { true } else { false } }
     }
@@ -115,11 +115,11 @@ private struct HistoryPart {
     let context: CaseContext
     let location: DatabaseLocation
     let operations: [HistoryOperation]
-    let trouble: HistoryTrouble
+    let fault: HistoryFault
 
     /// Returns the exit status: 3 after a report of a failure of the harness, 2 where no report was possible.
     func play(_ witness: IOWitness, tellingOn output: Int32) -> Int32 {
-        var needs = trouble.isMeasured ? HistoryNeeds(location) : nil
+        var needs = fault.isMeasured ? HistoryNeeds(location) : nil
         func tell(_ event: HistoryEvent) throws {
             needs?.look()
             try FileTree.writeAll(output, Array("\(event.line)\n".utf8), path: "the pipe of a history")
@@ -128,11 +128,11 @@ private struct HistoryPart {
             do {
                 // Files for locks and coordination can fail as well as others.
                 _ = witness.setIgnoredNames([])
-                guard witness.setFault(trouble.fault?.words) else {
-                    throw HarnessError("the preloaded library does not know \(trouble.fault?.words ?? "no fault")")
+                guard witness.setFault(fault.call?.words) else {
+                    throw HarnessError("the preloaded library does not know \(fault.call?.words ?? "no fault")")
                 }
-                try trouble.begin?()
-                var player = HistoryPlayer(context, at: location, operations, trouble, tell: tell)
+                try fault.begin?()
+                var player = HistoryPlayer(context, at: location, operations, fault, tell: tell)
                 try player.play()
                 for event in needs?.events ?? [] { try tell(event) }
                 let kinds = CallKind.allCases.map(\.rawValue) + HistoryCalls.unstruckKinds

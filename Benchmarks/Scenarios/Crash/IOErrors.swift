@@ -44,7 +44,7 @@ struct IOErrors: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("no call can be made to fail: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
+        var playing = FaultedHistory(
             context, witness, HistoryDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability == .full)
         guard let calls = try playing.playWhole()?.calls else { return }
@@ -53,13 +53,13 @@ struct IOErrors: Scenario {
         let faults = Self.faults(calls, count: try context.integer("trials"), seed: context.seed.derived("faults"))
         context.require(faults.count, "the engine made no call to its files that can be made to fail")
         if faults.isEmpty { return }
-        let tally = TroubleTally(context, "faults")
+        let tally = FaultTally(context, "faults")
         try context.sweep(
             faults.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: Self.isFault
         ) { address in
             guard let fault = CallFault(address.text) else { throw HarnessError("no fault: \(address)") }
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(HistoryTrouble(fault), at: location, tally)
+            let (outcome, detail) = try history.attempt(HistoryFault(fault), at: location, tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
         try tally.report(context, why: "the history made fewer calls")

@@ -38,7 +38,7 @@ struct KillAtCall: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("no kill at a call is possible: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
+        var playing = FaultedHistory(
             context, witness, HistoryDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability != .none)
         guard let calls = try playing.playWhole()?.calls else { return }
@@ -47,13 +47,13 @@ struct KillAtCall: Scenario {
         let kills = Self.kills(calls, count: try context.integer("trials"), seed: context.seed.derived("kills"))
         context.require(kills.count, "the engine made no call that changes a file")
         if kills.isEmpty { return }
-        let tally = TroubleTally(context, "kills")
+        let tally = FaultTally(context, "kills")
         try context.sweep(
             kills.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: Self.isKillAtCall
         ) { address in
             guard let kill = CallFault(address.text) else { throw HarnessError("no kill: \(address)") }
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(HistoryTrouble(kill), at: location, tally)
+            let (outcome, detail) = try history.attempt(HistoryFault(kill), at: location, tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
         try tally.report(context, why: "the history made fewer calls")

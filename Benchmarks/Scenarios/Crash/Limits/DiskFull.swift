@@ -87,7 +87,7 @@ struct DiskFull: Scenario {
             return context.report.inconclusive("SKIPPED: no \(kind.rawValue) of our own: \(reason)")
         }
         let operations = Self.operations(of: context.test)
-        var playing = TroubledHistory(
+        var playing = FaultedHistory(
             context, witness, operations, keepsAcknowledged: context.test.durability == .full)
         playing.objection = { Self.objection($0, operations) }
         guard let need = try playing.playWhole(isMeasured: true)?.calls.need(.disk) else { return }
@@ -95,7 +95,7 @@ struct DiskFull: Scenario {
         let rooms = Self.rooms(
             need: need, count: try context.integer("trials"), least: try context.integer("least"))
         context.report.note("a history takes \(need >> 10) KiB of disk")
-        let tally = TroubleTally(context, "full disks")
+        let tally = FaultTally(context, "full disks")
         try context.sweep(
             rooms.map { FaultAddress(.full, $0) }, secondsPerTrial: 90,
             accepts: { address in address.position.map { $0 < 1 << 20 && address == FaultAddress(.full, $0) } ?? false }
@@ -111,13 +111,13 @@ struct DiskFull: Scenario {
     }
 
     private static func attempt(
-        _ history: TroubledHistory, _ disk: SmallFileSystem, room: Int, tally: TroubleTally
+        _ history: FaultedHistory, _ disk: SmallFileSystem, room: Int, tally: FaultTally
     ) throws -> (outcome: Outcome, detail: String) {
         let location = DatabaseLocation(directory: disk.directory + "/database")
-        var trouble = HistoryTrouble()
-        trouble.begin = {}
-        trouble.lift = { try disk.makeRoom() }
-        return try history.attempt(trouble, at: location, tally) {
+        var fault = HistoryFault()
+        fault.begin = {}
+        fault.lift = { try disk.makeRoom() }
+        return try history.attempt(fault, at: location, tally) {
             try disk.makeRoom()
             try FileTree.remove(location.directory)
             try FileTree.createDirectory(location.directory)

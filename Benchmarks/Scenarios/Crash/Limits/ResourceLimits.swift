@@ -72,7 +72,7 @@ struct ResourceLimits: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
+        var playing = FaultedHistory(
             context, witness, HistoryDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability == .full)
         guard let needs = try playing.playWhole(isMeasured: true)?.calls else { return }
@@ -81,20 +81,20 @@ struct ResourceLimits: Scenario {
         context.require(limits.count, "the history needs nothing that can be limited")
         if limits.isEmpty { return }
         let kinds = ProcessLimit.Kind.allCases
-        let tallies = kinds.map { TroubleTally(context, "limits", group: "-" + $0.rawValue) }
+        let tallies = kinds.map { FaultTally(context, "limits", group: "-" + $0.rawValue) }
         try context.sweep(
             limits.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: { ProcessLimit($0.text) != nil }
         ) { address in
             guard let limit = ProcessLimit(address.text), let place = kinds.firstIndex(of: limit.kind) else {
                 throw HarnessError("no limit: \(address)")
             }
-            var trouble = HistoryTrouble()
-            trouble.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
-            trouble.signal = limit.signal
+            var fault = HistoryFault()
+            fault.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
+            fault.signal = limit.signal
             // As with failing calls: half of the processes end as by a kill.
-            trouble.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
+            fault.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(trouble, at: location, tallies[place])
+            let (outcome, detail) = try history.attempt(fault, at: location, tallies[place])
             return Trial(address: address, outcome: outcome, detail: detail)
         }
         try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
@@ -131,7 +131,7 @@ struct ResourceLimits: Scenario {
         return child.wait() == .exited(0) ? nil : "this process may not become another user"
     }
 
-    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: TroubleTally)]) throws {
+    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: FaultTally)]) throws {
         var (struck, all) = (0, 0)
         for (name, tally) in tallies {
             let found = try tally.tell(context, label: name)

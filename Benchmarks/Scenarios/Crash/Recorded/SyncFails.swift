@@ -57,7 +57,7 @@ struct SyncFails: Scenario {
         }
         func tell(_ event: HistoryEvent) throws { try PlayedHistory.say("\(event.line)\n") }
         var player = HistoryPlayer(
-            context, at: location, HistoryDraw.everyAction(of: context.test), HistoryTrouble(), tell: tell)
+            context, at: location, HistoryDraw.everyAction(of: context.test), HistoryFault(), tell: tell)
         try player.play()
         try tell(.counted(CallKind.sync.rawValue, witness.faultCount(CallKind.sync.rawValue)))
     }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 
 /// Counts the faults of a sweep that their processes met: a trial whose process did not meet its fault shows nothing.
-struct TroubleTally {
+struct FaultTally {
     private let struck: TrialTally
     private let unstruck: TrialTally
     private let told: TrialTally

@@ -16,7 +16,7 @@ import RunRecords
 /// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
 /// engine's own check finds nothing. Of an encrypted database no nonce serves twice, neither in what the process left
 /// nor in what the next one made of it.
-struct TroubledHistory {
+struct FaultedHistory {
     private let context: CaseContext
     private let witness: IOWitness
     let operations: [HistoryOperation]
@@ -33,13 +33,13 @@ struct TroubledHistory {
         self.keepsAcknowledged = keepsAcknowledged
     }
 
-    // MARK: Without trouble
+    // MARK: Without a fault
 
     /// Plays the history without a fault, and reports the result as the trial `content`.
     ///
     /// - Returns: nil where the result was wrong: then trials say nothing.
     mutating func playWhole(isMeasured: Bool = false) throws -> HistoryProcess? {
-        var none = HistoryTrouble()
+        var none = HistoryFault()
         none.isMeasured = isMeasured
         let location = try context.emptyLocation("whole")
         let whole = try HistoryProcess(context, at: location, operations, none, witness: witness)
@@ -74,7 +74,7 @@ struct TroubledHistory {
         try ledger.add(context.engine, at: location)
         // Where there may be no database, there may be nothing that is sealed.
         guard let fault = worlds.mayLackTable ? ledger.fault : ledger.finding else { return finding }
-        var gravest = TroubleFinding()
+        var gravest = TrialFinding()
         gravest.take(.silentlyWrong, fault)
         gravest.take(finding.outcome, finding.detail)
         return ContentFinding(gravest.outcome, gravest.detail)
@@ -86,11 +86,11 @@ struct TroubledHistory {
     ///
     /// `location`: empty, or without files that the trial needs; `clear` makes it so again.
     func attempt(
-        _ trouble: HistoryTrouble, at location: DatabaseLocation, _ tally: TroubleTally,
+        _ fault: HistoryFault, at location: DatabaseLocation, _ tally: FaultTally,
         clear: (() throws -> Void)? = nil
     ) throws -> (outcome: Outcome, detail: String) {
         func playAgain() throws -> HistoryProcess {
-            try play(trouble, at: location) {
+            try play(fault, at: location) {
                 if let clear { return try clear() }
                 try FileTree.remove(location.directory)
                 try FileTree.createDirectory(location.directory)
@@ -98,7 +98,7 @@ struct TroubledHistory {
         }
         var history = try playAgain()
         var worlds = self.worlds(of: history)
-        var worst = TroubleFinding()
+        var worst = TrialFinding()
         worst.take(worlds.wrong)
         if worlds.unsynced != nil {
             history = try playAgain()
@@ -108,14 +108,14 @@ struct TroubledHistory {
         }
         try tally.note(history)
         if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
-        takeEnd(of: history, trouble, into: &worst)
+        takeEnd(of: history, fault, into: &worst)
         worst.take(objection(history.events))
         // Where not even the creation of the database was acknowledged, it need not take transactions.
         for case .stuck(let text) in history.events where !worlds.mayLackTable {
-            worst.take(.refused, "no transaction went through when the trouble was over: \(text)")
+            worst.take(.refused, "no transaction went through when the fault was over: \(text)")
         }
         // The process may have ended before it lifted the fault.
-        try trouble.lift?()
+        try fault.lift?()
         try context.keepDatabase(at: location)
         let finding = try look(location, worlds)
         let told = history.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
@@ -123,10 +123,10 @@ struct TroubledHistory {
         return (worst.outcome, worst.detail)
     }
 
-    private func takeEnd(of history: HistoryProcess, _ trouble: HistoryTrouble, into worst: inout TroubleFinding) {
+    private func takeEnd(of history: HistoryProcess, _ fault: HistoryFault, into worst: inout TrialFinding) {
         switch history.end {
-        case .signalled(SIGKILL) where trouble.fault?.isKill == true && history.struck > 0: break
-        case .signalled(let signal) where signal == trouble.signal:
+        case .signalled(SIGKILL) where fault.call?.isKill == true && history.struck > 0: break
+        case .signalled(let signal) where signal == fault.signal:
             worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
         case .signalled(let signal):
             let words = history.lastWords.isEmpty ? "" : ": \(history.lastWords)"
@@ -141,16 +141,16 @@ struct TroubledHistory {
 
     /// Plays the history until the fault was met, a few times at most.
     private func play(
-        _ trouble: HistoryTrouble, at location: DatabaseLocation, clear: () throws -> Void
+        _ fault: HistoryFault, at location: DatabaseLocation, clear: () throws -> Void
     ) throws -> HistoryProcess {
         // A limit that is not met once is not met the second time either. Calls vary, since background threads of the
         // engine make them in another order.
-        let most = trouble.fault == nil ? 1 : 3
+        let most = fault.call == nil ? 1 : 3
         var history: HistoryProcess
         var turns = 0
         repeat {
             try clear()
-            history = try HistoryProcess(context, at: location, operations, trouble, witness: witness)
+            history = try HistoryProcess(context, at: location, operations, fault, witness: witness)
             turns += 1
         } while history.struck == 0 && turns < most
         return history
@@ -202,7 +202,7 @@ struct TroubledHistory {
 }
 
 /// The gravest finding of a trial.
-struct TroubleFinding {
+struct TrialFinding {
     private(set) var outcome = Outcome.correct
     var detail = ""
 

@@ -2,9 +2,9 @@ import Measuring
 import ProgramTrials
 
 /// A fault for a process that plays a history. Only that process has it, not the one that judges the result.
-struct HistoryTrouble {
+struct HistoryFault {
     /// A call that fails, or at which the process is killed.
-    var fault: CallFault?
+    var call: CallFault?
     /// Whether the process closes the database at its end, or leaves it as a kill would.
     var closes = true
     /// Called by the process before it opens anything, to set a limit for itself.
@@ -19,14 +19,14 @@ struct HistoryTrouble {
 
     init() {}
 
-    init(_ fault: CallFault) {
-        self.fault = fault
+    init(_ call: CallFault) {
+        self.call = call
         // Every other fault leaves the database as a kill would, which loses what was acknowledged only in memory.
-        if case .fails(_, let number, _, _) = fault { closes = number % 2 == 0 }
+        if case .fails(_, let number, _, _) = call { closes = number % 2 == 0 }
     }
 
-    var isThere: Bool { fault != nil || begin != nil }
+    var isThere: Bool { call != nil || begin != nil }
 
     /// Faults that were injected, or denials by the kernel, from the counts in shared memory.
-    func strikes(_ witness: IOWitness) -> Int { witness.faultCount(fault == nil ? "denied" : "struck") }
+    func strikes(_ witness: IOWitness) -> Int { witness.faultCount(call == nil ? "denied" : "struck") }
 }

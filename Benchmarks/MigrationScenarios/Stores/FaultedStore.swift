@@ -2,12 +2,12 @@ import StoreMigration
 import Synchronization
 
 /// A store in front of another one, that goes wrong in one way.
-final class TroubledStore: PrimaryStore, Sendable {
+final class FaultedStore: PrimaryStore, Sendable {
     struct Planted: Error, CustomStringConvertible {
         let description = "planted failure of a store"
     }
 
-    enum Trouble: Sendable {
+    enum Fault: Sendable {
         /// The batch of that number fails, counted from 0, and nothing of it was written.
         case refuses(Int)
         /// From that batch on all do.
@@ -21,7 +21,7 @@ final class TroubledStore: PrimaryStore, Sendable {
     }
 
     private let inner: any PrimaryStore
-    private let trouble: Trouble
+    private let fault: Fault
     private let batches = Mutex(0)
     private let failing = Mutex(false)
 
@@ -30,9 +30,9 @@ final class TroubledStore: PrimaryStore, Sendable {
         set { failing.withLock { $0 = newValue } }
     }
 
-    init(_ inner: any PrimaryStore, _ trouble: Trouble) {
+    init(_ inner: any PrimaryStore, _ fault: Fault) {
         self.inner = inner
-        self.trouble = trouble
+        self.fault = fault
     }
 
     var models: [RecordModel] { inner.models }
@@ -42,7 +42,7 @@ final class TroubledStore: PrimaryStore, Sendable {
             defer { count += 1 }
             return count
         }
-        switch trouble {
+        switch fault {
         case .refuses(let at) where number == at: throw Planted()
         case .refusesFrom(let first) where number >= first: throw Planted()
         case .losesAnswer(let at) where number == at:

@@ -7,7 +7,7 @@ import Testing
 @testable import Scenarios
 
 @Suite("Limits, full disks, slow spells, deaths at calls and forks")
-struct ProcessTroubleTests {
+struct ProcessFaultTests {
     @Test(
         "the address of a limit round-trips in its one spelling",
         arguments: [
