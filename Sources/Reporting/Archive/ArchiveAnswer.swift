@@ -1,7 +1,7 @@
 import RunRecords
 
 /// What trends come to: whether a figure became worse the last time that it changed.
-struct HistoryAnswer {
+struct ArchiveAnswer {
     /// Where a trend stands after its last change.
     enum State: CaseIterable {
         case better, same, changed, worse
@@ -101,7 +101,7 @@ struct HistoryAnswer {
     private func line(_ trend: Trend, _ change: Trend.Change, _ list: inout Markup) {
         let words = TrendWords(trend: trend)
         list.element("li") { item in
-            item.element("a", ["href": HistorySite.name(ofWorkload: trend.test.scenario)], words.pageTitle)
+            item.element("a", ["href": ArchiveSite.name(ofWorkload: trend.test.scenario)], words.pageTitle)
             item.add(": \(words.sentence(change))")
             if let command = words.command(change) {
                 item.add(". To find the commit: ")

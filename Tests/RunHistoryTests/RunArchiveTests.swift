@@ -11,8 +11,8 @@
         import Darwin
     #endif
 
-    @Suite("HistoryStore")
-    final class HistoryStoreTests {
+    @Suite("RunArchive")
+    final class RunArchiveTests {
         private let directory: String
         private var path: String { directory + "/history.sqlite" }
 
@@ -62,7 +62,7 @@
                 ])
         }
 
-        private func store() throws -> HistoryStore { try HistoryStore(path: path, creates: true) }
+        private func store() throws -> RunArchive { try RunArchive(path: path, creates: true) }
 
         @Test("runs round-trip, in the order of their start")
         func roundTrip() throws {
@@ -99,7 +99,7 @@
             let store = try store()
             #expect(try store.add(Self.run(1)) == .added)
             #expect(try store.add(Self.run(1)) == .wasThere)
-            let error = try #require(throws: HistoryError.self) {
+            let error = try #require(throws: ArchiveError.self) {
                 try store.add(Self.run(5, id: "run-1", digest: "other"))
             }
             #expect(error.kind == .wrongInput && error.description.contains("other results"))
@@ -108,23 +108,23 @@
             // Interrupted in the middle of a run: its rows are rolled back.
             var broken = Self.run(7)
             broken.cases.append(broken.cases[0])
-            #expect(throws: HistoryError.self) { try store.add(broken) }
+            #expect(throws: ArchiveError.self) { try store.add(broken) }
             #expect(try store.runs().count == 2 && store.runs(named: "run-7").isEmpty)
         }
 
         @Test("a file that is no archive is refused with its kind, and unchanged")
         func foreign() throws {
-            let missing = try #require(throws: HistoryError.self) {
-                try HistoryStore(path: path, creates: false)
+            let missing = try #require(throws: ArchiveError.self) {
+                try RunArchive(path: path, creates: false)
             }
             #expect(missing.description.contains("assay history add RUN") && !FileTree.exists(path))
             try FileTree.writeText(directory + "/text", "id,time\n1,2\n")
             try FileTree.createDirectory(directory + "/folder")
-            let other = try HistoryFile(directory + "/other", creates: true, busyMilliseconds: 0)
+            let other = try ArchiveFile(directory + "/other", creates: true, busyMilliseconds: 0)
             try other.run("CREATE TABLE theirs (a)")
-            let later = try HistoryFile(directory + "/later", creates: true, busyMilliseconds: 0)
+            let later = try ArchiveFile(directory + "/later", creates: true, busyMilliseconds: 0)
             for sql in ["CREATE TABLE run (a)", "PRAGMA user_version=2"] { try later.run(sql) }
-            try later.run("PRAGMA application_id=\(HistoryFile.applicationID)")
+            try later.run("PRAGMA application_id=\(ArchiveFile.applicationID)")
             for (name, expected) in [
                 ("text", "is no SQLite database"), ("folder", "is no file"), ("other", "of something else"),
                 ("later", "has format 2"),
@@ -132,8 +132,8 @@
                 let file = directory + "/" + name
                 let before = FileTree.isDirectory(file) ? [] : try FileTree.readBytes(file)
                 for creates in [true, false] {
-                    let error = try #require(throws: HistoryError.self) {
-                        try HistoryStore(path: file, creates: creates)
+                    let error = try #require(throws: ArchiveError.self) {
+                        try RunArchive(path: file, creates: creates)
                     }
                     #expect(error.kind == .wrongInput && error.description.contains(expected), "\(error)")
                 }
@@ -152,7 +152,7 @@
             for (name, content) in [("cut", Array(bytes.prefix(bytes.count / 2))), ("zeroed", zeroed)] {
                 let file = directory + "/" + name
                 try FileTree.writeBytes(file, content)
-                let error = try #require(throws: HistoryError.self) { try HistoryStore(path: file, creates: true) }
+                let error = try #require(throws: ArchiveError.self) { try RunArchive(path: file, creates: true) }
                 #expect(error.kind == .failure && error.description.contains("is damaged"), "\(name): \(error)")
                 #expect(try FileTree.readBytes(file) == content)
             }
@@ -165,7 +165,7 @@
                 for writer in 0..<4 {
                     group.addTask {
                         do {
-                            let store = try HistoryStore(path: path, creates: true)
+                            let store = try RunArchive(path: path, creates: true)
                             for number in 0..<5 { _ = try store.add(Self.run(writer * 10 + number)) }
                         } catch {
                             Issue.record(error)
@@ -173,11 +173,11 @@
                     }
                 }
             }
-            let store = try HistoryStore(path: path, creates: false, busyMilliseconds: 0)
+            let store = try RunArchive(path: path, creates: false, busyMilliseconds: 0)
             #expect(try store.runs().count == 20)
-            let holder = try HistoryFile(path, creates: false, busyMilliseconds: 0)
+            let holder = try ArchiveFile(path, creates: false, busyMilliseconds: 0)
             try holder.run("BEGIN IMMEDIATE")
-            let error = try #require(throws: HistoryError.self) { try store.add(Self.run(99)) }
+            let error = try #require(throws: ArchiveError.self) { try store.add(Self.run(99)) }
             #expect(error.kind == .failure && error.description.contains("in use by another process"))
             try holder.run("ROLLBACK")
             #expect(try store.add(Self.run(99)) == .added)

@@ -111,7 +111,7 @@ struct TrendChart {
     private func draw(_ mark: Mark, _ x: Scale, y: Scale, svg: inout Markup) {
         let place = (x: x.position(Double(mark.index)), y: y.position(mark.value))
         let point = trend.points[mark.index]
-        svg.element("a", ["href": HistorySite.name(of: point.run)]) { link in
+        svg.element("a", ["href": ArchiveSite.name(of: point.run)]) { link in
             let ratio = words.ratio(point)
             link.element(
                 "title",

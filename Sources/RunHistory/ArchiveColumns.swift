@@ -4,14 +4,14 @@
     import Seeds
 
     /// The columns of the tables, and the values made from a row of them.
-    enum HistoryColumns {
+    enum ArchiveColumns {
         static let run = """
             run.id, run.digest, run.time, run.plan, run.seed, run.commit_id, run.branch, run.assay_version, \
             run.build_digest, run.machine
             """
         static let runCount: Int32 = 10
 
-        static func run(_ row: HistoryRow, _ path: String) throws(HistoryError) -> RecordedRun {
+        static func run(_ row: ArchiveRow, _ path: String) throws(ArchiveError) -> RecordedRun {
             guard let seed = UInt64(row.text(4)) else { throw .damaged(path, "\(row.text(4)) is no seed") }
             let machine: Machine
             do {
@@ -27,7 +27,7 @@
             return RecordedRun(header: header, digest: row.text(1))
         }
 
-        static func test(_ description: String, _ path: String) throws(HistoryError) -> Case {
+        static func test(_ description: String, _ path: String) throws(ArchiveError) -> Case {
             do {
                 let value = try JSONReader.read(Array(description.utf8))
                 return try Case(json: try JSONObjectReader(value, path: "case"))
@@ -42,7 +42,7 @@
             """
         static let figureCount: Int32 = 10
 
-        static func figure(_ row: HistoryRow) throws(HistoryError) -> RecordedFigure {
+        static func figure(_ row: ArchiveRow) throws(ArchiveError) -> RecordedFigure {
             let metric = Metric(
                 row.text(0), unit: row.text(1), try row.choice(2, of: Metric.Direction.self),
                 try row.choice(3, of: Metric.Kind.self))
@@ -54,7 +54,7 @@
 
         static let ratio = "ratio.reference, ratio.version, ratio.value, ratio.low, ratio.high, ratio.pairs"
 
-        static func ratio(_ row: HistoryRow, from first: Int32) -> RecordedRatio {
+        static func ratio(_ row: ArchiveRow, from first: Int32) -> RecordedRatio {
             RecordedRatio(
                 reference: row.text(first), version: row.text(first + 1), value: row.real(first + 2),
                 low: row.optionalReal(first + 3), high: row.optionalReal(first + 4), pairCount: row.integer(first + 5))

@@ -1,5 +1,5 @@
 /// The tables of an archive of runs. A change of them is another format.
-enum HistorySchema {
+enum ArchiveSchema {
     static let statements = [
         """
         CREATE TABLE run (key INTEGER PRIMARY KEY, id TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, host TEXT NOT NULL, \

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Reporting
 
-@Suite("History site")
-struct HistorySiteTests {
+@Suite("Archive site")
+struct ArchiveSiteTests {
     private static let time = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
     private static let evil = "<script>alert(\"1\")</script>&'"
 
     /// Twenty-four runs with a step at the thirteenth, and adversarial texts.
-    private static func site(_ evil: String = evil) -> HistorySite {
+    private static func site(_ evil: String = evil) -> ArchiveSite {
         let test = PlausibleRun.test("point-read", .workload, "strata", dataset: evil, size: 10)
         let figure = FigureName(Sample(time, 1, statistic: "median"))
         var runs: [RecordedRun] = []
@@ -29,7 +29,7 @@ struct HistorySiteTests {
             return point
         }
         let trend = Trend(test: test, figure: figure, basis: .ratio(reference: evil), points: points)
-        return HistorySite(runs: runs, trends: [trend])
+        return ArchiveSite(runs: runs, trends: [trend])
     }
 
     @Test("an index, a page per scenario and per run, which link only to one another")
@@ -114,7 +114,7 @@ struct HistorySiteTests {
         let better = Self.trend(Self.step(1, 1.5), Self.time, basis: lmdb, scenario: "open")
         let flat = Self.trend(Self.step(1, 1), Self.time, basis: lmdb, scenario: "scan")
         let alone = Self.trend(Self.step(1, 9), Self.time, basis: .nothing, scenario: "sort")
-        func index(_ trends: [Trend]) -> String { HistorySite(runs: [], trends: trends).pages[0].text }
+        func index(_ trends: [Trend]) -> String { ArchiveSite(runs: [], trends: trends).pages[0].text }
         func headline(_ trends: [Trend]) throws -> String {
             let first = /<main id="main">.*?class="headline ([a-z]+)">.*?<\/p>/
             let match = try #require(index(trends).firstMatch(of: first))
@@ -134,27 +134,27 @@ struct HistorySiteTests {
         let back = Self.trend(Self.step(2, 1) + Self.step(2, 2), Self.time, basis: lmdb, scenario: "back")
         #expect(try headline([back]).hasPrefix("good:"))
         // What one scenario came to stands on its page.
-        let pages = HistorySite(runs: [], trends: [worse, much]).pages
+        let pages = ArchiveSite(runs: [], trends: [worse, much]).pages
         #expect(pages.dropFirst().allSatisfy { $0.text.contains("1 of 1 figure became worse at its last change") })
     }
 
     @Test("a ratio below one is turned round, in tables and tooltips")
     func ratios() throws {
         let trend = Self.trend(Self.step(0.4, 0.2), .commitsPerSecond, basis: .ratio(reference: "lmdb"), scenario: "c")
-        let page = try #require(HistorySite(runs: [], trends: [trend]).pages.last).text
+        let page = try #require(ArchiveSite(runs: [], trends: [trend]).pages.last).text
         #expect(page.contains("2.5\u{D7} as slow as lmdb, 2.4") && page.contains("5.0\u{D7} as slow as lmdb"))
         #expect(!page.contains(/<td[^>]*>0\.[0-9]+\u{D7}/))
     }
 
-    @Test("a history without runs, and a figure without numbers, are pages too")
+    @Test("an archive without runs, and a figure without numbers, are pages too")
     func empty() {
-        #expect(HistorySite(runs: [], trends: []).pages.map(\.name) == ["index.html"])
+        #expect(ArchiveSite(runs: [], trends: []).pages.map(\.name) == ["index.html"])
         let test = PlausibleRun.test("commit", .workload, "strata")
         let figure = FigureName(Sample(Metric("file_syncs", unit: "count", .neutral, .measured), 0))
         let point = TrendPoint(
             run: RecordedRun(header: HTMLTests.emptyRun().header, digest: "d"), engineVersion: "1", value: 0)
         let trend = Trend(test: test, figure: figure, basis: .count, points: [point])
-        let page = HistorySite(runs: [], trends: [trend]).pages[1]
+        let page = ArchiveSite(runs: [], trends: [trend]).pages[1]
         #expect(page.text.contains("No run has a number above zero here."))
     }
 
@@ -166,8 +166,8 @@ struct HistorySiteTests {
             Sample(Metric("file_syncs", unit: "count", .neutral, .measured), 1, label: "whole case"),
         ]
         #expect(
-            HistorySite.figures(of: samples.map { FigureName($0) }).map(\.metric.name)
+            ArchiveSite.figures(of: samples.map { FigureName($0) }).map(\.metric.name)
                 == ["operation_ns", "syncs_per_commit", "file_bytes"])
-        #expect(HistorySite.figures(of: []).isEmpty)
+        #expect(ArchiveSite.figures(of: []).isEmpty)
     }
 }

@@ -15,7 +15,7 @@
     /// The file of an archive of runs: an SQLite database of the harness, used by one thread.
     ///
     /// Separate from the connections of the engine `sqlite`, which are measured.
-    final class HistoryFile {
+    final class ArchiveFile {
         /// Identifies archives in SQLite's header field for applications: `Asay`.
         static let applicationID = 0x4173_6179
 
@@ -27,13 +27,13 @@
         /// unread.
         ///
         /// - Parameter busyMilliseconds: how long to wait for another process that is adding.
-        init(_ path: String, creates: Bool, busyMilliseconds: Int) throws(HistoryError) {
+        init(_ path: String, creates: Bool, busyMilliseconds: Int) throws(ArchiveError) {
             self.path = path
             try Self.requireDatabase(path, creates: creates)
             // Opened for writing, too: a reader may have to roll back the journal of a killed process.
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
             let status = sqlite3_open_v2(path, &handle, flags, nil)
-            do throws(HistoryError) {
+            do throws(ArchiveError) {
                 guard status == SQLITE_OK else { throw error(status) }
                 sqlite3_busy_timeout(handle, Int32(clamping: busyMilliseconds))
                 for pragma in ["synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF", "cell_size_check=ON"] {
@@ -54,20 +54,20 @@
             handle = nil
         }
 
-        private static func requireDatabase(_ path: String, creates: Bool) throws(HistoryError) {
+        private static func requireDatabase(_ path: String, creates: Bool) throws(ArchiveError) {
             guard FileTree.exists(path) else {
                 if creates { return }
-                throw HistoryError(
+                throw ArchiveError(
                     .wrongInput,
-                    "there is no history in \(path): begin one with  assay history add RUN, or name it with --db FILE")
+                    "there is no archive in \(path): begin one with  assay history add RUN, or name it with --db FILE")
             }
             guard !FileTree.isDirectory(path), let head = FileTree.head(of: path, bytes: 16) else {
-                throw HistoryError(.wrongInput, "\(path) is no file that can be read: name another one with --db FILE")
+                throw ArchiveError(.wrongInput, "\(path) is no file that can be read: name another one with --db FILE")
             }
             // A process that was killed before its first commit leaves an empty file.
             if head.isEmpty, creates { return }
             guard head == Array("SQLite format 3\u{0}".utf8) else {
-                throw HistoryError(
+                throw ArchiveError(
                     .wrongInput, "\(path) is no SQLite database, and was left as it is: name another with --db FILE")
             }
         }
@@ -75,14 +75,14 @@
         // MARK: Statements
 
         /// Runs statements that return no rows.
-        func run(_ sql: String, _ values: ColumnValue...) throws(HistoryError) {
-            try rows(sql, values) { _ throws(HistoryError) in }
+        func run(_ sql: String, _ values: ColumnValue...) throws(ArchiveError) {
+            try rows(sql, values) { _ throws(ArchiveError) in }
         }
 
         /// Passes each row to the body.
         func rows(
-            _ sql: String, _ values: [ColumnValue] = [], _ body: (HistoryRow) throws(HistoryError) -> Void
-        ) throws(HistoryError) {
+            _ sql: String, _ values: [ColumnValue] = [], _ body: (ArchiveRow) throws(ArchiveError) -> Void
+        ) throws(ArchiveError) {
             let statement = try prepared(sql)
             defer {
                 sqlite3_reset(statement)
@@ -93,20 +93,20 @@
                 let status = sqlite3_step(statement)
                 if status == SQLITE_DONE { return }
                 guard status == SQLITE_ROW else { throw error(status) }
-                try body(HistoryRow(statement, path))
+                try body(ArchiveRow(statement, path))
             }
         }
 
         /// The number that a query of one row returns.
-        func integer(_ sql: String, _ values: ColumnValue...) throws(HistoryError) -> Int? {
+        func integer(_ sql: String, _ values: ColumnValue...) throws(ArchiveError) -> Int? {
             var number: Int?
-            try rows(sql, values) { row throws(HistoryError) in number = row.integer(0) }
+            try rows(sql, values) { row throws(ArchiveError) in number = row.integer(0) }
             return number
         }
 
         var lastKey: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
-        private func prepared(_ sql: String) throws(HistoryError) -> OpaquePointer {
+        private func prepared(_ sql: String) throws(ArchiveError) -> OpaquePointer {
             if let statement = statements[sql] { return statement }
             var statement: OpaquePointer?
             let status = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
@@ -134,10 +134,10 @@
         /// - Parameter writes: takes the write lock at once, so that the body does not fail late because another
         ///   process was faster.
         func transaction<Output>(
-            writes: Bool, _ body: () throws(HistoryError) -> Output
-        ) throws(HistoryError) -> Output {
+            writes: Bool, _ body: () throws(ArchiveError) -> Output
+        ) throws(ArchiveError) -> Output {
             try run(writes ? "BEGIN IMMEDIATE" : "BEGIN")
-            do throws(HistoryError) {
+            do throws(ArchiveError) {
                 let output = try body()
                 try run("COMMIT")
                 return output
@@ -148,25 +148,25 @@
             }
         }
 
-        private func error(_ status: Int32) -> HistoryError {
+        private func error(_ status: Int32) -> ArchiveError {
             let words = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
             switch status & 0xFF {
             case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(path, words)
             case SQLITE_BUSY, SQLITE_LOCKED:
-                return HistoryError(.failure, "\(path) is in use by another process; nothing was added: try again")
+                return ArchiveError(.failure, "\(path) is in use by another process; nothing was added: try again")
             case SQLITE_FULL:
-                return HistoryError(.failure, "\(path): the disk is full; nothing was added: make room and try again")
+                return ArchiveError(.failure, "\(path): the disk is full; nothing was added: make room and try again")
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
-                return HistoryError(
+                return ArchiveError(
                     .failure, "\(path) cannot be opened for writing (\(words)): SQLite makes a journal beside it")
-            default: return HistoryError(.failure, "\(path): SQLite says \"\(words)\" (\(status))")
+            default: return ArchiveError(.failure, "\(path): SQLite says \"\(words)\" (\(status))")
             }
         }
     }
 
-    extension HistoryError {
-        static func damaged(_ path: String, _ words: String) -> HistoryError {
-            HistoryError(
+    extension ArchiveError {
+        static func damaged(_ path: String, _ words: String) -> ArchiveError {
+            ArchiveError(
                 .failure,
                 "\(path) is damaged (\(words)), and was left as it is: take a copy of before, or what  sqlite3 \(path) "
                     + ".recover  gives, or add the runs to a new one with --db FILE")
@@ -174,7 +174,7 @@
     }
 
     /// A row, valid until the next one is read.
-    struct HistoryRow {
+    struct ArchiveRow {
         private let statement: OpaquePointer
         private let path: String
 
@@ -199,7 +199,7 @@
 
         func choice<Choice: RawRepresentable<String>>(
             _ column: Int32, of type: Choice.Type
-        ) throws(HistoryError) -> Choice {
+        ) throws(ArchiveError) -> Choice {
             let word = text(column)
             guard let choice = Choice(rawValue: word) else { throw .damaged(path, "there is no \(type) \"\(word)\"") }
             return choice

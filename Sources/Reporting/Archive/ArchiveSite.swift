@@ -1,9 +1,9 @@
 import RunRecords
 import Seeds
 
-/// The pages of a history: an index, one per scenario with its trends, one per run. They link to each other and to
+/// The pages of an archive: an index, one per scenario with its trends, one per run. They link to each other and to
 /// nothing else, and need no script: there is one for the theme alone.
-package struct HistorySite: Sendable {
+package struct ArchiveSite: Sendable {
     package struct Page: Sendable, Equatable {
         /// Of its file, without a directory.
         package var name: String
@@ -25,7 +25,7 @@ package struct HistorySite: Sendable {
     }
 
     package var pages: [Page] {
-        [Page(name: Self.index, text: HistoryIndexPage(site: self).text)]
+        [Page(name: Self.index, text: ArchiveIndexPage(site: self).text)]
             + workloads.map {
                 Page(
                     name: Self.name(ofWorkload: $0.scenario),

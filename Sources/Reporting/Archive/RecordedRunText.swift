@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Runs of a history for a terminal: all of them as a table, or one with its figures.
+/// Runs of an archive for a terminal: all of them as a table, or one with its figures.
 enum RecordedRunText {
     static func list(
         _ runs: [(run: RecordedRun, caseCount: Int, figureCount: Int)], width: Int, colour: Bool
@@ -51,14 +51,14 @@ enum RecordedRunText {
 }
 
 extension Reporting {
-    /// All runs of a history, for a terminal of `width` columns.
+    /// All runs of an archive, for a terminal of `width` columns.
     package static func terminal(
         _ runs: [(run: RecordedRun, caseCount: Int, figureCount: Int)], width: Int, colour: Bool
     ) -> String {
         RecordedRunText.list(runs, width: width, colour: colour)
     }
 
-    /// One run of a history with its figures.
+    /// One run of an archive with its figures.
     package static func terminal(_ run: RecordedRun, width: Int, colour: Bool) -> String {
         RecordedRunText.text(run, width: width, colour: colour)
     }

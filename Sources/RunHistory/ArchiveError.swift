@@ -1,5 +1,5 @@
 /// Why an archive of runs cannot be read or added to, with the remedy.
-package struct HistoryError: Error, CustomStringConvertible {
+package struct ArchiveError: Error, CustomStringConvertible {
     package enum Kind: Sendable {
         /// The path, run or name is not the intended one.
         case wrongInput

@@ -1,8 +1,8 @@
 import RunRecords
 
 /// Where to begin: whether anything became worse, what changed last, the scenarios, the runs.
-struct HistoryIndexPage {
-    let site: HistorySite
+struct ArchiveIndexPage {
+    let site: ArchiveSite
 
     /// The changes of all trends, the latest run first; within a run the largest first.
     private var changes: [(trend: Trend, change: Trend.Change)] {
@@ -12,7 +12,7 @@ struct HistoryIndexPage {
         return site.workloads.flatMap(\.trends).flatMap { trend in trend.changes.map { (trend, $0) } }
             .sorted { first, second in
                 if time(first) != time(second) { return time(first) > time(second) }
-                return HistoryAnswer.size(first.change) > HistoryAnswer.size(second.change)
+                return ArchiveAnswer.size(first.change) > ArchiveAnswer.size(second.change)
             }
     }
 
@@ -21,9 +21,9 @@ struct HistoryIndexPage {
     var text: String {
         let runs = Figure.count(site.runs.count, "run")
         let scenarios = Figure.count(site.workloads.count, "scenario")
-        let page = SitePage(title: "History of runs", facts: ["\(runs), \(scenarios)"])
+        let page = SitePage(title: "Archive of runs", facts: ["\(runs), \(scenarios)"])
         return page.text { main in
-            HistoryAnswer(trends: site.workloads.flatMap(\.trends)).write(&main)
+            ArchiveAnswer(trends: site.workloads.flatMap(\.trends)).write(&main)
             SitePage.section("Where figures changed", &main, content: changeSection)
             SitePage.section("Scenarios", &main, content: workloadSection)
             SitePage.section("Runs", &main, content: runSection)
@@ -45,9 +45,9 @@ struct HistoryIndexPage {
             for (trend, change) in all.prefix(Self.most) {
                 let (run, words) = (trend.points[change.index].run, TrendWords(trend: trend))
                 body.element("tr") { row in
-                    SitePage.link(run.id, HistorySite.name(of: run), &row)
+                    SitePage.link(run.id, ArchiveSite.name(of: run), &row)
                     row.element("td", run.shortCommit)
-                    SitePage.link(words.pageTitle, HistorySite.name(ofWorkload: trend.test.scenario), &row)
+                    SitePage.link(words.pageTitle, ArchiveSite.name(ofWorkload: trend.test.scenario), &row)
                     row.element("td") { cell in
                         cell.element("span", ["class": words.style(change)], words.step(change))
                         if !change.remarks.isEmpty { cell.add("; " + change.remarks.joined(separator: "; ")) }
@@ -61,7 +61,7 @@ struct HistoryIndexPage {
         SitePage.table("By name", ["scenario", "engines", "trends", "changes"], &section) { body in
             for (scenario, trends) in site.workloads {
                 body.element("tr") { row in
-                    SitePage.link(scenario, HistorySite.name(ofWorkload: scenario), &row)
+                    SitePage.link(scenario, ArchiveSite.name(ofWorkload: scenario), &row)
                     row.element("td", RunDigest.unique(trends.map(\.test.engine)).sorted().joined(separator: ", "))
                     row.element("td", ["class": "n"], String(trends.count))
                     row.element("td", ["class": "n"], String(trends.reduce(0) { $0 + $1.changes.count }))
@@ -75,7 +75,7 @@ struct HistoryIndexPage {
             body in
             for run in site.runs.reversed() {
                 body.element("tr") { row in
-                    SitePage.link(run.id, HistorySite.name(of: run), &row)
+                    SitePage.link(run.id, ArchiveSite.name(of: run), &row)
                     let words = [
                         Figure.time(run.startTime), run.shortCommit, run.branch, run.plan, run.machine.host,
                         String(run.cases.count),
@@ -95,7 +95,7 @@ struct WorkloadPage {
 
     var text: String {
         let page = SitePage(
-            title: scenario, path: [("History of runs", HistorySite.index)],
+            title: scenario, path: [("Archive of runs", ArchiveSite.index)],
             facts: ["\(Figure.count(trends.count, "trend")), a point per run in the order of their start"])
         var subjects: [Subject] = []
         var groups: [Subject: [Trend]] = [:]
@@ -105,7 +105,7 @@ struct WorkloadPage {
             groups[subject, default: []].append(trend)
         }
         return page.text { main in
-            HistoryAnswer(trends: trends).write(&main)
+            ArchiveAnswer(trends: trends).write(&main)
             for subject in subjects {
                 let title = [
                     RunDigest.datasetText(subject),
@@ -150,7 +150,7 @@ struct WorkloadPage {
         SitePage.table(words.pageTitle, ["run", "commit", "figure", "beside", "change"], &details) { body in
             for (index, point) in trend.points.enumerated() {
                 body.element("tr") { row in
-                    SitePage.link(point.run.id, HistorySite.name(of: point.run), &row)
+                    SitePage.link(point.run.id, ArchiveSite.name(of: point.run), &row)
                     row.element("td", point.run.shortCommit)
                     row.element("td", ["class": "n"], words.value(point))
                     row.element("td", ["class": "n"], words.ratio(point))
@@ -168,7 +168,7 @@ struct RecordedRunPage {
     var text: String {
         let machine = run.machine
         let page = SitePage(
-            title: run.id, path: [("History of runs", HistorySite.index)],
+            title: run.id, path: [("Archive of runs", ArchiveSite.index)],
             facts: [
                 "\(Figure.time(run.startTime)), plan \(run.plan), seed \(run.seed)",
                 "commit \(run.commit.isEmpty ? "unknown" : run.commit)\(run.branch.isEmpty ? "" : ", \(run.branch)"), "
@@ -189,7 +189,7 @@ struct RecordedRunPage {
     }
 
     private func rows(_ recorded: RecordedCase, _ body: inout Markup) {
-        let chosen = Set(HistorySite.figures(of: recorded.figures.map(\.name)))
+        let chosen = Set(ArchiveSite.figures(of: recorded.figures.map(\.name)))
         let figures = recorded.figures.filter { chosen.contains($0.name) }
         for figure in figures.map(Optional.some) + (figures.isEmpty ? [nil] : []) {
             body.element("tr") { row in
@@ -198,7 +198,7 @@ struct RecordedRunPage {
                 if figure == nil {
                     row.element("td", title)
                 } else {
-                    SitePage.link(title, HistorySite.name(ofWorkload: recorded.test.scenario), &row)
+                    SitePage.link(title, ArchiveSite.name(ofWorkload: recorded.test.scenario), &row)
                 }
                 row.element("td", "\(recorded.test.engine) \(recorded.engineVersion)")
                 row.element("td", recorded.verdict.rawValue)
