@@ -43,7 +43,7 @@ struct ProcessFaultTests {
 
     @Test("deaths are chosen on both sides of changing calls")
     func kills() {
-        var calls = HistoryCalls()
+        var calls = ScriptCalls()
         calls.counts = ["write": 10, "sync": 5, "read": 9, "open": 4]
         let all = KillAtCall.kills(calls, count: 0, seed: Seed(1))
         #expect(all.count == 30 && all.allSatisfy(\.isKill))
@@ -62,12 +62,12 @@ struct ProcessFaultTests {
     @Test("a session that no longer reads is found, a reopened one is not blamed")
     func readers() {
         let operations = [
-            HistoryOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
-            HistoryOperation(label: "b", action: "reopen"),
+            ScriptOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
+            ScriptOperation(label: "b", action: "reopen"),
         ]
-        let full: [HistoryEvent] = [.began(1), .failed(1, "full")]
+        let full: [ScriptEvent] = [.began(1), .failed(1, "full")]
         #expect(DiskFull.objection(full + [.sawNothing("no")], operations)?.outcome == .refused)
-        #expect(DiskFull.objection(full + [.saw(HistoryContent()), .sawNothing("no")], operations) == nil)
+        #expect(DiskFull.objection(full + [.saw(ScriptContent()), .sawNothing("no")], operations) == nil)
         #expect(DiskFull.objection([.failed(2, "full"), .sawNothing("no")], operations) == nil)
         #expect(DiskFull.objection([.failed(0, "full")], operations) == nil)
     }

@@ -6,7 +6,7 @@ struct FaultTally {
     private let struck: TrialTally
     private let unstruck: TrialTally
     private let told: TrialTally
-    /// A commit without its sync that did not occur again when the same history was played again.
+    /// A commit without its sync that did not occur again when the same script was played again.
     let once: TrialTally
     /// The name of the faults, in the plural.
     private let plural: String
@@ -19,9 +19,9 @@ struct FaultTally {
         self.plural = plural
     }
 
-    func note(_ history: HistoryProcess) throws {
-        try (history.struck > 0 ? struck : unstruck).add()
-        if history.struck > 0, history.failures > 0 { try told.add() }
+    func note(_ script: ScriptProcess) throws {
+        try (script.struck > 0 ? struck : unstruck).add()
+        if script.struck > 0, script.failures > 0 { try told.add() }
     }
 
     /// - Returns: how many were met.

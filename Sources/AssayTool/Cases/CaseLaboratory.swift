@@ -121,7 +121,7 @@ struct CaseLaboratory {
 
     /// The same case, prepared to report all of its failures.
     func brief(_ test: Case) -> Case {
-        (registries.scenarios.scenario(named: test.scenario) as? any HistoryScenario)?.briefly(test) ?? test
+        (registries.scenarios.scenario(named: test.scenario) as? any ScriptedScenario)?.briefly(test) ?? test
     }
 
     private func accepts(_ test: Case, _ outcome: Outcome) -> Bool {

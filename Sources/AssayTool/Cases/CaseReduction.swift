@@ -69,7 +69,7 @@ struct CaseReduction {
         var smaller = file
         switch file.subject {
         case .history:
-            let operations = test.parameter(CaseFile.historyParameter).flatMap { HistoryOperation.list($0) } ?? []
+            let operations = test.parameter(CaseFile.historyParameter).flatMap { ScriptOperation.list($0) } ?? []
             smaller.subject = .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
         default: smaller.subject = .scenario(test, fault: fault)
         }
@@ -80,7 +80,7 @@ struct CaseReduction {
     }
 
     private func size(_ test: Case) -> String {
-        if let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) {
+        if let text = test.parameter(CaseFile.historyParameter), let list = ScriptOperation.list(text) {
             return "\(list.count) operation\(list.count == 1 ? "" : "s")"
         }
         let rows = test.size > 0 ? "\(test.size) rows, " : ""
@@ -112,19 +112,19 @@ struct CaseReduction {
     }
 
     private mutating func reduceOperations() throws {
-        guard let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) else {
+        guard let text = test.parameter(CaseFile.historyParameter), let list = ScriptOperation.list(text) else {
             return
         }
         _ = try Reduction.subset(of: list) { candidate throws in
             // An empty list would mean the operations that the seed draws.
             if candidate.isEmpty { return false }
-            let text = HistoryOperation.text(of: candidate)
+            let text = ScriptOperation.text(of: candidate)
             return try keeps(test.setting(CaseFile.historyParameter, to: text))
         }
     }
 
     private mutating func reduceArguments() throws {
-        guard let text = test.parameter(CaseFile.historyParameter), var list = HistoryOperation.list(text) else {
+        guard let text = test.parameter(CaseFile.historyParameter), var list = ScriptOperation.list(text) else {
             return
         }
         for place in list.indices {
@@ -133,7 +133,7 @@ struct CaseReduction {
                     var candidate = list
                     candidate[place].arguments[argument] = smaller
                     return try keeps(
-                        test.setting(CaseFile.historyParameter, to: HistoryOperation.text(of: candidate)))
+                        test.setting(CaseFile.historyParameter, to: ScriptOperation.text(of: candidate)))
                 }
                 list[place].arguments[argument] = value
             }

@@ -3,21 +3,21 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Plays a history on an engine's own files, as a program that handles errors would: after an error it reads the state
+/// Plays a script on an engine's own files, as a program that handles errors would: after an error it reads the state
 /// and continues; it reopens the database where the error comes again, and gives up after too many.
-struct HistoryPlayer {
+struct ScriptPlayer {
     /// Errors after which it gives up.
     static let mostFailures = 3
 
     private let engine: any Engine
     private let settings: EngineSettings
     private let location: DatabaseLocation
-    private let operations: [HistoryOperation]
-    private let fault: HistoryFault
-    private let tell: (HistoryEvent) throws -> Void
+    private let operations: [ScriptOperation]
+    private let fault: ScriptFault
+    private let tell: (ScriptEvent) throws -> Void
     private var session: (any Session)?
     /// The rows that the program expects in the database.
-    private var content = HistoryContent()
+    private var content = ScriptContent()
     private var failures = 0
     /// Whether the creation of the table was acknowledged.
     private var isMade = false
@@ -26,8 +26,8 @@ struct HistoryPlayer {
     private static let spareCount = 2
 
     init(
-        _ context: CaseContext, at location: DatabaseLocation, _ operations: [HistoryOperation],
-        _ fault: HistoryFault, tell: @escaping (HistoryEvent) throws -> Void
+        _ context: CaseContext, at location: DatabaseLocation, _ operations: [ScriptOperation],
+        _ fault: ScriptFault, tell: @escaping (ScriptEvent) throws -> Void
     ) {
         engine = context.engine
         settings = context.settings
@@ -61,7 +61,7 @@ struct HistoryPlayer {
                 guard engine.capabilities.contains(.compaction) else { continue }
                 isDone = try attempt(step) { try $0.compact() }
             default:
-                guard let change = HistoryChange(operation, before: content) else { continue }
+                guard let change = ScriptChange(operation, before: content) else { continue }
                 isDone = try self.change(step, change)
             }
             if !isDone, try !recover() { return false }
@@ -81,7 +81,7 @@ struct HistoryPlayer {
 
     private mutating func create() throws {
         try open()
-        try HistoryTables.session(session).load(try HistoryTables.schema())
+        try ScriptTables.session(session).load(try ScriptTables.schema())
     }
 
     private mutating func open() throws { session = try engine.open(location, settings: settings) }
@@ -100,7 +100,7 @@ struct HistoryPlayer {
         try session.compact()
     }
 
-    private mutating func change(_ step: Int, _ change: HistoryChange) throws -> Bool {
+    private mutating func change(_ step: Int, _ change: ScriptChange) throws -> Bool {
         guard let session else { return false }
         let witness = settings.durability == .full ? IOWitness.shared : nil
         try tell(.began(step))
@@ -172,7 +172,7 @@ struct HistoryPlayer {
         }
         // Without an acknowledgement the table may exist all the same.
         if !isMade {
-            isMade = try attempt(0) { try HistoryTables.session($0.session).load(try HistoryTables.schema()) }
+            isMade = try attempt(0) { try ScriptTables.session($0.session).load(try ScriptTables.schema()) }
         }
         if try look(), try insertSpare(1) { return true }
         try tell(.stuck(lastError))
@@ -181,8 +181,8 @@ struct HistoryPlayer {
 
     private mutating func insertSpare(_ number: Int) throws -> Bool {
         let step = operations.count - Self.spareCount + number + 1
-        guard let change = HistoryChange(operations[step - 1], before: content) else {
-            throw HarnessError("what is kept for the end of a history changes nothing")
+        guard let change = ScriptChange(operations[step - 1], before: content) else {
+            throw HarnessError("what is kept for the end of a script changes nothing")
         }
         return try self.change(step, change)
     }
@@ -196,9 +196,9 @@ struct HistoryPlayer {
     /// Reads everything, and expects that state from now on; returns whether the read succeeded.
     private mutating func look() throws -> Bool {
         guard session != nil else { return false }
-        let reading = HistoryReading()
+        let reading = ScriptReading()
         do {
-            try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: reading)
+            try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: reading)
         } catch let error as EngineError {
             lastError = "\(error)"
             try tell(reading.difference.map { .sawWrong($0) } ?? .sawNothing("\(error)"))

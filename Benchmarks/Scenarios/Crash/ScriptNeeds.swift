@@ -8,9 +8,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// The most that a process which plays a history uses of each limited resource, beyond its use before. Measured
+/// The most that a process which plays a script uses of each limited resource, beyond its use before. Measured
 /// after each step: a use that ends within a step is not seen.
-struct HistoryNeeds {
+struct ScriptNeeds {
     enum Kind: String, CaseIterable {
         case descriptors, threads
         /// Bytes.
@@ -50,7 +50,7 @@ struct HistoryNeeds {
     }
 
     /// As report lines of the process.
-    var events: [HistoryEvent] { Kind.allCases.map { .counted($0.rawValue, most[$0] ?? 0) } }
+    var events: [ScriptEvent] { Kind.allCases.map { .counted($0.rawValue, most[$0] ?? 0) } }
 
     private static var openDescriptors: Int { (0..<mostDescriptors).count { fcntl($0, F_GETFD) >= 0 } }
 

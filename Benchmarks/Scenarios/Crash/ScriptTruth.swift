@@ -1,26 +1,26 @@
 import Harness
 import RunRecords
 
-/// The allowed contents after a history with a fault, and the judgement of the actual content.
-protocol HistoryTruth {
+/// The allowed contents after a script with a fault, and the judgement of the actual content.
+protocol ScriptTruth {
     /// Whether the table may be missing: the database is then in its state before any acknowledgement.
     var mayLackTable: Bool { get }
 
-    func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String)
+    func judge(_ content: ScriptContent) -> (outcome: Outcome, detail: String)
 }
 
-extension HistoryTruth {
+extension ScriptTruth {
     /// Opens the database, reads all of it, closes it, and runs the engine's check.
     ///
     /// - Parameter found: receives the rows of a complete read.
     func judge(
-        open: () throws -> any Session, check: () throws -> Void, found: (HistoryContent) throws -> Void = { _ in }
+        open: () throws -> any Session, check: () throws -> Void, found: (ScriptContent) throws -> Void = { _ in }
     ) throws -> (Outcome, String) {
-        let reading = HistoryReading()
+        let reading = ScriptReading()
         do {
             let session = try open()
             do {
-                try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: reading)
+                try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: reading)
             } catch let error as EngineError {
                 if !mayLackTable || error.kind == .damaged || reading.rowCount > 0 {
                     // The finding stands, whatever fails in the close.

@@ -4,8 +4,8 @@ import RunRecords
 import Seeds
 import SimulatedDisk
 
-/// A storage history that was played on a simulated disk: the content after each transaction, and its marks.
-struct HistoryRecording {
+/// A storage script that was played on a simulated disk: the content after each transaction, and its marks.
+struct ScriptRecording {
     /// Absolute, since engines that take URLs make paths absolute.
     private static let location = DatabaseLocation(directory: "/folder")
     /// Number of arguments of each action: `insert KEY COUNT NUMBER LENGTH`, `update KEY NUMBER`, `delete KEY`.
@@ -22,11 +22,11 @@ struct HistoryRecording {
     /// Operation counts of the disk at the beginning and the acknowledgement of each operation, and at the close.
     private var borders = [0]
     /// The content after each number of transactions.
-    private(set) var contents = [HistoryContent()]
+    private(set) var contents = [ScriptContent()]
     /// The first difference in the session's own read at the end, before the close; nil without one.
     private(set) var wrongEnd: String?
 
-    init(_ engine: any SimulatableEngine, _ context: CaseContext, _ operations: [HistoryOperation]) throws {
+    init(_ engine: any SimulatableEngine, _ context: CaseContext, _ operations: [ScriptOperation]) throws {
         self.engine = engine
         settings = context.settings
         keepsAcknowledged = context.test.durability == .full
@@ -34,7 +34,7 @@ struct HistoryRecording {
         disk.setOperation("create")
         marks.begun.append(0)
         var session = try engine.open(on: disk, Self.location, settings: settings)
-        try HistoryTables.create(in: session)
+        try ScriptTables.create(in: session)
         acknowledge(contents[0])
         for operation in operations {
             disk.setOperation(operation.label)
@@ -52,22 +52,22 @@ struct HistoryRecording {
         }
         disk.setOperation("close")
         borders.append(disk.operations)
-        let reading = HistoryReading()
-        try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: reading)
+        let reading = ScriptReading()
+        try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: reading)
         wrongEnd = reading.difference ?? reading.content.difference(from: contents[contents.count - 1])
         try session.close()
     }
 
-    private mutating func acknowledge(_ content: HistoryContent) {
+    private mutating func acknowledge(_ content: ScriptContent) {
         marks.acknowledged.append(disk.operations)
         borders.append(disk.operations)
         contents.append(content)
     }
 
     /// Runs one transaction; none where the row is not as the operation needs it.
-    private mutating func change(_ operation: HistoryOperation, _ session: any Session) throws {
+    private mutating func change(_ operation: ScriptOperation, _ session: any Session) throws {
         let content = contents[contents.count - 1]
-        guard let change = HistoryChange(operation, before: content) else { return }
+        guard let change = ScriptChange(operation, before: content) else { return }
         marks.begun.append(disk.operations)
         try change.perform(on: session)
         acknowledge(change.applied(to: content))

@@ -10,26 +10,26 @@ import RunRecords
     import Darwin
 #endif
 
-/// A history that a process of its own plays on an engine. It prints a line at the beginning and at the acknowledgement
+/// A script that a process of its own plays on an engine. It prints a line at the beginning and at the acknowledgement
 /// of each transaction, so that the record of its file calls contains these moments.
-struct PlayedHistory {
+struct PlayedScript {
     private enum Word {
         static let begun = "begun"
         static let acknowledged = "acknowledged"
         static let syncs = "syncs"
     }
 
-    private let operations: [HistoryOperation]
+    private let operations: [ScriptOperation]
     /// The content after each number of transactions. The first one creates the table; each operation that changes a
     /// row is one more.
-    let contents: [HistoryContent]
+    let contents: [ScriptContent]
 
-    init(_ operations: [HistoryOperation]) {
+    init(_ operations: [ScriptOperation]) {
         self.operations = operations
-        var contents = [HistoryContent(), HistoryContent()]
+        var contents = [ScriptContent(), ScriptContent()]
         for operation in operations {
             let content = contents[contents.count - 1]
-            guard let change = HistoryChange(operation, before: content) else { continue }
+            guard let change = ScriptChange(operation, before: content) else { continue }
             contents.append(change.applied(to: content))
         }
         self.contents = contents
@@ -51,7 +51,7 @@ struct PlayedHistory {
             number += 1
         }
         var session: any Session = try context.open(location)
-        try transaction { try HistoryTables.create(in: session) }
+        try transaction { try ScriptTables.create(in: session) }
         for operation in operations {
             switch operation.action {
             case "reopen":
@@ -65,7 +65,7 @@ struct PlayedHistory {
                     try compacting.compact()
                 }
             default:
-                guard let change = HistoryChange(operation, before: contents[number]) else { continue }
+                guard let change = ScriptChange(operation, before: contents[number]) else { continue }
                 try transaction { try change.perform(on: session) }
             }
         }
@@ -85,7 +85,7 @@ struct PlayedHistory {
 
     /// The position in the record of the beginning and the acknowledgement of each transaction.
     ///
-    /// Throws: `HarnessError` where the lines are not those of this history, played to its end; `RecordDoubt` where the
+    /// Throws: `HarnessError` where the lines are not those of this script, played to its end; `RecordDoubt` where the
     /// record has more syncs than the process counted by itself.
     func marks(in run: TracedRun) throws -> CrashMarks {
         var marks = CrashMarks()
@@ -100,13 +100,13 @@ struct PlayedHistory {
                 } else if let count = Self.syncs(line) {
                     try compare(syncs: count, run)
                 } else {
-                    throw HarnessError("a history printed a line that is none of its own: \(line)")
+                    throw HarnessError("a script printed a line that is none of its own: \(line)")
                 }
             }
         }
         guard marks.acknowledged.count == transactions, marks.begun.count == transactions else {
             throw HarnessError(
-                "a history of \(transactions) transactions told of \(marks.begun.count) that began and "
+                "a script of \(transactions) transactions told of \(marks.begun.count) that began and "
                     + "\(marks.acknowledged.count) that were acknowledged")
         }
         return marks

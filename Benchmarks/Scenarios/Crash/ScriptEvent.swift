@@ -1,12 +1,12 @@
-/// A report line of the process that plays a history.
-enum HistoryEvent: Equatable {
+/// A report line of the process that plays a script.
+enum ScriptEvent: Equatable {
     /// Step N begins: 0 makes the table, N is operation N - 1, and the last closes.
     case began(Int)
     /// The step returned without an error. `isSynced`: whether its writes were durable by then; nil where unknown.
     case acknowledged(Int, isSynced: Bool?)
     case failed(Int, String)
     /// The rows that the open session returns.
-    case saw(HistoryContent)
+    case saw(ScriptContent)
     /// The rows could not be read, for this reason.
     case sawNothing(String)
     /// The rows that were read were never written.
@@ -59,9 +59,9 @@ enum HistoryEvent: Equatable {
     }
 
     /// The complete lines of a process's output; a truncated last line is dropped.
-    static func list(_ bytes: [UInt8]) -> [HistoryEvent] {
+    static func list(_ bytes: [UInt8]) -> [ScriptEvent] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        return String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\n").compactMap { HistoryEvent($0) }
+        return String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\n").compactMap { ScriptEvent($0) }
     }
 
     // MARK: Words
@@ -71,17 +71,17 @@ enum HistoryEvent: Equatable {
     }
 
     /// `KEY.NUMBER.LENGTH`, separated by commas.
-    private static func text(_ content: HistoryContent) -> String {
+    private static func text(_ content: ScriptContent) -> String {
         content.rows.sorted { $0.key < $1.key }.map { "\($0.key).\($0.value.number).\($0.value.length)" }
             .joined(separator: ",")
     }
 
-    private static func content(_ text: String) -> HistoryContent? {
-        var content = HistoryContent()
+    private static func content(_ text: String) -> ScriptContent? {
+        var content = ScriptContent()
         for row in text.split(separator: ",") {
             let numbers = row.split(separator: ".").compactMap { Int64($0) }
             guard numbers.count == 3, let length = Int(exactly: numbers[2]) else { return nil }
-            content.rows[numbers[0]] = HistoryRow(number: numbers[1], length: length)
+            content.rows[numbers[0]] = ScriptRow(number: numbers[1], length: length)
         }
         return content
     }

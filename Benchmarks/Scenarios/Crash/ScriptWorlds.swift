@@ -1,16 +1,16 @@
 import CaseFiles
 import RunRecords
 
-/// The possible contents after a history in which steps failed, derived from the report of its process.
+/// The possible contents after a script in which steps failed, derived from the report of its process.
 ///
 /// A step that failed, or during which the process ended, was done or not. Once a later step is acknowledged, the read
 /// in between decides; a read before a reopen decides nothing, since recovery may complete the step. Nothing else is
 /// uncertain: acknowledged steps were done.
-struct HistoryWorlds: HistoryTruth {
+struct ScriptWorlds: ScriptTruth {
     /// The possible contents.
-    private(set) var possible: Set<HistoryContent> = [HistoryContent()]
+    private(set) var possible: Set<ScriptContent> = [ScriptContent()]
     /// Possible contents before a later acknowledgement excluded them.
-    private(set) var older: Set<HistoryContent> = []
+    private(set) var older: Set<ScriptContent> = []
     /// Whether the creation of the table was never acknowledged.
     private(set) var mayLackTable = true
     /// The first wrong result that the process itself received; nil without one.
@@ -18,18 +18,18 @@ struct HistoryWorlds: HistoryTruth {
     /// A step that was acknowledged without its sync, in a sentence; nil without one.
     private(set) var unsynced: String?
 
-    private let operations: [HistoryOperation]
+    private let operations: [ScriptOperation]
     private let keepsAcknowledged: Bool
     /// Steps whose commit was durable in the run without a fault.
     private let synced: Set<Int>
     /// The rows that the process expects, by which it chooses what a step does.
-    private var believed = HistoryContent()
+    private var believed = ScriptContent()
     /// The rows that it read after the last failed step.
-    private var seen: HistoryContent?
+    private var seen: ScriptContent?
     private var begun: Int?
 
     init(
-        _ events: [HistoryEvent], of operations: [HistoryOperation], keepsAcknowledged: Bool, synced: Set<Int> = []
+        _ events: [ScriptEvent], of operations: [ScriptOperation], keepsAcknowledged: Bool, synced: Set<Int> = []
     ) {
         self.operations = operations
         self.keepsAcknowledged = keepsAcknowledged
@@ -40,11 +40,11 @@ struct HistoryWorlds: HistoryTruth {
     }
 
     /// Steps whose commit was durable at its acknowledgement.
-    static func synced(_ events: [HistoryEvent]) -> Set<Int> {
+    static func synced(_ events: [ScriptEvent]) -> Set<Int> {
         Set(events.compactMap { if case .acknowledged(let step, true?) = $0 { step } else { nil } })
     }
 
-    private mutating func note(_ event: HistoryEvent) {
+    private mutating func note(_ event: ScriptEvent) {
         switch event {
         case .began(let step): begun = step
         case .acknowledged(let step, let isSynced):
@@ -59,9 +59,9 @@ struct HistoryWorlds: HistoryTruth {
         }
     }
 
-    private func change(_ step: Int) -> HistoryChange? {
+    private func change(_ step: Int) -> ScriptChange? {
         guard operations.indices.contains(step - 1) else { return nil }
-        return HistoryChange(operations[step - 1], before: believed)
+        return ScriptChange(operations[step - 1], before: believed)
     }
 
     private mutating func acknowledge(_ step: Int) {
@@ -85,7 +85,7 @@ struct HistoryWorlds: HistoryTruth {
         seen = nil
     }
 
-    private mutating func see(_ content: HistoryContent) {
+    private mutating func see(_ content: ScriptContent) {
         let (outcome, detail) = judge(content)
         if outcome != .correct { blame(outcome, "read by the process that met the error: \(detail)") }
         possible.insert(content)
@@ -101,7 +101,7 @@ struct HistoryWorlds: HistoryTruth {
     }
 
     /// Judges the rows that were found.
-    func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String) {
+    func judge(_ content: ScriptContent) -> (outcome: Outcome, detail: String) {
         if possible.contains(content) || (!keepsAcknowledged && older.contains(content)) { return (.correct, "") }
         if older.contains(content) { return (.lostCommit, "the rows are those from before something acknowledged") }
         let difference = content.difference(from: believed) ?? ""

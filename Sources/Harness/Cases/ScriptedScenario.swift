@@ -3,10 +3,10 @@ import RunRecords
 /// A scenario whose parameter `history` takes its operations one by one. A failing case becomes a case file that lists
 /// them, and is minimized by removing some.
 ///
-/// Every subset of a history is a valid history: an operation that does not find what it needs does nothing.
-package protocol HistoryScenario: Scenario {
+/// Every subset of a script is a valid script: an operation that does not find what it needs does nothing.
+package protocol ScriptedScenario: Scenario {
     /// The operations of a case, as text for its parameter `history`: the given ones, else those drawn from the seed.
-    func history(of test: Case) throws -> String
+    func script(of test: Case) throws -> String
 
     /// The same case for a search that minimizes it: it checks the result a few times instead of after every step.
     func briefly(_ test: Case) -> Case
@@ -16,12 +16,12 @@ package protocol HistoryScenario: Scenario {
     func words(of operation: String) -> String?
 }
 
-extension HistoryScenario {
+extension ScriptedScenario {
     package func briefly(_ test: Case) -> Case { test }
     /// Why the text of its operations is invalid.
     package func objection(to test: Case) -> String? {
         do {
-            _ = try history(of: test)
+            _ = try script(of: test)
             return nil
         } catch { return "\(error)" }
     }

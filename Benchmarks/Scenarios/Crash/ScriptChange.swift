@@ -2,20 +2,20 @@ import CaseFiles
 import Harness
 
 /// The change of an operation to the rows that it finds.
-enum HistoryChange: Equatable {
-    case insert([Int64], HistoryRow)
+enum ScriptChange: Equatable {
+    case insert([Int64], ScriptRow)
     case update(Int64, number: Int64)
     case delete(Int64)
 
     /// nil for an operation that changes no row: another action, or one whose row does not exist or exists already.
-    init?(_ operation: HistoryOperation, before content: HistoryContent) {
+    init?(_ operation: ScriptOperation, before content: ScriptContent) {
         let arguments = operation.arguments
         guard let key = arguments.first.map({ Int64($0) }) else { return nil }
         switch operation.action {
         case "insert":
             let keys = (key..<(key + Int64(arguments[1]))).filter { content.rows[$0] == nil }
             if keys.isEmpty { return nil }
-            self = .insert(keys, HistoryRow(number: Int64(arguments[2]), length: arguments[3]))
+            self = .insert(keys, ScriptRow(number: Int64(arguments[2]), length: arguments[3]))
         case "update":
             guard content.rows[key] != nil else { return nil }
             self = .update(key, number: Int64(arguments[1]))
@@ -26,7 +26,7 @@ enum HistoryChange: Equatable {
         }
     }
 
-    func applied(to content: HistoryContent) -> HistoryContent {
+    func applied(to content: ScriptContent) -> ScriptContent {
         var content = content
         switch self {
         case .insert(let keys, let row): for key in keys { content.rows[key] = row }
@@ -41,7 +41,7 @@ enum HistoryChange: Equatable {
         switch self {
         case .insert(let keys, let row):
             guard let tables = session as? any TableSession else { throw HarnessError("a session has no tables") }
-            try tables.insertAll(HistoryContent.table(keys.map { ($0, row) }))
+            try tables.insertAll(ScriptContent.table(keys.map { ($0, row) }))
         case .update(let key, let number):
             guard let updates = session as? any UpdateSession else { throw HarnessError("a session has no updates") }
             try updates.update(table: "Person", column: "age", keys: [key], values: [number])

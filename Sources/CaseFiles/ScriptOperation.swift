@@ -1,6 +1,6 @@
 /// One operation of a case's script: an action with numbers, under a label that stays its own when other operations are
 /// removed. Faults refer to the label, so that a shorter script still has them.
-package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
+package struct ScriptOperation: Hashable, Sendable, CustomStringConvertible {
     package var label: String
     package var action: String
     package var arguments: [Int]
@@ -40,16 +40,16 @@ package struct HistoryOperation: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// All operations as one text: the value of a case's parameter.
-    package static func text(of operations: [HistoryOperation]) -> String {
+    package static func text(of operations: [ScriptOperation]) -> String {
         operations.map(\.description).joined(separator: "/")
     }
 
     /// Parses such a text; nil where a part of it is not an operation, or two have the same label.
-    package static func list(_ text: String) -> [HistoryOperation]? {
-        var operations: [HistoryOperation] = []
+    package static func list(_ text: String) -> [ScriptOperation]? {
+        var operations: [ScriptOperation] = []
         var labels: Set<String> = []
         for part in text.split(separator: "/", omittingEmptySubsequences: false) {
-            guard let operation = HistoryOperation(part), labels.insert(operation.label).inserted else { return nil }
+            guard let operation = ScriptOperation(part), labels.insert(operation.label).inserted else { return nil }
             operations.append(operation)
         }
         return operations

@@ -9,24 +9,24 @@ import RunRecords
     import Darwin
 #endif
 
-/// Plays a history once without a fault, and then under each of many faults, by a process of its own; afterwards
+/// Plays a script once without a fault, and then under each of many faults, by a process of its own; afterwards
 /// another process, without the fault, opens the database and judges it.
 ///
 /// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
 /// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
 /// engine's own check finds nothing. Of an encrypted database no nonce serves twice, neither in what the process left
 /// nor in what the next one made of it.
-struct FaultedHistory {
+struct FaultedScript {
     private let context: CaseContext
     private let witness: IOWitness
-    let operations: [HistoryOperation]
+    let operations: [ScriptOperation]
     private let keepsAcknowledged: Bool
     /// Steps whose commit was durable in the run without a fault.
     private var synced: Set<Int> = []
     /// A further check of a process's report, besides the rows; nil where nothing is wrong.
-    var objection: ([HistoryEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
+    var objection: ([ScriptEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
 
-    init(_ context: CaseContext, _ witness: IOWitness, _ operations: [HistoryOperation], keepsAcknowledged: Bool) {
+    init(_ context: CaseContext, _ witness: IOWitness, _ operations: [ScriptOperation], keepsAcknowledged: Bool) {
         self.context = context
         self.witness = witness
         self.operations = operations
@@ -35,39 +35,39 @@ struct FaultedHistory {
 
     // MARK: Without a fault
 
-    /// Plays the history without a fault, and reports the result as the trial `content`.
+    /// Plays the script without a fault, and reports the result as the trial `content`.
     ///
     /// - Returns: nil where the result was wrong: then trials say nothing.
-    mutating func playWhole(isMeasured: Bool = false) throws -> HistoryProcess? {
-        var none = HistoryFault()
+    mutating func playWhole(isMeasured: Bool = false) throws -> ScriptProcess? {
+        var none = ScriptFault()
         none.isMeasured = isMeasured
         let location = try context.emptyLocation("whole")
-        let whole = try HistoryProcess(context, at: location, operations, none, witness: witness)
+        let whole = try ScriptProcess(context, at: location, operations, none, witness: witness)
         let (outcome, detail) = try judgeWhole(whole, at: location)
         context.report.add(Trial(address: FaultAddress(text: "content"), outcome: outcome, detail: detail))
-        synced = HistoryWorlds.synced(whole.events)
+        synced = ScriptWorlds.synced(whole.events)
         return outcome == .correct ? whole : nil
     }
 
     private func judgeWhole(
-        _ history: HistoryProcess, at location: DatabaseLocation
+        _ script: ScriptProcess, at location: DatabaseLocation
     ) throws -> (Outcome, String) {
-        switch history.end {
+        switch script.end {
         case .signalled(let signal): return (.crashed, "signal \(signal) without any fault")
-        case .hung(let seconds): return (.hung, "a history without any fault was not done after \(seconds) s")
+        case .hung(let seconds): return (.hung, "a script without any fault was not done after \(seconds) s")
         case .tooLarge(let bytes): return (.memoryLimit, "\(bytes >> 20) MiB without any fault")
         case .whole: break
         }
-        for case .failed(_, let text) in history.events { return (.refused, "without any fault: \(text)") }
-        for case .sawNothing(let text) in history.events { return (.refused, "without any fault: \(text)") }
-        let worlds = HistoryWorlds(history.events, of: operations, keepsAcknowledged: true)
+        for case .failed(_, let text) in script.events { return (.refused, "without any fault: \(text)") }
+        for case .sawNothing(let text) in script.events { return (.refused, "without any fault: \(text)") }
+        let worlds = ScriptWorlds(script.events, of: operations, keepsAcknowledged: true)
         if let wrong = worlds.wrong { return wrong }
         let finding = try look(location, worlds)
         return (finding.outcome, finding.detail)
     }
 
     /// Reads and goes on, and compares the nonces before and after.
-    private func look(_ location: DatabaseLocation, _ worlds: HistoryWorlds) throws -> ContentFinding {
+    private func look(_ location: DatabaseLocation, _ worlds: ScriptWorlds) throws -> ContentFinding {
         guard var ledger = try context.sealLedger(secrets: []) else { return try read(location, worlds) }
         try ledger.add(context.engine, at: location)
         let finding = try read(location, worlds)
@@ -86,50 +86,50 @@ struct FaultedHistory {
     ///
     /// `location`: empty, or without files that the trial needs; `clear` makes it so again.
     func attempt(
-        _ fault: HistoryFault, at location: DatabaseLocation, _ tally: FaultTally,
+        _ fault: ScriptFault, at location: DatabaseLocation, _ tally: FaultTally,
         clear: (() throws -> Void)? = nil
     ) throws -> (outcome: Outcome, detail: String) {
-        func playAgain() throws -> HistoryProcess {
+        func playAgain() throws -> ScriptProcess {
             try play(fault, at: location) {
                 if let clear { return try clear() }
                 try FileTree.remove(location.directory)
                 try FileTree.createDirectory(location.directory)
             }
         }
-        var history = try playAgain()
-        var worlds = self.worlds(of: history)
+        var script = try playAgain()
+        var worlds = self.worlds(of: script)
         var worst = TrialFinding()
         worst.take(worlds.wrong)
         if worlds.unsynced != nil {
-            history = try playAgain()
-            worlds = self.worlds(of: history)
+            script = try playAgain()
+            worlds = self.worlds(of: script)
             worst.take(worlds.wrong)
             if let unsynced = worlds.unsynced { worst.take(.lostCommit, unsynced) } else { try tally.once.add() }
         }
-        try tally.note(history)
-        if history.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
-        takeEnd(of: history, fault, into: &worst)
-        worst.take(objection(history.events))
+        try tally.note(script)
+        if script.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
+        takeEnd(of: script, fault, into: &worst)
+        worst.take(objection(script.events))
         // Where not even the creation of the database was acknowledged, it need not take transactions.
-        for case .stuck(let text) in history.events where !worlds.mayLackTable {
+        for case .stuck(let text) in script.events where !worlds.mayLackTable {
             worst.take(.refused, "no transaction went through when the fault was over: \(text)")
         }
         // The process may have ended before it lifted the fault.
         try fault.lift?()
         try context.keepDatabase(at: location)
         let finding = try look(location, worlds)
-        let told = history.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
+        let told = script.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
         worst.take(finding.outcome, finding.detail + (told.first.map { " (it had said: \($0))" } ?? ""))
         return (worst.outcome, worst.detail)
     }
 
-    private func takeEnd(of history: HistoryProcess, _ fault: HistoryFault, into worst: inout TrialFinding) {
-        switch history.end {
-        case .signalled(SIGKILL) where fault.call?.isKill == true && history.struck > 0: break
+    private func takeEnd(of script: ScriptProcess, _ fault: ScriptFault, into worst: inout TrialFinding) {
+        switch script.end {
+        case .signalled(SIGKILL) where fault.call?.isKill == true && script.struck > 0: break
         case .signalled(let signal) where signal == fault.signal:
             worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
         case .signalled(let signal):
-            let words = history.lastWords.isEmpty ? "" : ": \(history.lastWords)"
+            let words = script.lastWords.isEmpty ? "" : ": \(script.lastWords)"
             worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")
         case .hung(let seconds):
             worst.take(.hung, "the process that met the error was not done after \(seconds) s")
@@ -139,34 +139,34 @@ struct FaultedHistory {
         }
     }
 
-    /// Plays the history until the fault was met, a few times at most.
+    /// Plays the script until the fault was met, a few times at most.
     private func play(
-        _ fault: HistoryFault, at location: DatabaseLocation, clear: () throws -> Void
-    ) throws -> HistoryProcess {
+        _ fault: ScriptFault, at location: DatabaseLocation, clear: () throws -> Void
+    ) throws -> ScriptProcess {
         // A limit that is not met once is not met the second time either. Calls vary, since background threads of the
         // engine make them in another order.
         let most = fault.call == nil ? 1 : 3
-        var history: HistoryProcess
+        var script: ScriptProcess
         var turns = 0
         repeat {
             try clear()
-            history = try HistoryProcess(context, at: location, operations, fault, witness: witness)
+            script = try ScriptProcess(context, at: location, operations, fault, witness: witness)
             turns += 1
-        } while history.struck == 0 && turns < most
-        return history
+        } while script.struck == 0 && turns < most
+        return script
     }
 
-    private func worlds(of history: HistoryProcess) -> HistoryWorlds {
-        HistoryWorlds(history.events, of: operations, keepsAcknowledged: keepsAcknowledged, synced: synced)
+    private func worlds(of script: ScriptProcess) -> ScriptWorlds {
+        ScriptWorlds(script.events, of: operations, keepsAcknowledged: keepsAcknowledged, synced: synced)
     }
 
     // MARK: Afterwards
 
     /// Opens the database, reads everything, and makes one more transaction.
-    private func read(_ location: DatabaseLocation, _ worlds: HistoryWorlds) throws -> ContentFinding {
+    private func read(_ location: DatabaseLocation, _ worlds: ScriptWorlds) throws -> ContentFinding {
         try ForkedReader.finding(seconds: 30) {
-            let reading = HistoryReading()
-            let schema = try HistoryTables.schema()
+            let reading = ScriptReading()
+            let schema = try ScriptTables.schema()
             let session: any TableSession
             do {
                 session = try context.open(location, as: (any TableSession).self)
@@ -192,11 +192,11 @@ struct FaultedHistory {
     }
 
     /// Makes one more transaction; returns what is wrong after it, or nil.
-    private func goOn(_ session: any TableSession, _ content: HistoryContent) throws -> String? {
-        let change = HistoryChange.insert([1 << 20], HistoryRow(number: 1, length: 3))
+    private func goOn(_ session: any TableSession, _ content: ScriptContent) throws -> String? {
+        let change = ScriptChange.insert([1 << 20], ScriptRow(number: 1, length: 3))
         try change.perform(on: session)
-        let reading = HistoryReading()
-        try session.readAll(try HistoryTables.schema(), into: reading)
+        let reading = ScriptReading()
+        try session.readAll(try ScriptTables.schema(), into: reading)
         return reading.difference ?? reading.content.difference(from: change.applied(to: content))
     }
 }

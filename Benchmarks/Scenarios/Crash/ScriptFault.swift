@@ -1,8 +1,8 @@
 import Measuring
 import ProgramTrials
 
-/// A fault for a process that plays a history. Only that process has it, not the one that judges the result.
-struct HistoryFault {
+/// A fault for a process that plays a script. Only that process has it, not the one that judges the result.
+struct ScriptFault {
     /// A call that fails, or at which the process is killed.
     var call: CallFault?
     /// Whether the process closes the database at its end, or leaves it as a kill would.
@@ -10,7 +10,7 @@ struct HistoryFault {
     /// Called by the process before it opens anything, to set a limit for itself.
     var begin: (() throws -> Void)?
     /// Called by the process after it has played all that it can. From then on a transaction must succeed; the last two
-    /// operations of the history are kept for that.
+    /// operations of the script are kept for that.
     var lift: (() throws -> Void)?
     /// The signal with which the kernel itself ends a process that meets the fault.
     var signal: Int32?

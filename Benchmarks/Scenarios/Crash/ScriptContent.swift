@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// A row of the table that a storage history works on.
-struct HistoryRow: Hashable {
+/// A row of the table that a storage script works on.
+struct ScriptRow: Hashable {
     var number: Int64
     /// The text is one letter, repeated `length` times; the letter is derived from the key.
     var length: Int
@@ -12,12 +12,12 @@ struct HistoryRow: Hashable {
     }
 }
 
-/// All rows by key: the state after a transaction of a history.
-struct HistoryContent: Hashable {
-    var rows: [Int64: HistoryRow] = [:]
+/// All rows by key: the state after a transaction of a script.
+struct ScriptContent: Hashable {
+    var rows: [Int64: ScriptRow] = [:]
 
     /// The first row, by key, that differs, in a sentence; nil where none does.
-    func difference(from expected: HistoryContent) -> String? {
+    func difference(from expected: ScriptContent) -> String? {
         for key in Set(rows.keys).union(expected.rows.keys).sorted() where rows[key] != expected.rows[key] {
             let (wanted, got) = (Self.words(expected.rows[key]), Self.words(rows[key]))
             return "row \(key): expected \(wanted), got \(got)"
@@ -25,16 +25,16 @@ struct HistoryContent: Hashable {
         return nil
     }
 
-    private static func words(_ row: HistoryRow?) -> String {
+    private static func words(_ row: ScriptRow?) -> String {
         row.map { "number \($0.number) with \($0.length) bytes" } ?? "no row"
     }
 
     /// The rows as a table, in the order of the keys.
-    static func table(_ rows: [(key: Int64, row: HistoryRow)]) -> Table {
+    static func table(_ rows: [(key: Int64, row: ScriptRow)]) -> Table {
         var names = TextColumn()
         var dogs = LinkListColumn()
         for (key, row) in rows {
-            names.append(HistoryRow.text(key, row.length))
+            names.append(ScriptRow.text(key, row.length))
             dogs.append([Int32]())
         }
         return Table(
@@ -49,9 +49,9 @@ struct HistoryContent: Hashable {
 }
 
 /// Collects the rows of a full read.
-final class HistoryReading: RowSink {
-    private(set) var content = HistoryContent()
-    /// The first row that no history writes; nil without one.
+final class ScriptReading: RowSink {
+    private(set) var content = ScriptContent()
+    /// The first row that no script writes; nil without one.
     private(set) var difference: String?
     private(set) var rowCount = 0
 
@@ -63,10 +63,10 @@ final class HistoryReading: RowSink {
         guard values[3] == .real(Double(key)), values[4] == .links([]), row == Int(key) else {
             return differ("row \(key): its score or its list is not as it was written")
         }
-        guard text.utf8.elementsEqual(HistoryRow.text(key, text.utf8.count).utf8) else {
+        guard text.utf8.elementsEqual(ScriptRow.text(key, text.utf8.count).utf8) else {
             return differ("row \(key): its text was never written")
         }
-        guard content.rows.updateValue(HistoryRow(number: number, length: text.utf8.count), forKey: key) == nil else {
+        guard content.rows.updateValue(ScriptRow(number: number, length: text.utf8.count), forKey: key) == nil else {
             return differ("row \(key) came twice")
         }
         return true
