@@ -155,6 +155,6 @@ extension Realm {
                 "\(configuration.path) has schema version \(known), the configuration asks for "
                     + "\(configuration.schemaVersion); the file was written by a newer program")
         }
-        return try MigrationWorkshop(configuration, suffix: ".dry-run").rehearse(store)
+        return try MigrationCopy(configuration, suffix: ".dry-run").rehearse(store)
     }
 }

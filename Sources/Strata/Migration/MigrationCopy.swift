@@ -6,7 +6,7 @@ import StrataStorage
 /// Each step is a transaction of its own there, so that the next one has a committed version as its old schema. The
 /// file itself is not changed before the last step is done; the copy of a process that dies is removed by the next
 /// attempt.
-struct MigrationWorkshop {
+struct MigrationCopy {
     private let configuration: Realm.Configuration
     private let options: StoreOptions
     private let path: String
