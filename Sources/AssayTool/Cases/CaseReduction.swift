@@ -11,7 +11,7 @@ import RunRecords
 /// failed.
 struct CaseReduction {
     private let file: CaseFile
-    private let laboratory: CaseLaboratory
+    private let runner: CaseFileRunner
     private let deadline: UInt64
     private var trialsLeft: Int
     /// The smallest failing case so far.
@@ -20,16 +20,16 @@ struct CaseReduction {
     private var finding: CaseFile.Finding
     private var tried = 0
 
-    init(_ file: CaseFile, _ laboratory: CaseLaboratory, seconds: Double, trials: Int) throws {
+    init(_ file: CaseFile, _ runner: CaseFileRunner, seconds: Double, trials: Int) throws {
         self.file = file
-        self.laboratory = laboratory
+        self.runner = runner
         deadline = MonotonicClock.now() &+ UInt64(seconds * 1e9)
         trialsLeft = trials
         finding = file.got
         fault = file.fault
         guard let test = file.test else { throw HarnessError("a program's case cannot be made smaller") }
-        do throws(CaseLaboratory.Undecided) {
-            self.test = try laboratory.runnable(test)
+        do throws(CaseFileRunner.Undecided) {
+            self.test = try runner.runnable(test)
         } catch {
             throw HarnessError(error.reason)
         }
@@ -54,7 +54,7 @@ struct CaseReduction {
         try Output.line("\(start) before, \(end) now; \(tried) candidates\(limit)")
         var same = 0
         for _ in 0..<Self.confirmations {
-            let attempt = try laboratory.run(test, fault: fault)
+            let attempt = try runner.run(test, fault: fault)
             if attempt.hasFinding(finding) != nil { same += 1 }
         }
         try Output.line("repeated \(Self.confirmations) times: the same outcome \(same) times")
@@ -101,9 +101,9 @@ struct CaseReduction {
             tried += 1
             Output.progress("\(size(test)), candidate \(tried): \(size(candidate))")
         }
-        let scenario = laboratory.registries.scenarios.scenario(named: candidate.scenario)
+        let scenario = runner.registries.scenarios.scenario(named: candidate.scenario)
         if scenario?.objection(to: candidate) != nil { return false }
-        let attempt = try laboratory.run(laboratory.brief(candidate), fault: nil)
+        let attempt = try runner.run(runner.brief(candidate), fault: nil)
         guard let found = attempt.findings.first(where: { $0.finding.isSame(as: file.got) }) else { return false }
         test = candidate
         fault = found.address.isWholeCase ? nil : found.address
@@ -153,7 +153,7 @@ struct CaseReduction {
                         size: size, parameters: whole.parameters, seed: whole.seed, durability: whole.durability))
             }
         }
-        for size in laboratory.registries.scenarios.scenario(named: test.scenario)?.sizes(of: test) ?? [] {
+        for size in runner.registries.scenarios.scenario(named: test.scenario)?.sizes(of: test) ?? [] {
             _ = try Reduction.number(size.value, least: size.least) { smaller throws in
                 try keeps(test.setting(size.name, to: String(smaller)))
             }

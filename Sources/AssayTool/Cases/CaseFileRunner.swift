@@ -18,7 +18,7 @@ struct CaseAttempt {
 }
 
 /// Runs the cases of case files in workers of this build, in its own directory.
-struct CaseLaboratory {
+struct CaseFileRunner {
     let registries: Registries
     private let scratch: String
     private let known: [KnownViolation]
