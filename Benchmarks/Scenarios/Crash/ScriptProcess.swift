@@ -45,11 +45,11 @@ struct ScriptProcess {
             return part.play(witness, tellingOn: output)
         }
         defer { if fault.isThere { _ = witness.setFault(nil) } }
-        let patience = Patience(for: child.processID)
+        let timeout = ProcessTimeout(for: child.processID)
         var said: [UInt8] = []
         var stopped: End?
         while child.receive(into: &said, milliseconds: 50), stopped == nil {
-            if patience.isOver(seconds: seconds) { stopped = .hung(seconds: seconds) }
+            if timeout.isOver(seconds: seconds) { stopped = .hung(seconds: seconds) }
             if let bytes = ProcessFile.anonymousBytes(processID: child.processID), bytes > Self.memoryLimit {
                 stopped = .tooLarge(bytes: bytes)
             }

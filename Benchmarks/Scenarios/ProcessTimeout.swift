@@ -3,7 +3,7 @@ import Measuring
 
 /// The time waited for a process, without the time in which it was ready and had no processor, which is the load of the
 /// machine.
-struct Patience {
+struct ProcessTimeout {
     private let processID: Int32
     private let start = MonotonicClock.now()
     private let waitedBefore: UInt64
