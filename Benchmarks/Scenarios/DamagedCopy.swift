@@ -5,7 +5,7 @@ import RunRecords
 ///
 /// Such a page is found by trial: with the bit flipped, the database still opens and closes without an error, and a
 /// full read reports damage.
-struct SpoiltCopy {
+struct DamagedCopy {
     /// The byte and its file.
     let flipped: String
     private let files: [(name: String, bytes: [UInt8])]
@@ -16,7 +16,7 @@ struct SpoiltCopy {
     private static let offset = 1_000
 
     /// nil where no such page was found. The copies are in a directory of their own inside that of the case.
-    static func find(_ context: CaseContext, of location: DatabaseLocation) throws -> SpoiltCopy? {
+    static func find(_ context: CaseContext, of location: DatabaseLocation) throws -> DamagedCopy? {
         let sound = try FixtureFiles(context.engine, at: location).files
         let expected = ExactOracle(try context.tables())
         let directory = try context.emptyLocation("spoilt").directory
@@ -28,7 +28,7 @@ struct SpoiltCopy {
                 var files = sound
                 let byte = page * DamageSweep.pageBytes + offset
                 files[file].bytes[byte] ^= 1
-                let copy = SpoiltCopy(
+                let copy = DamagedCopy(
                     flipped: "byte \(byte) of \(files[file].name)", files: files, directory: directory)
                 if try copy.opens(context), try copy.isNoticed(context, expected) { return copy }
             }
