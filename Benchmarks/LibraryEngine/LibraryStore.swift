@@ -77,7 +77,7 @@ final class LibraryStore: @unchecked Sendable {
 
     /// A transaction that the caller ends.
     func begin(_ how: TransactionKind) throws(EngineError) -> LibraryTransaction {
-        let limit = Patience()
+        let limit = Backoff()
         while true {
             var raw: OpaquePointer?
             let status = library.begin(handle, how.rawValue, &raw)
@@ -91,7 +91,7 @@ final class LibraryStore: @unchecked Sendable {
     /// Runs the body in a write transaction and commits it; retries after a conflict; aborts it where the body throws.
     /// Each attempt of the body starts without effects of an earlier one.
     func write<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
-        let limit = Patience()
+        let limit = Backoff()
         while true {
             let transaction = try begin(.write)
             do throws(EngineError) {
@@ -107,7 +107,7 @@ final class LibraryStore: @unchecked Sendable {
 
     /// Runs the body on one version, or as close to that as the library can.
     func read<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
-        let limit = Patience()
+        let limit = Backoff()
         while true {
             let transaction = try begin(snapshotKind)
             defer { transaction.abort() }
@@ -133,7 +133,7 @@ enum TransactionKind: UInt32 {
 }
 
 /// Waits for increasing times, up to a limit.
-private final class Patience {
+private final class Backoff {
     private var waits = 0
     private var waited: UInt32 = 0
 

@@ -50,10 +50,10 @@ enum ForkedReader {
     static func finding(
         of child: ForkedChild, seconds: Double = 20, said: [UInt8] = []
     ) throws -> ContentFinding {
-        let patience = Patience(for: child.processID)
+        let timeout = ProcessTimeout(for: child.processID)
         var answer = said
         while child.receive(into: &answer, milliseconds: 50) {
-            guard patience.isOver(seconds: seconds) else { continue }
+            guard timeout.isOver(seconds: seconds) else { continue }
             child.kill()
             child.wait()
             return ContentFinding(.hung, "a reader was not done after \(seconds) s")

@@ -82,12 +82,12 @@ final class IncrementProcess {
     /// Stops it by SIGSTOP, and waits until it is stopped. Throws: `HarnessError` when it ended instead.
     func pause() throws {
         signal(SIGSTOP)
-        let patience = Patience(for: child.processID)
+        let timeout = ProcessTimeout(for: child.processID)
         while true {
             var information = siginfo_t()
             let answer = waitid(P_PID, id_t(child.processID), &information, WSTOPPED | WNOHANG | WNOWAIT)
             if answer == 0 && information.si_signo == SIGCHLD { return }
-            if patience.isOver(seconds: 5) { throw HarnessError("a writer that was stopped does not stand still") }
+            if timeout.isOver(seconds: 5) { throw HarnessError("a writer that was stopped does not stand still") }
             usleep(200)
         }
     }
@@ -117,9 +117,9 @@ final class IncrementProcess {
     /// - Returns: false when it ended, or the time passed, first.
     func hears(_ more: Int, seconds: Double = 10) -> Bool {
         let wanted = acknowledged + more
-        let patience = Patience(for: child.processID)
+        let timeout = ProcessTimeout(for: child.processID)
         while acknowledged < wanted {
-            if !listen(milliseconds: 50) || patience.isOver(seconds: seconds) { break }
+            if !listen(milliseconds: 50) || timeout.isOver(seconds: seconds) { break }
         }
         return acknowledged >= wanted
     }
@@ -128,14 +128,14 @@ final class IncrementProcess {
     @discardableResult
     func wait(seconds: Double = 20) -> End {
         if let end { return end }
-        let patience = Patience(for: child.processID)
+        let timeout = ProcessTimeout(for: child.processID)
         var isHung = false
         while true {
             var rest: [UInt8] = []
             let isOpen = child.receive(into: &rest, milliseconds: 50)
             note(rest)
             if !isOpen { break }
-            if patience.isOver(seconds: seconds) {
+            if timeout.isOver(seconds: seconds) {
                 isHung = true
                 child.kill()
                 break

@@ -62,7 +62,7 @@ struct CaseDocument {
     }
 }
 
-extension HistoryOperation {
+extension ScriptOperation {
     var json: JSONValue {
         .members([
             ("label", .string(label)), ("do", .string(action)), ("with", .array(arguments.map { .integer($0) })),

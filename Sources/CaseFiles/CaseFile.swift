@@ -31,7 +31,7 @@ package struct CaseFile: Sendable, Equatable {
         /// A case of a plan, with the trial where it is known.
         case scenario(Case, fault: FaultAddress?)
         /// A case whose operations are listed: they may be edited and removed.
-        case history(Case, [HistoryOperation], fault: FaultAddress?)
+        case history(Case, [ScriptOperation], fault: FaultAddress?)
         /// A command of assay on the user's program.
         case program(ProgramCase)
     }
@@ -99,7 +99,7 @@ package struct CaseFile: Sendable, Equatable {
         switch subject {
         case .scenario(let test, _): test
         case .history(let test, let operations, _):
-            test.setting(Self.historyParameter, to: HistoryOperation.text(of: operations))
+            test.setting(Self.historyParameter, to: ScriptOperation.text(of: operations))
         case .program: nil
         }
     }

@@ -156,14 +156,14 @@ package struct CaseFileReader {
         return Seed(UInt64(number))
     }
 
-    private func operations(_ node: JSONNode) throws(PlanError) -> [HistoryOperation] {
-        var operations: [HistoryOperation] = []
+    private func operations(_ node: JSONNode) throws(PlanError) -> [ScriptOperation] {
+        var operations: [ScriptOperation] = []
         var labels: Set<String> = []
         for element in try node.elements(file) {
             let reader = try object(element, "an operation", known: ["label", "do", "with"])
             let label = try text(reader, "label", element)
             let action = try text(reader, "do", element)
-            for word in [label, action] where !HistoryOperation.isWord(word) {
+            for word in [label, action] where !ScriptOperation.isWord(word) {
                 throw PlanError(
                     file: file, "\"\(word)\" is no word: letters, digits and dashes alone", at: element.position)
             }
@@ -172,7 +172,7 @@ package struct CaseFileReader {
                     file: file, "two operations have the label \(label): give one another", at: element.position)
             }
             operations.append(
-                HistoryOperation(label: label, action: action, arguments: try reader.integers("with") ?? []))
+                ScriptOperation(label: label, action: action, arguments: try reader.integers("with") ?? []))
         }
         return operations
     }

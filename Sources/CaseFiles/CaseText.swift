@@ -24,7 +24,7 @@ package struct CaseText {
     /// The operations, the fault, the expected and the actual result, in this order.
     /// - Parameter words: describes an operation, where its scenario can.
     package func lines(
-        path: String, isEdited: Bool, question: String?, words: (HistoryOperation) -> String? = { _ in nil }
+        path: String, isEdited: Bool, question: String?, words: (ScriptOperation) -> String? = { _ in nil }
     ) -> [String] {
         var lines = ["\(path): a failure, \(file.kind) (\(CaseFile.format))"]
         if isEdited { lines.append("WARNING  it was edited: its digest is that of another text") }
@@ -41,7 +41,7 @@ package struct CaseText {
         return lines
     }
 
-    private func done(_ question: String?, _ words: (HistoryOperation) -> String?) -> [String] {
+    private func done(_ question: String?, _ words: (ScriptOperation) -> String?) -> [String] {
         var lines = [subjectLine]
         if let question { lines.append("It asks: \(question)") }
         switch file.subject {

@@ -10,40 +10,40 @@ import Testing
 @Suite("Scripts with failing calls")
 struct IOErrorsTests {
     private static let operations = [
-        HistoryOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
-        HistoryOperation(label: "b", action: "update", arguments: [1, 9]),
-        HistoryOperation(label: "c", action: "reopen"),
-        HistoryOperation(label: "d", action: "delete", arguments: [2]),
+        ScriptOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
+        ScriptOperation(label: "b", action: "update", arguments: [1, 9]),
+        ScriptOperation(label: "c", action: "reopen"),
+        ScriptOperation(label: "d", action: "delete", arguments: [2]),
     ]
-    private static let made: [HistoryEvent] = [.began(0), .acknowledged(0, isSynced: nil)]
+    private static let made: [ScriptEvent] = [.began(0), .acknowledged(0, isSynced: nil)]
 
-    private static func rows(_ numbers: [Int64: Int64]) -> HistoryContent {
-        HistoryContent(rows: numbers.mapValues { HistoryRow(number: $0, length: 3) })
+    private static func rows(_ numbers: [Int64: Int64]) -> ScriptContent {
+        ScriptContent(rows: numbers.mapValues { ScriptRow(number: $0, length: 3) })
     }
 
     private static func worlds(
-        _ events: [HistoryEvent], keeps: Bool = true, synced: Set<Int> = []
-    ) -> HistoryWorlds {
-        HistoryWorlds(made + events, of: operations, keepsAcknowledged: keeps, synced: synced)
+        _ events: [ScriptEvent], keeps: Bool = true, synced: Set<Int> = []
+    ) -> ScriptWorlds {
+        ScriptWorlds(made + events, of: operations, keepsAcknowledged: keeps, synced: synced)
     }
 
-    private static func done(_ step: Int) -> [HistoryEvent] { [.began(step), .acknowledged(step, isSynced: true)] }
+    private static func done(_ step: Int) -> [ScriptEvent] { [.began(step), .acknowledged(step, isSynced: true)] }
 
-    private static func failed(_ step: Int) -> [HistoryEvent] { [.began(step), .failed(step, "EIO")] }
+    private static func failed(_ step: Int) -> [ScriptEvent] { [.began(step), .failed(step, "EIO")] }
 
     @Test("what a process says is read back; a line that was cut off was never said")
     func lines() {
-        let events: [HistoryEvent] = [
+        let events: [ScriptEvent] = [
             .began(3), .acknowledged(3, isSynced: nil), .acknowledged(4, isSynced: true),
-            .acknowledged(5, isSynced: false), .failed(6, "no such thing"), .saw(HistoryContent()),
+            .acknowledged(5, isSynced: false), .failed(6, "no such thing"), .saw(ScriptContent()),
             .saw(Self.rows([1: 7, 20: -3])), .sawNothing("why"), .sawWrong("row 1: x"), .counted("sync", 12),
             .broke("it did"),
         ]
         let text = events.map { $0.line + "\n" }.joined()
-        #expect(HistoryEvent.list(Array(text.utf8)) == events)
-        #expect(HistoryEvent.list(Array((text + "acknowledged 7").utf8)) == events)
-        #expect(HistoryEvent.list(Array("saw 1.2\nbegan x\nnothing\n".utf8)).isEmpty)
-        #expect(HistoryEvent.failed(1, "two\nlines").line == "failed 1 two lines")
+        #expect(ScriptEvent.list(Array(text.utf8)) == events)
+        #expect(ScriptEvent.list(Array((text + "acknowledged 7").utf8)) == events)
+        #expect(ScriptEvent.list(Array("saw 1.2\nbegan x\nnothing\n".utf8)).isEmpty)
+        #expect(ScriptEvent.failed(1, "two\nlines").line == "failed 1 two lines")
     }
 
     @Test("exactly the acknowledged changes are there")
@@ -51,11 +51,11 @@ struct IOErrorsTests {
         let worlds = Self.worlds(Self.done(1) + Self.done(2))
         #expect(worlds.judge(Self.rows([1: 9, 2: 7])).outcome == .correct)
         #expect(worlds.judge(Self.rows([1: 7, 2: 7])).outcome == .lostCommit)
-        #expect(worlds.judge(HistoryContent()).outcome == .lostCommit)
+        #expect(worlds.judge(ScriptContent()).outcome == .lostCommit)
         #expect(worlds.judge(Self.rows([1: 9])).outcome == .silentlyWrong)
         #expect(worlds.judge(Self.rows([1: 7])).outcome == .silentlyWrong)
         #expect(!worlds.mayLackTable)
-        #expect(HistoryWorlds([.began(0)], of: Self.operations, keepsAcknowledged: true).mayLackTable)
+        #expect(ScriptWorlds([.began(0)], of: Self.operations, keepsAcknowledged: true).mayLackTable)
         // Without durable commits a failure may leave an older state, but not a torn one.
         let periodic = Self.worlds(Self.done(1) + Self.done(2), keeps: false)
         #expect(periodic.judge(Self.rows([1: 7, 2: 7])).outcome == .correct)
@@ -99,12 +99,12 @@ struct IOErrorsTests {
         #expect(Self.worlds(events, synced: [1, 2]).unsynced?.hasPrefix("b was acknowledged") == true)
         #expect(Self.worlds(events, synced: [1]).unsynced == nil)
         #expect(Self.worlds(events, keeps: false, synced: [1, 2]).unsynced == nil)
-        #expect(HistoryWorlds.synced(Self.made + events) == [1])
+        #expect(ScriptWorlds.synced(Self.made + events) == [1])
     }
 
     @Test("every fault of a sample occurs once, in order, and each kind has its share")
     func faults() {
-        var calls = HistoryCalls()
+        var calls = ScriptCalls()
         calls.counts = ["write": 40, "sync": 20, "create": 2, "read": 9, "maps": 1]
         let all = IOErrors.faults(calls, count: 0, seed: Seed(1))
         // Once and permanently: each call, writes short once, each call that needs space, these short permanently.
@@ -116,7 +116,7 @@ struct IOErrorsTests {
         #expect(some == IOErrors.faults(calls, count: 30, seed: Seed(1)))
         #expect(some != IOErrors.faults(calls, count: 30, seed: Seed(2)))
         #expect(some.allSatisfy { CallFault($0.description) == $0 && FaultAddress(text: "\($0)").fault == .io })
-        #expect(IOErrors.faults(HistoryCalls(), count: 30, seed: Seed(1)).isEmpty)
+        #expect(IOErrors.faults(ScriptCalls(), count: 30, seed: Seed(1)).isEmpty)
         #expect(calls.words.contains("71 file calls") && calls.words.contains("NOT STRUCK: 1 shared writable maps"))
     }
 }

@@ -32,11 +32,11 @@ struct ObjectHistoryScenarioTests {
     func parts(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let drawn = Self.test(["operations": "150"], seed: seed)
-        let whole = try #require(HistoryOperation.list(try Self.scenario.history(of: drawn)))
+        let whole = try #require(ScriptOperation.list(try Self.scenario.script(of: drawn)))
         #expect(whole.count == 150)
         for round in 0..<5 {
             let part = round == 0 ? whole : whole.filter { _ in random.chance(2, in: 3) }
-            let report = try Self.run(drawn.setting("history", to: HistoryOperation.text(of: part)))
+            let report = try Self.run(drawn.setting("history", to: ScriptOperation.text(of: part)))
             #expect(report.outcomes == [.correct: part.count], "\(part): \(report.causes.sorted)")
         }
     }
@@ -46,7 +46,7 @@ struct ObjectHistoryScenarioTests {
         var actions: Set<String> = []
         for seed in 1...3 as ClosedRange<UInt64> {
             let test = Self.test(["operations": "600"], seed: seed)
-            let operations = try #require(HistoryOperation.list(try Self.scenario.history(of: test)))
+            let operations = try #require(ScriptOperation.list(try Self.scenario.script(of: test)))
             actions.formUnion(operations.map(\.action))
             #expect(operations.allSatisfy { Self.scenario.words(of: "\($0)") != nil })
             let end = try Self.played(operations)
@@ -57,7 +57,7 @@ struct ObjectHistoryScenarioTests {
         #expect(actions.count == CardOperation.Kind.allCases.count)
     }
 
-    private static func played(_ operations: [HistoryOperation]) throws -> CardHistory.End {
+    private static func played(_ operations: [ScriptOperation]) throws -> CardHistory.End {
         try EnginesUnderTest.withDirectory { directory in
             let file = CardFile(path: directory + "/cards.strata", durability: .none, reports: CardReports())
             return try OtherThread.run { CardHistory(file).run(operations, deadline: .max) }

@@ -62,7 +62,7 @@ struct RecordedPowerLossTests {
             test: test(durability), engine: engine, source: nil, directory: directory, fixture: nil, deadline: .max)
     }
 
-    private static let history = PlayedHistory(HistoryDraw.everyAction(of: test(.full)))
+    private static let script = PlayedScript(ScriptDraw.everyAction(of: test(.full)))
 
     /// The script as that engine executes it.
     private static func record(
@@ -74,7 +74,7 @@ struct RecordedPowerLossTests {
         func operations() -> [IORecord] { disk.trace.filter { $0.identity.role != .lock } }
         var printed: [TraceReader.Words] = []
         let context = context(durability, EngineOnDisk(base: simulated, disk: disk), directory)
-        try history.play(context, at: DatabaseLocation(directory: "")) { line in
+        try script.play(context, at: DatabaseLocation(directory: "")) { line in
             printed.append(TraceReader.Words(operations: operations().count, bytes: Array(line.utf8)))
         }
         let end = WatchedEnd(
@@ -90,7 +90,7 @@ struct RecordedPowerLossTests {
         on engine: any Engine = StorageEngine()
     ) throws -> [RecordedDisk.Finding] {
         let context = context(durability, engine, directory)
-        let sweep = try RecordedSweep(run, marks, contents: history.contents, context: context)
+        let sweep = try RecordedSweep(run, marks, contents: script.contents, context: context)
         let (steps, coverage) = try sweep.choose()
         #expect(steps.count > 15 && steps.count <= coverage.distinct)
         #expect(steps.contains { $0.operation >= marks.acknowledged.last ?? .max })
@@ -109,7 +109,7 @@ struct RecordedPowerLossTests {
         for durability in [DurabilityClass.full, .none] {
             let found = try EnginesUnderTest.withDirectory { directory in
                 let run = try Self.record(durability, in: directory)
-                return try Self.findings(run, try Self.history.marks(in: run), durability, in: directory)
+                return try Self.findings(run, try Self.script.marks(in: run), durability, in: directory)
             }
             #expect(found.allSatisfy { $0.outcome == .correct }, "\(found.map(\.detail).filter { !$0.isEmpty })")
             #expect(found.contains { $0.lacksAcknowledged } == (durability == .none))
@@ -121,7 +121,7 @@ struct RecordedPowerLossTests {
         let planted = PlantedEngine.wrap(StorageEngine(), .syncLeftOut)
         let found = try EnginesUnderTest.withDirectory { directory in
             let run = try Self.record(.full, in: directory, on: planted)
-            return try Self.findings(run, try Self.history.marks(in: run), .full, in: directory)
+            return try Self.findings(run, try Self.script.marks(in: run), .full, in: directory)
         }
         #expect(found.contains { $0.outcome == .lostCommit })
         #expect(found.allSatisfy { ($0.outcome == .lostCommit) == $0.lacksAcknowledged })
@@ -131,7 +131,7 @@ struct RecordedPowerLossTests {
     func early() throws {
         let found = try EnginesUnderTest.withDirectory { directory in
             let run = try Self.record(.full, in: directory)
-            var marks = try Self.history.marks(in: run)
+            var marks = try Self.script.marks(in: run)
             marks.acknowledged = marks.begun
             return try Self.findings(run, marks, .full, in: directory)
         }
@@ -142,7 +142,7 @@ struct RecordedPowerLossTests {
     func refused() throws {
         try EnginesUnderTest.withDirectory { directory in
             let run = try Self.record(.full, in: directory)
-            let marks = try Self.history.marks(in: run)
+            let marks = try Self.script.marks(in: run)
             let full = try Self.findings(run, marks, .full, in: directory, on: RefusingEngine())
             #expect(Set(full.map(\.outcome)) == [.correct, .lostCommit])
             #expect(full.allSatisfy { ($0.outcome == .correct) == $0.isUnmade && $0.isUnmade != $0.lacksAcknowledged })
@@ -154,13 +154,13 @@ struct RecordedPowerLossTests {
     @Test("lines that do not cover the whole script are no record of it")
     func lines() throws {
         let run = try EnginesUnderTest.withDirectory { try Self.record(.full, in: $0) }
-        #expect(throws: Never.self) { try Self.history.marks(in: run) }
+        #expect(throws: Never.self) { try Self.script.marks(in: run) }
         let words = run.printed
         let foreign = TraceReader.Words(operations: 0, bytes: Array("hello\n".utf8))
         for printed in [Array(words.dropLast()), Array(words.dropFirst()), [foreign] + words, []] {
             var other = run
             other.printed = printed
-            #expect(throws: HarnessError.self) { try Self.history.marks(in: other) }
+            #expect(throws: HarnessError.self) { try Self.script.marks(in: other) }
         }
     }
 

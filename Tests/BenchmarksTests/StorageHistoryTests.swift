@@ -43,12 +43,12 @@ struct StorageHistoryTests {
     func parts(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let drawn = Self.test(["operations": "16", "states": "4", "keys": "6"], seed: seed)
-        let whole = try #require(HistoryOperation.list(try Self.scenario.history(of: drawn)))
+        let whole = try #require(ScriptOperation.list(try Self.scenario.script(of: drawn)))
         #expect(whole.count == 16)
         for _ in 0..<4 {
             let part = whole.filter { _ in random.chance(1, in: 2) }
             if part.isEmpty { continue }
-            let report = try Self.run(drawn.setting("history", to: HistoryOperation.text(of: part)))
+            let report = try Self.run(drawn.setting("history", to: ScriptOperation.text(of: part)))
             #expect(report.outcomes.keys.allSatisfy { $0 == .correct }, "\(part): \(report.causes.sorted)")
             #expect(report.outcomes[.correct] ?? 0 > 4, "\(part)")
         }
@@ -57,11 +57,11 @@ struct StorageHistoryTests {
     @Test("listed operations do the same as those drawn from the seed")
     func listed() throws {
         let drawn = Self.test(["operations": "10", "states": "5"])
-        let listed = drawn.setting("history", to: try Self.scenario.history(of: drawn))
+        let listed = drawn.setting("history", to: try Self.scenario.script(of: drawn))
         let (one, other) = (try Self.run(drawn), try Self.run(listed))
         #expect(one.outcomes.keys.sorted { $0.code < $1.code } == [.correct])
         #expect(one.outcomes == other.outcomes)
-        #expect(try Self.scenario.history(of: listed) == Self.scenario.history(of: drawn))
+        #expect(try Self.scenario.script(of: listed) == Self.scenario.script(of: drawn))
     }
 
     @Test(
@@ -85,18 +85,18 @@ struct StorageHistoryTests {
     func reduced() throws {
         let engine = PlantedEngine.wrap(StorageEngine(), .syncLeftOut)
         let drawn = Self.test(["operations": "40", "states": "4", "wrong": "2"])
-        let whole = try #require(HistoryOperation.list(try Self.scenario.history(of: drawn)))
+        let whole = try #require(ScriptOperation.list(try Self.scenario.script(of: drawn)))
         var fault: FaultAddress?
         let least = try Reduction.subset(of: whole) { part throws in
             if part.isEmpty { return false }
-            let report = try Self.run(drawn.setting("history", to: HistoryOperation.text(of: part)), engine)
+            let report = try Self.run(drawn.setting("history", to: ScriptOperation.text(of: part)), engine)
             guard let lost = report.trials.first(where: { $0.outcome == .lostCommit }) else { return false }
             fault = lost.address
             return true
         }
         #expect((1..<10).contains(least.count), "\(least)")
         #expect(least.allSatisfy { whole.contains($0) })
-        let test = drawn.setting("history", to: HistoryOperation.text(of: least)).setting("wrong", to: "0")
+        let test = drawn.setting("history", to: ScriptOperation.text(of: least)).setting("wrong", to: "0")
         #expect(try Self.run(test, engine, only: fault).replayed?.outcome == .lostCommit)
     }
 

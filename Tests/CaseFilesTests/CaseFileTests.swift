@@ -13,8 +13,8 @@ struct CaseFileTests {
         seed: Seed(UInt64.max - 1), durability: .full)
 
     static let operations = [
-        HistoryOperation(label: "op-0", action: "insert", arguments: [3, 1, 17, 200]),
-        HistoryOperation(label: "op-7", action: "reopen"),
+        ScriptOperation(label: "op-0", action: "insert", arguments: [3, 1, 17, 200]),
+        ScriptOperation(label: "op-7", action: "reopen"),
     ]
 
     static func file(_ subject: CaseFile.Subject) -> CaseFile {
@@ -99,11 +99,11 @@ struct CaseFileTests {
     func parameter() throws {
         let text = try #require(Self.history.test?.parameter("history"))
         #expect(text == "op-0:insert:3:1:17:200/op-7:reopen")
-        #expect(HistoryOperation.list(text) == Self.operations)
+        #expect(ScriptOperation.list(text) == Self.operations)
         #expect(Self.history.test?.parameter("keys") == "8")
         #expect(!Self.history.text.contains(text))
         for bad in ["", "a", "a:b/", "a:b:-1", "a:b:01", "a:b:x", "a b:c", "a:b/a:c"] {
-            #expect(HistoryOperation.list(bad) == nil, "\(bad)")
+            #expect(ScriptOperation.list(bad) == nil, "\(bad)")
         }
     }
 

@@ -64,8 +64,8 @@ struct DoubleWriteProcess {
         tell: (DoubleWriteAnswers.Word, String) -> Void
     ) throws -> DoubleWriter {
         let writer = try place.writer(trial.order) { side, store in
-            guard side == trial.failure.side, let trouble = trial.failure.trouble else { return store }
-            return TroubledStore(store, trouble)
+            guard side == trial.failure.side, let fault = trial.failure.fault else { return store }
+            return FaultedStore(store, fault)
         }
         guard writer.phase == trial.phase else { throw HarnessError("the stores are in \"\(writer.phase)\"") }
         // Here and not in the process that forked: trials run at the same time, and count for themselves.
@@ -97,7 +97,7 @@ struct DoubleWriteProcess {
         tell(.counted, "\(kinds.reduce(0) { $0 + witness.faultCount($1) } - before)")
         // The outbox of a process that dies now has the last batch, too, so that the next process writes all of them
         // again in their order. Only a living writer shows whether it writes a batch that waited over a later one.
-        if trial.call == nil, case .refuses = trial.failure.trouble { _ = try writer.drain() }
+        if trial.call == nil, case .refuses = trial.failure.fault { _ = try writer.drain() }
         return writer
     }
 

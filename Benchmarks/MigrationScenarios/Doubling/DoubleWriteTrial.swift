@@ -22,7 +22,7 @@ struct DoubleWriteTrial: Hashable {
         }
 
         /// Of a store's batches the second one is number 1.
-        var trouble: TroubledStore.Trouble? {
+        var fault: FaultedStore.Fault? {
             switch self {
             case .none: nil
             case .oldRefuses, .newRefuses: .refuses(1)

@@ -166,7 +166,7 @@ private struct ReconcileCourse {
         let forgetful = MigrationPlace(context.directory + "/forgetful")
         try forgetful.make((1...100).map(Self.row))
         let lossy = try forgetful.writer { side, store in
-            side == .new ? TroubledStore(store, .forgets(1)) : store
+            side == .new ? FaultedStore(store, .forgets(1)) : store
         }
         try lossy.advance(to: .bothOldRead)
         let watching = try Reconciler(lossy)
@@ -184,7 +184,7 @@ private struct ReconcileCourse {
         let place = MigrationPlace(context.directory + "/asked")
         try place.make((1...60).map(Self.row))
         // The new store keeps nothing of the deletion, and has a change of the record.
-        let writer = try place.writer { side, store in side == .new ? TroubledStore(store, .forgets(0)) : store }
+        let writer = try place.writer { side, store in side == .new ? FaultedStore(store, .forgets(0)) : store }
         try writer.advance(to: .bothOldRead)
         let reconciler = try Reconciler(writer)
         _ = try writer.write([.delete(50)])

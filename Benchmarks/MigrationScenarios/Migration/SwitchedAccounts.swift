@@ -38,7 +38,7 @@ private final class AccountCourse {
         let place: MigrationPlace
         let writer: DoubleWriter
         /// Between the writer and the store that is written second.
-        let second: TroubledStore
+        let second: FaultedStore
         /// What each store has to have once nothing waits any more.
         var old: ContactBook
         var new: ContactBook
@@ -50,7 +50,7 @@ private final class AccountCourse {
             try place.make(rows)
             old = ContactBook(rows)
             new = old
-            second = TroubledStore(try place.openNew(), .whileFailing)
+            second = FaultedStore(try place.openNew(), .whileFailing)
             let second = second
             writer = try place.writer { side, store in side == .new ? second : store }
             try writer.advance(to: phase)

@@ -44,7 +44,7 @@ struct BankTransfer: Scenario {
         var looks = 0
         var transfers = 0
         var isCut = false
-        var troubles = TransactionTroubles()
+        var failures = TransactionFailures()
         var failure: EngineError?
 
         mutating func note(_ sum: Int64, _ way: String) {
@@ -114,7 +114,7 @@ struct BankTransfer: Scenario {
             return output
         } catch {
             let first = error
-            do throws(EngineError) { try session.rollback() } catch { lane.troubles.note(error) }
+            do throws(EngineError) { try session.rollback() } catch { lane.failures.note(error) }
             throw first
         }
     }
@@ -194,7 +194,7 @@ struct BankTransfer: Scenario {
         let all = lanes + [last]
         var history = History()
         for lane in all { history.add(lane.history) }
-        try HistoryJudgement.judge(history, all.map(\.troubles), context)
+        try HistoryJudgement.judge(history, all.map(\.failures), context)
         if lanes.contains(where: \.isCut) { report.cut() }
         report.add(.looks, Double(lanes.reduce(0) { $0 + $1.looks }), statistic: "count")
         if let failure = all.compactMap(\.failure).first { throw failure }

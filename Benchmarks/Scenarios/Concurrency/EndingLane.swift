@@ -2,7 +2,7 @@ import Harness
 
 /// The observations of an actor, and the error that ended it early.
 protocol EndingLane {
-    var troubles: TransactionTroubles { get set }
+    var failures: TransactionFailures { get set }
     /// An error other than damage: the actor could not open or could not close the database.
     var failure: EngineError? { get set }
 }
@@ -15,7 +15,7 @@ extension EndingLane {
         if let error = error as? EngineError, error.kind != .damaged {
             failure = error
         } else {
-            try troubles.note(error)
+            try failures.note(error)
         }
     }
 }

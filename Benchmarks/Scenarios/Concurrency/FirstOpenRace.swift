@@ -121,7 +121,7 @@ private enum OpenerEnd: Equatable {
 /// A process of a race, which reports at its end what the engine refused.
 private struct Opener {
     private let child: ForkedChild
-    private let patience: Patience
+    private let timeout: ProcessTimeout
 
     init(_ body: () throws -> Void) throws {
         child = try ForkedChild.start { output in
@@ -130,13 +130,13 @@ private struct Opener {
             do { try FileTree.writeAll(output, Array(words.utf8), path: "the pipe of an opener") } catch { return 2 }
             return 0
         }
-        patience = Patience(for: child.processID)
+        timeout = ProcessTimeout(for: child.processID)
     }
 
     func wait() -> OpenerEnd {
         var answer: [UInt8] = []
         while child.receive(into: &answer, milliseconds: 50) {
-            guard patience.isOver(seconds: 20) else { continue }
+            guard timeout.isOver(seconds: 20) else { continue }
             child.kill()
             child.wait()
             return .hung

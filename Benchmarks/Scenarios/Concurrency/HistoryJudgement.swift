@@ -7,14 +7,14 @@ enum HistoryJudgement {
     /// Judges a history by the level that the engine promises.
     ///
     /// - Parameters:
-    ///   - troubles: errors during the transactions, by actor.
+    ///   - failures: errors during the transactions, by actor.
     ///   - isAll: whether the case is inconclusive when the history is.
     /// - Returns: the verdict of the checker.
     @discardableResult
     static func judge(
-        _ history: History, _ troubles: [TransactionTroubles], _ context: CaseContext, isAll: Bool = true
+        _ history: History, _ failures: [TransactionFailures], _ context: CaseContext, isAll: Bool = true
     ) throws -> HistoryVerdict {
-        report(troubles, to: context.report)
+        report(failures, to: context.report)
         let verdict: HistoryVerdict
         do {
             verdict = try HistoryChecker(history, level: context.engine.isolation ?? .snapshot).check()
@@ -30,14 +30,14 @@ enum HistoryJudgement {
 
     /// An engine may refuse a transaction. It must not report damage where there is none, nor return a value that no
     /// transaction wrote.
-    private static func report(_ troubles: [TransactionTroubles], to report: CaseReport) {
-        let refusals = Set(troubles.flatMap(\.refusals)).sorted()
+    private static func report(_ failures: [TransactionFailures], to report: CaseReport) {
+        let refusals = Set(failures.flatMap(\.refusals)).sorted()
         for refusal in refusals.prefix(3) { report.note("refused: \(refusal)") }
-        if let damage = troubles.compactMap(\.damage).first {
+        if let damage = failures.compactMap(\.damage).first {
             report.add(Trial(address: FaultAddress(text: "damage"), outcome: .detectedAtRead, detail: damage))
             report.note(damage)
         }
-        if let unwritten = troubles.compactMap(\.unwritten).first {
+        if let unwritten = failures.compactMap(\.unwritten).first {
             report.add(Trial(address: FaultAddress(text: "text"), outcome: .silentlyWrong, detail: unwritten))
             report.note(unwritten)
         }

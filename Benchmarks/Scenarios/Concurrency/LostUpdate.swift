@@ -90,7 +90,7 @@ struct LostUpdate: Scenario {
         lanes.append(try TransactionLane.read(context, location, [last], actor: threads))
         var history = History()
         for lane in lanes { try HistoryLog.add(lane.words, to: &history) }
-        try HistoryJudgement.judge(history, lanes.map(\.troubles), context, isAll: false)
+        try HistoryJudgement.judge(history, lanes.map(\.failures), context, isAll: false)
         if lanes.contains(where: \.isCut) { context.report.cut() }
         try TransactionLane.throwFailure(of: lanes)
     }

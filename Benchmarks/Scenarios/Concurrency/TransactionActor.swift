@@ -19,7 +19,7 @@ package struct PlannedTransaction: Sendable {
 }
 
 /// Errors where nothing was damaged. The first report of damage is kept, however many refusals came before it.
-package struct TransactionTroubles: Sendable, Equatable {
+package struct TransactionFailures: Sendable, Equatable {
     /// Refusals in the engine's words, up to a limit.
     private(set) var refusals: [String] = []
     /// The engine's first report of damage.
@@ -31,7 +31,7 @@ package struct TransactionTroubles: Sendable, Equatable {
 
     init() {}
 
-    var isEmpty: Bool { self == TransactionTroubles() }
+    var isEmpty: Bool { self == TransactionFailures() }
 
     mutating func note(_ error: EngineError) {
         if error.kind == .damaged {
@@ -50,7 +50,7 @@ package struct TransactionTroubles: Sendable, Equatable {
         }
     }
 
-    mutating func add(_ other: TransactionTroubles) {
+    mutating func add(_ other: TransactionFailures) {
         refusals += other.refusals
         damage = damage ?? other.damage
         unwritten = unwritten ?? other.unwritten
@@ -86,7 +86,7 @@ package struct TransactionTroubles: Sendable, Equatable {
 package struct TransactionActor: Sendable {
     let number: Int
     package private(set) var log = HistoryLog()
-    private(set) var troubles = TransactionTroubles()
+    private(set) var failures = TransactionFailures()
     private(set) var latency = Histogram()
     private(set) var committed = 0
 
@@ -115,7 +115,7 @@ package struct TransactionActor: Sendable {
             }
             end = transaction.isRolledBack ? try Self.giveUp(session) : try Self.finish(session)
         } catch {
-            try troubles.note(error)
+            try failures.note(error)
             // A failed commit may have taken effect; an earlier failure has no effect.
             if hasBegun {
                 let undone = rolledBack(session)
@@ -160,7 +160,7 @@ package struct TransactionActor: Sendable {
             try session.rollback()
             return .aborted
         } catch {
-            troubles.note(error)
+            failures.note(error)
             return .unknown
         }
     }

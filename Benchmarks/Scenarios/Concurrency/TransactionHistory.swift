@@ -74,7 +74,7 @@ struct TransactionHistory: Scenario {
         let report = context.report
         let directory = try context.text("export")
         if directory != "none" { try export(history, to: directory, context) }
-        let verdict = try HistoryJudgement.judge(history, lanes.map(\.troubles), context)
+        let verdict = try HistoryJudgement.judge(history, lanes.map(\.failures), context)
         if lanes.contains(where: \.isCut) { report.cut() }
         let times = history.transactions.filter { $0.end == .committed }
         let start = times.map(\.start).min() ?? 0

@@ -12,7 +12,7 @@ import RunRecords
 /// The transactions of one actor of a history, in the format of ``HistoryLog``.
 struct TransactionLane: EndingLane, Sendable {
     var words: [Int64] = []
-    var troubles = TransactionTroubles()
+    var failures = TransactionFailures()
     var isCut = false
     var failure: EngineError?
 
@@ -61,7 +61,7 @@ struct TransactionLane: EndingLane, Sendable {
             failure = error
         }
         lane.words = actor.log.words
-        lane.troubles = actor.troubles
+        lane.failures = actor.failures
         if let failure { try lane.end(by: failure) }
         return lane
     }
@@ -202,7 +202,7 @@ struct TransactionLane: EndingLane, Sendable {
         try FileTree.writeText(ready, "")
         while !FileTree.exists(gate) { usleep(200) }
         var actor = TransactionActor(number: number)
-        var told = TransactionTroubles()
+        var told = TransactionFailures()
         for plan in plans {
             if MonotonicClock.now() >= deadline {
                 try FileTree.writeText(path + ".cut", "")
@@ -213,9 +213,9 @@ struct TransactionLane: EndingLane, Sendable {
                 try FileTree.writeAll(descriptor, words.withUnsafeBytes { Array($0) }, path: path)
             }
             // Written at once, since a killed process writes nothing at its end.
-            if actor.troubles != told {
-                told = actor.troubles
-                try FileTree.replaceText(path + ".troubles", told.text)
+            if actor.failures != told {
+                told = actor.failures
+                try FileTree.replaceText(path + ".failures", told.text)
             }
         }
         try session.close()
@@ -231,8 +231,8 @@ struct TransactionLane: EndingLane, Sendable {
                 lane.words.append(raw.loadUnaligned(fromByteOffset: place, as: Int64.self))
             }
         }
-        let troubles = path + ".troubles"
-        if FileTree.exists(troubles) { lane.troubles = TransactionTroubles(text: try FileTree.readText(troubles)) }
+        let failures = path + ".failures"
+        if FileTree.exists(failures) { lane.failures = TransactionFailures(text: try FileTree.readText(failures)) }
         lane.isCut = FileTree.exists(path + ".cut")
         let failure = failure(context, actor)
         if FileTree.exists(failure) { try lane.end(by: error(of: try FileTree.readText(failure))) }

@@ -2,15 +2,15 @@ import Harness
 import RunRecords
 
 /// After a crash the database must have the state after one of some transactions.
-struct CrashJudgement: HistoryTruth {
+struct CrashJudgement: ScriptTruth {
     /// The content after each number of transactions, from none on.
-    let contents: [HistoryContent]
+    let contents: [ScriptContent]
     /// The numbers of transactions that may have survived.
     let allowed: ClosedRange<Int>
 
     var mayLackTable: Bool { allowed.lowerBound == 0 }
 
-    func judge(_ found: HistoryContent) -> (outcome: Outcome, detail: String) {
+    func judge(_ found: ScriptContent) -> (outcome: Outcome, detail: String) {
         if allowed.contains(where: { contents[$0] == found }) { return (.correct, "") }
         let words = "at least \(allowed.lowerBound) of \(contents.count - 1) transactions were acknowledged"
         if let older = (0..<allowed.lowerBound).last(where: { contents[$0] == found }) {

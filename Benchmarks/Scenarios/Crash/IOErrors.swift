@@ -4,7 +4,7 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Lets one file call of a history on an engine's own files fail, in each possible way: each trial plays the history
+/// Lets one file call of a script on an engine's own files fail, in each possible way: each trial plays the script
 /// again in a process of its own, lifts the fault, and opens the database in another process.
 ///
 /// Reported errors are allowed. A failed step is done or not, an acknowledged one is done, and the reads of the failed
@@ -44,25 +44,25 @@ struct IOErrors: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("no call can be made to fail: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
-            context, witness, HistoryDraw.everyAction(of: context.test),
+        var playing = FaultedScript(
+            context, witness, ScriptDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability == .full)
         guard let calls = try playing.playWhole()?.calls else { return }
-        let history = playing
+        let script = playing
         context.report.note(calls.words)
         let faults = Self.faults(calls, count: try context.integer("trials"), seed: context.seed.derived("faults"))
         context.require(faults.count, "the engine made no call to its files that can be made to fail")
         if faults.isEmpty { return }
-        let tally = TroubleTally(context, "faults")
+        let tally = FaultTally(context, "faults")
         try context.sweep(
             faults.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: Self.isFault
         ) { address in
             guard let fault = CallFault(address.text) else { throw HarnessError("no fault: \(address)") }
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(HistoryTrouble(fault), at: location, tally)
+            let (outcome, detail) = try script.attempt(ScriptFault(fault), at: location, tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
-        try tally.report(context, why: "the history made fewer calls")
+        try tally.report(context, why: "the script made fewer calls")
     }
 
     private static func isFault(_ address: FaultAddress) -> Bool {

@@ -4,7 +4,7 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Kills the process that plays a history on an engine's own files right before or right after one of its file calls
+/// Kills the process that plays a script on an engine's own files right before or right after one of its file calls
 /// (SIGKILL), at as many calls as asked for; then opens the database in another process.
 ///
 /// `kill-mid-write` kills at random times, which seldom hit a call of a microsecond; here each call is hit. The page
@@ -38,25 +38,25 @@ struct KillAtCall: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("no kill at a call is possible: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
-            context, witness, HistoryDraw.everyAction(of: context.test),
+        var playing = FaultedScript(
+            context, witness, ScriptDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability != .none)
         guard let calls = try playing.playWhole()?.calls else { return }
-        let history = playing
+        let script = playing
         context.report.note(calls.words)
         let kills = Self.kills(calls, count: try context.integer("trials"), seed: context.seed.derived("kills"))
         context.require(kills.count, "the engine made no call that changes a file")
         if kills.isEmpty { return }
-        let tally = TroubleTally(context, "kills")
+        let tally = FaultTally(context, "kills")
         try context.sweep(
             kills.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: Self.isKillAtCall
         ) { address in
             guard let kill = CallFault(address.text) else { throw HarnessError("no kill: \(address)") }
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(HistoryTrouble(kill), at: location, tally)
+            let (outcome, detail) = try script.attempt(ScriptFault(kill), at: location, tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
-        try tally.report(context, why: "the history made fewer calls")
+        try tally.report(context, why: "the script made fewer calls")
     }
 
     private static func isKillAtCall(_ address: FaultAddress) -> Bool {

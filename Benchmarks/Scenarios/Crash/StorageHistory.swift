@@ -12,7 +12,7 @@ import SimulatedDisk
 /// A read after a crash must give the state after one transaction, as a whole: under `full` at least the last
 /// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. The
 /// operations are drawn from the seed, or given by a case file.
-struct StorageHistory: HistoryScenario {
+struct StorageHistory: ScriptedScenario {
     let slug = "storage-history"
     let family = Family.crash
     let question = "Is the result of random operations whole after a power failure at any moment?"
@@ -40,7 +40,7 @@ struct StorageHistory: HistoryScenario {
             throw HarnessError("\(context.engine.name) declares simulated-disk, and is no SimulatableEngine")
         }
         let operations = try Self.operations(of: context.test)
-        let recording = try HistoryRecording(engine, context, operations)
+        let recording = try ScriptRecording(engine, context, operations)
         context.report.add(
             Trial(
                 address: FaultAddress(text: "content"), outcome: recording.wrongEnd == nil ? .correct : .silentlyWrong,
@@ -52,20 +52,20 @@ struct StorageHistory: HistoryScenario {
 
     // MARK: Operations
 
-    func history(of test: Case) throws -> String { HistoryOperation.text(of: try Self.operations(of: test)) }
+    func script(of test: Case) throws -> String { ScriptOperation.text(of: try Self.operations(of: test)) }
 
     func briefly(_ test: Case) -> Case { test.setting("wrong", to: "2") }
 
-    private static func operations(of test: Case) throws -> [HistoryOperation] {
+    private static func operations(of test: Case) throws -> [ScriptOperation] {
         guard let text = test.parameter(historyParameter.name), !text.isEmpty else {
-            return HistoryDraw.operations(of: test)
+            return ScriptDraw.operations(of: test)
         }
-        guard let list = HistoryOperation.list(text) else {
+        guard let list = ScriptOperation.list(text) else {
             throw HarnessError("history needs operations such as op-1:update:5:17, parted by slashes, not \(text)")
         }
         for operation in list {
-            guard let count = HistoryRecording.arguments[operation.action] else {
-                let known = HistoryRecording.arguments.keys.sorted()
+            guard let count = ScriptRecording.arguments[operation.action] else {
+                let known = ScriptRecording.arguments.keys.sorted()
                 throw HarnessError(NearestName.complaint("operation", operation.action, among: known))
             }
             guard operation.arguments.count == count else {
@@ -73,7 +73,7 @@ struct StorageHistory: HistoryScenario {
             }
             guard operation.action != "insert" || isSmall(operation.arguments) else {
                 throw HarnessError(
-                    "insert takes at most \(HistoryRecording.mostRows) rows of \(HistoryRecording.mostBytes) bytes: "
+                    "insert takes at most \(ScriptRecording.mostRows) rows of \(ScriptRecording.mostBytes) bytes: "
                         + "\(operation)")
             }
         }
@@ -81,22 +81,22 @@ struct StorageHistory: HistoryScenario {
     }
 
     private static func isSmall(_ arguments: [Int]) -> Bool {
-        arguments[0] < 1 << 40 && arguments[1] <= HistoryRecording.mostRows
-            && arguments[3] <= HistoryRecording.mostBytes
+        arguments[0] < 1 << 40 && arguments[1] <= ScriptRecording.mostRows
+            && arguments[3] <= ScriptRecording.mostBytes
     }
 }
 
-/// Cuts power at every operation of a recorded history.
+/// Cuts power at every operation of a recorded script.
 ///
 /// An address names the first disk operation that the crash prevented, and the crash state:
-/// `crash:at=op-3/main/log/sync/0,state=0x3`. It stays valid when other operations are removed from the history. `end`
+/// `crash:at=op-3/main/log/sync/0,state=0x3`. It stays valid when other operations are removed from the script. `end`
 /// stands for a crash after the last one.
 private struct StorageHistorySweep {
-    private let recording: HistoryRecording
+    private let recording: ScriptRecording
     private let context: CaseContext
     private let trace: [IORecord]
 
-    init(_ recording: HistoryRecording, _ context: CaseContext) {
+    init(_ recording: ScriptRecording, _ context: CaseContext) {
         self.recording = recording
         self.context = context
         trace = recording.disk.trace
@@ -107,7 +107,7 @@ private struct StorageHistorySweep {
         return FaultAddress(text: "crash:at=\(place),state=\(step.state)")
     }
 
-    /// The step of an address; nil where this history has no such operation.
+    /// The step of an address; nil where this script has no such operation.
     private func step(_ address: FaultAddress) -> CrashAddress.Step? {
         let parts = address.text.split(separator: ",")
         guard parts.count == 2, parts[0].hasPrefix("crash:at="), parts[1].hasPrefix("state="),

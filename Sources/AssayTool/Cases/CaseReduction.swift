@@ -11,7 +11,7 @@ import RunRecords
 /// failed.
 struct CaseReduction {
     private let file: CaseFile
-    private let laboratory: CaseLaboratory
+    private let runner: CaseFileRunner
     private let deadline: UInt64
     private var trialsLeft: Int
     /// The smallest failing case so far.
@@ -20,16 +20,16 @@ struct CaseReduction {
     private var finding: CaseFile.Finding
     private var tried = 0
 
-    init(_ file: CaseFile, _ laboratory: CaseLaboratory, seconds: Double, trials: Int) throws {
+    init(_ file: CaseFile, _ runner: CaseFileRunner, seconds: Double, trials: Int) throws {
         self.file = file
-        self.laboratory = laboratory
+        self.runner = runner
         deadline = MonotonicClock.now() &+ UInt64(seconds * 1e9)
         trialsLeft = trials
         finding = file.got
         fault = file.fault
         guard let test = file.test else { throw HarnessError("a program's case cannot be made smaller") }
-        do throws(CaseLaboratory.Undecided) {
-            self.test = try laboratory.runnable(test)
+        do throws(CaseFileRunner.Undecided) {
+            self.test = try runner.runnable(test)
         } catch {
             throw HarnessError(error.reason)
         }
@@ -54,7 +54,7 @@ struct CaseReduction {
         try Output.line("\(start) before, \(end) now; \(tried) candidates\(limit)")
         var same = 0
         for _ in 0..<Self.confirmations {
-            let attempt = try laboratory.run(test, fault: fault)
+            let attempt = try runner.run(test, fault: fault)
             if attempt.hasFinding(finding) != nil { same += 1 }
         }
         try Output.line("repeated \(Self.confirmations) times: the same outcome \(same) times")
@@ -69,7 +69,7 @@ struct CaseReduction {
         var smaller = file
         switch file.subject {
         case .history:
-            let operations = test.parameter(CaseFile.historyParameter).flatMap { HistoryOperation.list($0) } ?? []
+            let operations = test.parameter(CaseFile.historyParameter).flatMap { ScriptOperation.list($0) } ?? []
             smaller.subject = .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
         default: smaller.subject = .scenario(test, fault: fault)
         }
@@ -80,7 +80,7 @@ struct CaseReduction {
     }
 
     private func size(_ test: Case) -> String {
-        if let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) {
+        if let text = test.parameter(CaseFile.historyParameter), let list = ScriptOperation.list(text) {
             return "\(list.count) operation\(list.count == 1 ? "" : "s")"
         }
         let rows = test.size > 0 ? "\(test.size) rows, " : ""
@@ -101,9 +101,9 @@ struct CaseReduction {
             tried += 1
             Output.progress("\(size(test)), candidate \(tried): \(size(candidate))")
         }
-        let scenario = laboratory.registries.scenarios.scenario(named: candidate.scenario)
+        let scenario = runner.registries.scenarios.scenario(named: candidate.scenario)
         if scenario?.objection(to: candidate) != nil { return false }
-        let attempt = try laboratory.run(laboratory.brief(candidate), fault: nil)
+        let attempt = try runner.run(runner.brief(candidate), fault: nil)
         guard let found = attempt.findings.first(where: { $0.finding.isSame(as: file.got) }) else { return false }
         test = candidate
         fault = found.address.isWholeCase ? nil : found.address
@@ -112,19 +112,19 @@ struct CaseReduction {
     }
 
     private mutating func reduceOperations() throws {
-        guard let text = test.parameter(CaseFile.historyParameter), let list = HistoryOperation.list(text) else {
+        guard let text = test.parameter(CaseFile.historyParameter), let list = ScriptOperation.list(text) else {
             return
         }
         _ = try Reduction.subset(of: list) { candidate throws in
             // An empty list would mean the operations that the seed draws.
             if candidate.isEmpty { return false }
-            let text = HistoryOperation.text(of: candidate)
+            let text = ScriptOperation.text(of: candidate)
             return try keeps(test.setting(CaseFile.historyParameter, to: text))
         }
     }
 
     private mutating func reduceArguments() throws {
-        guard let text = test.parameter(CaseFile.historyParameter), var list = HistoryOperation.list(text) else {
+        guard let text = test.parameter(CaseFile.historyParameter), var list = ScriptOperation.list(text) else {
             return
         }
         for place in list.indices {
@@ -133,7 +133,7 @@ struct CaseReduction {
                     var candidate = list
                     candidate[place].arguments[argument] = smaller
                     return try keeps(
-                        test.setting(CaseFile.historyParameter, to: HistoryOperation.text(of: candidate)))
+                        test.setting(CaseFile.historyParameter, to: ScriptOperation.text(of: candidate)))
                 }
                 list[place].arguments[argument] = value
             }
@@ -153,7 +153,7 @@ struct CaseReduction {
                         size: size, parameters: whole.parameters, seed: whole.seed, durability: whole.durability))
             }
         }
-        for size in laboratory.registries.scenarios.scenario(named: test.scenario)?.sizes(of: test) ?? [] {
+        for size in runner.registries.scenarios.scenario(named: test.scenario)?.sizes(of: test) ?? [] {
             _ = try Reduction.number(size.value, least: size.least) { smaller throws in
                 try keeps(test.setting(size.name, to: String(smaller)))
             }

@@ -33,17 +33,17 @@ struct CaseReplay {
             return try CaseProgram(program).run(expecting: file.got)
         }
         return try ComparisonOptions.withScratch { scratch in
-            try repeated(CaseLaboratory(registries, scratch: scratch), times)
+            try repeated(CaseFileRunner(registries, scratch: scratch), times)
         }
     }
 
-    private func repeated(_ laboratory: CaseLaboratory, _ given: Int?) throws -> Int32 {
+    private func repeated(_ runner: CaseFileRunner, _ given: Int?) throws -> Int32 {
         let file = read.file
-        if let other = laboratory.otherBuild(file) { try Output.line(other) }
+        if let other = runner.otherBuild(file) { try Output.line(other) }
         guard let test = file.test else { return 3 }
         let runnable: Case
-        do throws(CaseLaboratory.Undecided) {
-            runnable = try laboratory.runnable(test)
+        do throws(CaseFileRunner.Undecided) {
+            runnable = try runner.runnable(test)
         } catch {
             return try undecidable(error.reason, 3)
         }
@@ -54,7 +54,7 @@ struct CaseReplay {
         var (same, other, tried) = (0, 0, 0)
         var undecided: String?
         while tried < times {
-            let attempt = try laboratory.run(runnable, fault: file.fault)
+            let attempt = try runner.run(runnable, fault: file.fault)
             tried += 1
             try say(attempt)
             if attempt.result.verdict == .harnessError { return try undecidable(attempt.undecided ?? "", 1) }
@@ -64,9 +64,9 @@ struct CaseReplay {
             if given == nil, same + other > 0 { break }
         }
         if same + other > 0 { return try failed(same: same, other: other, times: tried) }
-        if file.fault?.fault == .crash { return try searched(laboratory, runnable, tried) }
+        if file.fault?.fault == .crash { return try searched(runner, runnable, tried) }
         if let undecided { return try undecidable(undecided, 3) }
-        let moves = file.fault?.fault.damagesFiles == true && laboratory.otherBuild(file) != nil
+        let moves = file.fault?.fault.damagesFiles == true && runner.otherBuild(file) != nil
         let place = moves ? " at that place of the file, which may hold something else in this build" : ""
         try Output.line("it does not happen any more\(place): 0 of \(tried)")
         return 0
@@ -74,9 +74,9 @@ struct CaseReplay {
 
     /// After an edit or in another build, a power loss leaves other disk states, so one trial alone decides little. All
     /// trials of the case are run.
-    private func searched(_ laboratory: CaseLaboratory, _ test: Case, _ tried: Int) throws -> Int32 {
+    private func searched(_ runner: CaseFileRunner, _ test: Case, _ tried: Int) throws -> Int32 {
         try Output.line("not at that place: all places of the case are looked at")
-        let whole = try laboratory.run(laboratory.brief(test), fault: nil)
+        let whole = try runner.run(runner.brief(test), fault: nil)
         try say(whole)
         if whole.result.verdict == .harnessError { return try undecidable(whole.undecided ?? "", 1) }
         if isSame(whole) { return try failed(same: 1, other: 0, times: 1) }

@@ -81,8 +81,8 @@ struct KeptCases {
     private static func subject(
         _ test: Case, _ fault: FaultAddress?, _ scenario: (any Scenario)?
     ) -> CaseFile.Subject {
-        guard let scenario = scenario as? any HistoryScenario, let text = try? scenario.history(of: test),
-            let operations = HistoryOperation.list(text)
+        guard let scenario = scenario as? any ScriptedScenario, let text = try? scenario.script(of: test),
+            let operations = ScriptOperation.list(text)
         else { return .scenario(test, fault: fault) }
         return .history(test.leavingOut(CaseFile.historyParameter), operations, fault: fault)
     }

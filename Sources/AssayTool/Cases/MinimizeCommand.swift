@@ -46,9 +46,9 @@ struct MinimizeCommand: Command {
         let registries = try EngineLibraries.registries(arguments)
         Interruption.install()
         return try ComparisonOptions.withScratch { scratch in
-            let laboratory = CaseLaboratory(registries, scratch: scratch)
-            if let other = laboratory.otherBuild(read.file) { try Output.line(other) }
-            var search = try CaseReduction(read.file, laboratory, seconds: seconds, trials: trials)
+            let runner = CaseFileRunner(registries, scratch: scratch)
+            if let other = runner.otherBuild(read.file) { try Output.line(other) }
+            var search = try CaseReduction(read.file, runner, seconds: seconds, trials: trials)
             guard let file = try search.run() else { return 3 }
             // Creates the file exclusively: a file that another process made meanwhile stays.
             guard !FileTree.exists(out) else { throw HarnessError("\(out) is there by now: nothing is written over") }

@@ -19,7 +19,7 @@ struct ShowCommand: Command {
         let scenario = read.file.test.flatMap { BuildRegistries.make().scenarios.scenario(named: $0.scenario) }
         let lines = CaseText(read.file).lines(
             path: path, isEdited: read.isEdited, question: scenario?.question,
-            words: { (scenario as? any HistoryScenario)?.words(of: "\($0)") })
+            words: { (scenario as? any ScriptedScenario)?.words(of: "\($0)") })
         for line in lines { try Output.line(line) }
         return 0
     }

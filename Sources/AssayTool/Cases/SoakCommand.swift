@@ -145,7 +145,7 @@ private struct Soak {
     private var isOver: Bool { isBegun && MonotonicClock.now() >= deadline || Interruption.isRequested }
 
     mutating func run(_ scratch: String) throws {
-        let laboratory = CaseLaboratory(registries, scratch: scratch, known: known)
+        let runner = CaseFileRunner(registries, scratch: scratch, known: known)
         var round: UInt64 = 0
         while !isOver && round < rounds {
             var filter = filter
@@ -159,20 +159,20 @@ private struct Soak {
             }
             var random = RandomStream(seed.derived(round).derived("order"))
             for place in random.permutation(of: cases.count) where !isOver {
-                try take(cases[place].test, laboratory)
+                try take(cases[place].test, runner)
             }
             round += 1
         }
         progress.report("")
     }
 
-    private mutating func take(_ test: Case, _ laboratory: CaseLaboratory) throws {
+    private mutating func take(_ test: Case, _ runner: CaseFileRunner) throws {
         isBegun = true
         let left = Double(deadline &- min(deadline, MonotonicClock.now())) / 1e9
         progress.report(
             "\(passed + failed) cases, \(groups.count) causes, \(Int(left)) s left: \(test.scenario) \(test.engine) "
                 + "seed \(test.seed)")
-        let result = try laboratory.run(test, fault: nil, seconds: max(left, 1)).result
+        let result = try runner.run(test, fault: nil, seconds: max(left, 1)).result
         if Interruption.isRequested { return }
         trials += result.trialCount
         switch result.verdict {

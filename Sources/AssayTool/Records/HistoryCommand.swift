@@ -68,7 +68,7 @@ struct HistoryCommand: Command {
             throw UsageError("\(option) belongs to trend", command: name)
         }
         #if SQLite
-            do throws(HistoryError) {
+            do throws(ArchiveError) {
                 try perform(action, rest, arguments)
             } catch {
                 guard error.kind == .wrongInput else { throw error }
@@ -77,7 +77,7 @@ struct HistoryCommand: Command {
             return 0
         #else
             throw UsageError(
-                "this build has no SQLite, which keeps the history: apt-get install libsqlite3-dev, and build again",
+                "this build has no SQLite, which keeps the archive: apt-get install libsqlite3-dev, and build again",
                 command: name)
         #endif
     }
@@ -87,21 +87,21 @@ struct HistoryCommand: Command {
     extension HistoryCommand {
         static let standardFile = "Reports/history.sqlite"
 
-        private func perform(_ action: Action, _ words: [String], _ arguments: Arguments) throws(HistoryError) {
+        private func perform(_ action: Action, _ words: [String], _ arguments: Arguments) throws(ArchiveError) {
             let path = arguments.value("--db") ?? Self.standardFile
             switch action {
             case .add: try add(words, to: path)
             case .list:
-                let store = try HistoryStore(path: path, creates: false)
+                let store = try RunArchive(path: path, creates: false)
                 let runs = try store.runs()
                 try print(Reporting.terminal(runs, width: Output.width, colour: Output.wantsColour))
             case .show:
-                let store = try HistoryStore(path: path, creates: false)
+                let store = try RunArchive(path: path, creates: false)
                 let run = try Self.run(words[0], in: store, path)
                 try print(Reporting.terminal(run, width: Output.width, colour: Output.wantsColour))
             case .trend:
-                let store = try HistoryStore(path: path, creates: false)
-                let trend = try store.reading { () throws(HistoryError) in
+                let store = try RunArchive(path: path, creates: false)
+                let trend = try store.reading { () throws(ArchiveError) in
                     let selection = TrendSelection(store: store, path: path)
                     return try selection.trend(words[0], words[1], reference: arguments.value("--reference"))
                 }
@@ -112,11 +112,11 @@ struct HistoryCommand: Command {
         }
 
         /// The target directory is checked before anything is rendered.
-        private func site(_ out: String, of path: String) throws(HistoryError) {
+        private func site(_ out: String, of path: String) throws(ArchiveError) {
             let directory = try Self.wrongInput { () throws(RecordingError) in try SiteDirectory(trimmed(out)) }
-            let store = try HistoryStore(path: path, creates: false)
+            let store = try RunArchive(path: path, creates: false)
             let selection = TrendSelection(store: store, path: path)
-            let pages = try store.reading { () throws(HistoryError) in try selection.site().pages }
+            let pages = try store.reading { () throws(ArchiveError) in try selection.site().pages }
             try Self.wrongInput { () throws(RecordingError) in
                 try directory.write(pages.map { ($0.name, $0.text) })
             }
@@ -125,19 +125,19 @@ struct HistoryCommand: Command {
 
         private static func wrongInput<Output>(
             _ body: () throws(RecordingError) -> Output
-        ) throws(HistoryError) -> Output {
+        ) throws(ArchiveError) -> Output {
             do throws(RecordingError) {
                 return try body()
             } catch {
-                throw HistoryError(.wrongInput, error.description)
+                throw ArchiveError(.wrongInput, error.description)
             }
         }
 
         /// All runs are read before the first is added, so that an invalid one leaves the database unchanged.
-        private func add(_ paths: [String], to file: String) throws(HistoryError) {
+        private func add(_ paths: [String], to file: String) throws(ArchiveError) {
             var runs: [RecordedRun] = []
             for path in paths { runs.append(try Self.load(path)) }
-            let store = try HistoryStore(path: file, creates: true)
+            let store = try RunArchive(path: file, creates: true)
             for run in runs {
                 let addition = try store.add(run)
                 let counts = "\(run.cases.count) cases, \(run.figureCount) figures"
@@ -150,7 +150,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        private static func load(_ path: String) throws(HistoryError) -> RecordedRun {
+        private static func load(_ path: String) throws(ArchiveError) -> RecordedRun {
             do {
                 let directory = RunDirectory(path: trimmed(path))
                 if FileTree.exists(directory.path + "/ab.json") {
@@ -159,36 +159,36 @@ struct HistoryCommand: Command {
                 let run = try BaselineCommand.load(path, command: "history")
                 return try RecordedRun(run, digest: try directory.digest())
             } catch let error as UsageError {
-                throw HistoryError(.wrongInput, error.message)
+                throw ArchiveError(.wrongInput, error.message)
             } catch {
-                throw HistoryError(.wrongInput, "\(error)")
+                throw ArchiveError(.wrongInput, "\(error)")
             }
         }
 
-        private static func run(_ id: String, in store: HistoryStore, _ path: String) throws(HistoryError)
+        private static func run(_ id: String, in store: RunArchive, _ path: String) throws(ArchiveError)
             -> RecordedRun
         {
-            let found = try store.reading { () throws(HistoryError) in try store.runs(named: id) }
+            let found = try store.reading { () throws(ArchiveError) in try store.runs(named: id) }
             if found.count == 1 { return found[0] }
             guard found.isEmpty else {
                 let names = found.map { "\($0.id) of \($0.machine.host), digest \($0.digest)" }
-                throw HistoryError(
+                throw ArchiveError(
                     .wrongInput, "\(id) may be one of several runs: \(names.prefix(10).joined(separator: "; "))")
             }
             let known = try store.runs().map(\.run.id)
             let nearest = NearestName.find(id, among: known).map { "; did you mean \($0)?" } ?? ""
-            throw HistoryError(.wrongInput, "\(path) has no run \(id)\(nearest)  assay history list  shows all")
+            throw ArchiveError(.wrongInput, "\(path) has no run \(id)\(nearest)  assay history list  shows all")
         }
 
-        private func print(_ text: String) throws(HistoryError) {
-            do throws(OutputError) { try Output.write(text) } catch { throw HistoryError(.failure, "\(error)") }
+        private func print(_ text: String) throws(ArchiveError) {
+            do throws(OutputError) { try Output.write(text) } catch { throw ArchiveError(.failure, "\(error)") }
         }
 
-        private func write(_ text: String, to file: String) throws(HistoryError) {
+        private func write(_ text: String, to file: String) throws(ArchiveError) {
             do throws(FileTreeError) {
                 try FileTree.replaceText(file, text)
             } catch {
-                throw HistoryError(.failure, "\(error)")
+                throw ArchiveError(.failure, "\(error)")
             }
         }
     }

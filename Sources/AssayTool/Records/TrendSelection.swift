@@ -6,14 +6,14 @@
 
     /// Resolves the arguments of `assay trend` to one figure.
     struct TrendSelection {
-        let store: HistoryStore
+        let store: RunArchive
         let path: String
 
         /// - Parameters:
         ///   - words: an id, a prefix of it, or words that all occur in the title of one case.
         ///   - metric: a figure as printed, or the name of its metric if only one figure has it.
         ///   - reference: nil to use the figure's own reference.
-        func trend(_ words: String, _ metric: String, reference: String?) throws(HistoryError) -> Trend {
+        func trend(_ words: String, _ metric: String, reference: String?) throws(ArchiveError) -> Trend {
             let test = try test(words)
             let figure = try figure(metric, of: test)
             let references = try store.references(of: test, figure).map(\.engine)
@@ -24,7 +24,7 @@
                         references.isEmpty
                         ? "\(figure.text) of \(test.title) has no engine beside it in these runs"
                         : NearestName.complaint("reference", reference, among: references)
-                    throw HistoryError(.wrongInput, complaint)
+                    throw ArchiveError(.wrongInput, complaint)
                 }
                 basis = .ratio(reference: reference)
             }
@@ -32,26 +32,26 @@
         }
 
         /// Every run, and the trend of each figure that has a chart.
-        func site() throws(HistoryError) -> HistorySite {
+        func site() throws(ArchiveError) -> ArchiveSite {
             var trends: [Trend] = []
             for test in try store.tests() {
-                for figure in HistorySite.figures(of: try store.figures(of: test)) {
+                for figure in ArchiveSite.figures(of: try store.figures(of: test)) {
                     let references = try store.references(of: test, figure).map(\.engine)
                     let basis = Trend.Basis(of: test, figure, references: references)
                     trends.append(try trend(test, figure, basis))
                 }
             }
-            return HistorySite(runs: try store.wholeRuns(), trends: trends)
+            return ArchiveSite(runs: try store.wholeRuns(), trends: trends)
         }
 
-        private func trend(_ test: Case, _ figure: FigureName, _ basis: Trend.Basis) throws(HistoryError) -> Trend {
+        private func trend(_ test: Case, _ figure: FigureName, _ basis: Trend.Basis) throws(ArchiveError) -> Trend {
             var reference: String?
             if case .ratio(let name) = basis { reference = name }
             let points = try store.points(of: test, figure, reference: reference)
             return Trend(test: test, figure: figure, basis: basis, points: points)
         }
 
-        private func test(_ words: String) throws(HistoryError) -> Case {
+        private func test(_ words: String) throws(ArchiveError) -> Case {
             let tests = try store.tests()
             let parts = words.split(separator: " ").map(String.init)
             let byID = tests.filter { words.count >= 4 && $0.id.hasPrefix(words) }
@@ -66,31 +66,31 @@
             guard found.isEmpty else {
                 let names = found.prefix(12).map { "\n  \($0.id)  \($0.title)" }.joined()
                 let more = found.count > 12 ? "\n  and \(found.count - 12) more" : ""
-                throw HistoryError(
+                throw ArchiveError(
                     .wrongInput, "\(words) may be one of \(found.count) cases; name its id:\(names)\(more)")
             }
             let scenarios = Set(tests.map(\.scenario)).sorted()
             guard !scenarios.isEmpty else {
-                throw HistoryError(.wrongInput, "\(path) has no run yet: assay history add RUN")
+                throw ArchiveError(.wrongInput, "\(path) has no run yet: assay history add RUN")
             }
-            throw HistoryError(.wrongInput, NearestName.complaint("case", words, among: scenarios))
+            throw ArchiveError(.wrongInput, NearestName.complaint("case", words, among: scenarios))
         }
 
-        private func figure(_ metric: String, of test: Case) throws(HistoryError) -> FigureName {
+        private func figure(_ metric: String, of test: Case) throws(ArchiveError) -> FigureName {
             let names = try store.figures(of: test)
             if let exact = names.first(where: { $0.text == metric }) { return exact }
             let found = names.filter { $0.metric.name == metric }
             if found.count == 1 { return found[0] }
             let candidates = (found.isEmpty ? names : found).map { "\"\($0.text)\"" }
             guard found.isEmpty else {
-                throw HistoryError(
+                throw ArchiveError(
                     .wrongInput,
                     "\(metric) may be one of several figures: \(candidates.joined(separator: ", "))")
             }
             guard !names.isEmpty else {
-                throw HistoryError(.wrongInput, "no run in \(path) has a figure of \(test.title)")
+                throw ArchiveError(.wrongInput, "no run in \(path) has a figure of \(test.title)")
             }
-            throw HistoryError(.wrongInput, NearestName.complaint("metric", metric, among: names.map(\.text)))
+            throw ArchiveError(.wrongInput, NearestName.complaint("metric", metric, among: names.map(\.text)))
         }
     }
 #endif

@@ -134,9 +134,10 @@ public struct _CollectionColumn {
     /// The collection in a version, or in the running write; nil if there is none at its location.
     func contents(_ view: ReadView, _ location: RowLocation) throws(StorageError) -> CollectionContents? {
         let property = property
-        guard let nested else { return try CollectionContents(view, location, owner._key, property) }
+        guard let nested else { return try CollectionContents(view, at: location, key: owner._key, property: property) }
         guard let standing = nested.standing else { return nil }
-        return try CollectionContents(view, location, owner._key, column: property.column, property.tag, standing)
+        return try CollectionContents(
+            view, at: location, key: owner._key, column: property.column, tag: property.tag, standing: standing)
     }
 
     /// Whether the elements are objects.

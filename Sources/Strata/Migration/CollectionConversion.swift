@@ -33,8 +33,8 @@ struct CollectionConversion {
 
     /// - Throws: why elements cannot be converted one by one.
     init(
-        _ source: RealmInstance, _ old: ClassAccess, _ from: BoundProperty, _ target: RealmInstance, _ new: ClassAccess,
-        _ into: BoundProperty
+        source: RealmInstance, old: ClassAccess, from: BoundProperty, target: RealmInstance, new: ClassAccess,
+        into: BoundProperty
     ) throws(Realm.Error) {
         let isSuited =
             from.isCollection && from.tag.collection == into.tag.collection && from.tag.type != .any
@@ -175,7 +175,7 @@ struct CollectionConversion {
             if target.migration?.hasDeleted == true, try !isThere(piece.key) { return }
             let contents =
                 into.tag.collection == .set ? .set(values) : StoredCollection(keys: piece.elements.keys, values: values)
-            target.marks.markSet(new.table, into.column, piece.key, target.stamp &+ 1)
+            target.marks.markSet(table: new.table, column: into.column, key: piece.key, stamp: target.stamp &+ 1)
             try _StoredValue.bytes(contents.encoded(into.tag)).withCell { (cell) throws(StorageError) in
                 try write.transaction.set(new.table, RowKey(piece.key), column: into.column, to: cell)
             }

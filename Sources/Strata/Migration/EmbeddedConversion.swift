@@ -65,7 +65,7 @@ struct EmbeddedConversion {
                 rows.append(row)
                 return true
             }
-            for row in rows { changes += try share(key, table, origin, row, &isOwned) }
+            for row in rows { changes += try share(key, in: table, linkedFrom: origin, at: row, isOwned: &isOwned) }
         }
         if isOwned { return changes }
         try transaction.delete(table, key)
@@ -74,7 +74,7 @@ struct EmbeddedConversion {
 
     /// Keeps the first link to an object, and gives every other link a copy.
     private func share(
-        _ key: RowKey, _ table: Int, _ origin: Origin, _ row: RowKey, _ isOwned: inout Bool
+        _ key: RowKey, in table: Int, linkedFrom origin: Origin, at row: RowKey, isOwned: inout Bool
     ) throws(StorageError) -> Int {
         if !origin.isMany {
             guard isOwned else {

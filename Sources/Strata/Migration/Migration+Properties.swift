@@ -39,14 +39,14 @@ extension Migration {
                     + "be lost; decide by enumerateObjects which ones are kept")
         }
         aliases[typeName]?[oldName] = nil
-        rename(original, from, to: newName, into, old, new)
+        rename(original, from: from, to: newName, into: into, old: old, new: new)
     }
 
     private func refuse(_ message: String) { fail(Realm.Error(.invalidInput, message)) }
 
     private func rename(
-        _ oldName: String, _ from: BoundProperty, to newName: String, _ into: BoundProperty, _ old: ClassAccess,
-        _ new: ClassAccess
+        _ oldName: String, from: BoundProperty, to newName: String, into: BoundProperty, old: ClassAccess,
+        new: ClassAccess
     ) {
         let shown = "'\(old.name).\(oldName)'"
         if from.column == Int(ColumnSlot.key) {
@@ -117,7 +117,7 @@ extension Migration {
                     last = batch.keys[batch.count - 1]
                     return false
                 }
-                for key in nulls { try set(new.table, key, into.column, stored) }
+                for key in nulls { try set(table: new.table, key: key, column: into.column, to: stored) }
                 from = last.flatMap { $0 == .max ? nil : $0 + 1 }
             }
         } catch {
@@ -185,7 +185,8 @@ extension Migration {
         else { return refuse("the new schema has no property '\(typeName).\(name)' to convert to") }
         var conversion: CollectionConversion
         do throws(Realm.Error) {
-            conversion = try CollectionConversion(source, old, from, target, new, into)
+            conversion = try CollectionConversion(
+                source: source, old: old, from: from, target: target, new: new, into: into)
         } catch {
             return fail(error)
         }
@@ -197,7 +198,7 @@ extension Migration {
     }
 
     private func set(
-        _ table: Int, _ key: Int64, _ column: Int, _ value: _StoredValue
+        table: Int, key: Int64, column: Int, to value: _StoredValue
     ) throws(StorageError) {
         guard let transaction = target.transaction else { return }
         try value.withCell { (cell) throws(StorageError) in

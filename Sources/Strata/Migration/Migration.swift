@@ -83,7 +83,7 @@ public final class Migration {
         var steps = KeySteps(old)
         let total = steps.total
         var done = 0
-        var pair = WalkedPair(source, old, target, new)
+        var pair = WalkedPair(source: source, old: old, target: target, new: new)
         while let keys = steps.next(orFail: fail) {
             for key in keys {
                 #if Zoo

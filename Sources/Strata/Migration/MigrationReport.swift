@@ -38,7 +38,7 @@ public struct MigrationReport: Sendable, Equatable {
         toVersion = version
     }
 
-    mutating func note(_ step: MigrationStep, _ change: SchemaChange, _ old: Snapshot, _ new: Snapshot) throws {
+    mutating func note(_ step: MigrationStep, _ change: SchemaChange, from old: Snapshot, to new: Snapshot) throws {
         if steps.isEmpty { fromVersion = old.view.schema.userVersion }
         var noted = Step(
             fromVersion: old.view.schema.userVersion, toVersion: step.schemaVersion, summary: step.summary)
@@ -104,7 +104,7 @@ private struct ClassComparison {
                 keys.append(contentsOf: UnsafeBufferPointer(start: batch.keys, count: batch.count))
                 return keys.isEmpty
             }
-            for key in keys where try compare(key, oldTable, newTable, &report) { kept += 1 }
+            for key in keys where try compare(key, in: oldTable, and: newTable, into: &report) { kept += 1 }
             from = keys.last.flatMap { $0 == .max ? nil : $0 + 1 }
         }
         report.deleted = report.objectsBefore - kept
@@ -114,7 +114,7 @@ private struct ClassComparison {
 
     /// - Returns: whether the object exists in both.
     private func compare(
-        _ key: Int64, _ oldTable: Int, _ newTable: Int, _ report: inout MigrationReport.ClassReport
+        _ key: Int64, in oldTable: Int, and newTable: Int, into report: inout MigrationReport.ClassReport
     ) throws(StorageError) -> Bool {
         guard let before = try old.locate(oldTable, RowKey(key)), let after = try new.locate(newTable, RowKey(key)),
             try old.creationVersion(before) == new.creationVersion(after)
@@ -155,6 +155,6 @@ extension Realm {
                 "\(configuration.path) has schema version \(known), the configuration asks for "
                     + "\(configuration.schemaVersion); the file was written by a newer program")
         }
-        return try MigrationWorkshop(configuration, suffix: ".dry-run").rehearse(store)
+        return try MigrationCopy(configuration, suffix: ".dry-run").rehearse(store)
     }
 }

@@ -30,7 +30,7 @@ struct MigrationRun {
             wanted.userVersion = configuration.schemaVersion
             let transition = SchemaTransition(from: old.view.schema, to: wanted)
             try storage { () throws(StorageError) in try transaction.apply(schema: transition.transitional) }
-            let migration = try make(old, transaction, transition, Set(plans.map(\.name)))
+            let migration = try make(from: old, in: transaction, applying: transition, classes: Set(plans.map(\.name)))
             CarriedKeys(migration.source, migration.target).copyAll(of: transition.old)
             try block(migration)
             try migration.finish()
@@ -58,7 +58,8 @@ struct MigrationRun {
     }
 
     private func make(
-        _ old: Snapshot, _ transaction: WriteTransaction, _ transition: SchemaTransition, _ wanted: Set<String>
+        from old: Snapshot, in transaction: WriteTransaction, applying transition: SchemaTransition,
+        classes wanted: Set<String>
     ) throws(Realm.Error) -> Migration {
         let here = Confinement.thread(Confinement.currentThread)
         let target = try RealmInstance(

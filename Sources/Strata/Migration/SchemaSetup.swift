@@ -29,7 +29,7 @@ struct SchemaSetup {
         do {
             if try SchemaSetup(store, configuration).needsWorkshop() {
                 try storage { () throws(StorageError) in try store.close() }
-                try MigrationWorkshop(configuration, suffix: ".migrating").migrate()
+                try MigrationCopy(configuration, suffix: ".migrating").migrate()
                 store = try openFile(configuration)
             }
             if try !SchemaSetup(store, configuration).run() {

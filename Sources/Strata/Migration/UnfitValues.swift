@@ -31,7 +31,8 @@ struct UnfitValues {
     /// The error, with the number of objects; nil if all values fit.
     var failure: Realm.Error? {
         if let example {
-            let one = Realm.Error.badValue(className, property.name, property.tag, property.target, example)
+            let one = Realm.Error.badValue(
+                className, property: property.name, tag: property.tag, target: property.target, got: example)
             return Realm.Error(.invalidInput, "\(one.message), from its rule, for \(Self.objects(unfit))")
         }
         if missing == 0 { return nil }

@@ -12,7 +12,7 @@ struct WalkedPair {
     /// Nil if the program does not have the class.
     private(set) var new: MigrationObject?
 
-    init(_ source: RealmInstance, _ old: ClassAccess, _ target: RealmInstance, _ new: ClassAccess?) {
+    init(source: RealmInstance, old: ClassAccess, target: RealmInstance, new: ClassAccess?) {
         self.source = source
         self.target = target
         oldAccess = old

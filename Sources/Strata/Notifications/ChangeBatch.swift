@@ -53,7 +53,9 @@ final class ChangeBatch {
         var made = try rowDifference(of: table)
         for (column, target) in links(of: table) {
             // Links to a row that was recreated under its key lead to another object now.
-            for key in try rowDifference(of: target).recreated { try relink(table, column, key, &made) }
+            for key in try rowDifference(of: target).recreated {
+                try relink(table, column: column, to: key, into: &made)
+            }
         }
         whole[table] = made
         return made
@@ -162,7 +164,7 @@ final class ChangeBatch {
     }
 
     private func relink(
-        _ table: TableID, _ column: ColumnDefinition, _ target: Int64, _ difference: inout TableDifference
+        _ table: TableID, column: ColumnDefinition, to target: Int64, into difference: inout TableDifference
     ) throws(StorageError) {
         let schema = new.view.schema
         guard let position = schema.position(of: table),

@@ -120,7 +120,7 @@ extension RealmCollection {
         return Changes {
             ChangePuller(origin, failed: { .error($0) }) { instance, puller in
                 let token = NotificationToken(nil)
-                Self.start(detached, instance, keyPaths, token) { [weak puller] change in
+                Self.start(detached, in: instance, keyPaths: keyPaths, token: token) { [weak puller] change in
                     switch change {
                     case .initial(let collection):
                         let isGone = collection.isInvalidated

@@ -158,7 +158,7 @@ final class CollectionObserver: Observer {
             if let patch = LinkPatch(owner, property, source.access),
                 let candidates = try patch.candidates(batch, limit: OrderedPatch<LinkPatch>.limit(keys.count))
             {
-                return try patched(candidates, touched, batch, patch)
+                return try patched(candidates, touched: touched, batch: batch, members: patch)
             }
         case .compared(let dependencies):
             if try !dependencies.mayDiffer(batch) {
@@ -242,11 +242,11 @@ final class CollectionObserver: Observer {
     private func matched(_ touched: Set<Int64>, _ batch: ChangeBatch) throws(StorageError) -> PlaceChanges {
         guard var rows = followed.take() else { return PlaceChanges() }
         defer { follow(rows) }
-        return try FollowedRows.advance(&rows, batch, paths, touched) { source.keys() }
+        return try FollowedRows.advance(&rows, along: batch, paths: paths, touched: touched) { source.keys() }
     }
 
     private func patched(
-        _ candidates: Set<Int64>, _ touched: Set<Int64>, _ batch: ChangeBatch, _ members: LinkPatch
+        _ candidates: Set<Int64>, touched: Set<Int64>, batch: ChangeBatch, members: LinkPatch
     ) throws(StorageError) -> PlaceChanges {
         let difference = try batch.difference(of: source.access.tableID)
         let patch = OrderedPatch(

@@ -28,8 +28,8 @@ struct ColumnVersions {
     ) throws(StorageError) {
         self.column = column
         self.batch = batch
-        old = try Self.contents(column, batch.old.view, batch, earlier)
-        new = try Self.contents(column, batch.new.view, batch, later)
+        old = try Self.contents(of: column, in: batch.old.view, batch: batch, standing: earlier)
+        new = try Self.contents(of: column, in: batch.new.view, batch: batch, standing: later)
         guard let old, let new else {
             difference = nil
             deletions = Array(0..<(old?.count ?? 0))
@@ -96,7 +96,7 @@ struct ColumnVersions {
     }
 
     private static func contents(
-        _ column: _CollectionColumn, _ view: ReadView, _ batch: ChangeBatch, _ standing: NestedSteps?
+        of column: _CollectionColumn, in view: ReadView, batch: ChangeBatch, standing: NestedSteps?
     ) throws(StorageError) -> CollectionContents? {
         let (owner, property) = (column.owner, column.property)
         let newest = batch.new.view.schema
@@ -110,10 +110,12 @@ struct ColumnVersions {
             try view.creationVersion(row).rawValue == owner._creation
         else { return nil }
         if let standing {
-            return try CollectionContents(view, row, owner._key, column: place, property.tag, standing)
+            return try CollectionContents(
+                view, at: row, key: owner._key, column: place, tag: property.tag, standing: standing)
         }
         guard let elements = property.elements else { return nil }
-        return try CollectionContents(view, row, owner._key, column: place, property.tag, elements)
+        return try CollectionContents(
+            view, at: row, key: owner._key, column: place, tag: property.tag, elements: elements)
     }
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && changed.isEmpty }

@@ -139,13 +139,16 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     func found(in instance: RealmInstance) -> ValueSource? {
         guard let owner = owner.found(in: instance), let place = owner._access.positions[property] else { return nil }
         guard let nested else { return ValueSource(_CollectionColumn(owner, place), steps: steps) }
-        guard let standing = standing(nested.standing, nested.version, owner, place, instance) else { return nil }
+        guard let standing = standing(nested.standing, since: nested.version, of: owner, at: place, in: instance) else {
+            return nil
+        }
         let column = _CollectionColumn(owner, place, standing)
         return column.isInvalidated ? nil : ValueSource(column, steps: steps)
     }
 
     private func standing(
-        _ standing: NestedSteps, _ version: Snapshot?, _ owner: ObjectBase, _ place: Int, _ instance: RealmInstance
+        _ standing: NestedSteps, since version: Snapshot?, of owner: ObjectBase, at place: Int,
+        in instance: RealmInstance
     ) -> NestedSteps? {
         guard let old = version?.view, let new = instance.currentView,
             let holder = _CollectionColumn(owner, place).holder

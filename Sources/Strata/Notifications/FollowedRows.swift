@@ -61,7 +61,7 @@ final class FollowedRows: KnownRows {
     }
 
     private init(
-        _ source: Description, _ membership: Membership, _ rows: RowSequence, _ version: TransactionID
+        source: Description, membership: Membership, rows: RowSequence, version: TransactionID
     ) {
         self.source = source
         self.membership = membership
@@ -81,7 +81,7 @@ final class FollowedRows: KnownRows {
         if mayShare, let known = instance.observation.followed.find(description, view.version) { return known }
         guard let membership = Membership(source) else { return nil }
         let rows = source.rowSequence(ascends: membership.isAscending)
-        let made = FollowedRows(description, membership, rows, view.version)
+        let made = FollowedRows(source: description, membership: membership, rows: rows, version: view.version)
         if mayShare, !source.isDegraded { instance.observation.followed.add(made) }
         return made
     }
@@ -130,7 +130,7 @@ final class FollowedRows: KnownRows {
     ///   - evaluate: finds the keys of the rows anew.
     /// - Complexity: O(c log rows) for c changed rows, and O(rows) if they are many.
     static func advance(
-        _ rows: inout FollowedRows, _ batch: ChangeBatch, _ paths: String, _ touched: Set<Int64>,
+        _ rows: inout FollowedRows, along batch: ChangeBatch, paths: String, touched: Set<Int64>,
         evaluate: () -> [Int64]
     ) throws(StorageError) -> PlaceChanges {
         if let step = rows.step(along: batch) {
@@ -141,7 +141,8 @@ final class FollowedRows: KnownRows {
             return changes
         }
         if isKnownUniquelyReferenced(&rows) { return try rows.move(batch, touched, evaluate) }
-        let next = FollowedRows(rows.source, rows.membership, rows.rows, rows.version)
+        let next = FollowedRows(
+            source: rows.source, membership: rows.membership, rows: rows.rows, version: rows.version)
         next.all = rows.all
         let changes = try next.move(batch, touched, evaluate)
         let step = Step(next, changes)

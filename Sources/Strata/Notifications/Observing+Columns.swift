@@ -79,7 +79,7 @@ extension Map {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
         observeColumn(on: queue, gone: { block(.initial($0)) }, failed: { block(.error($0)) }) { map, column, token in
-            map.start(column, keyPaths, token, block)
+            map.start(column, keyPaths: keyPaths, token: token, telling: block)
         }
     }
 
@@ -111,7 +111,7 @@ extension Map {
             guard let column = detached?.found(in: instance)?.column else {
                 return tell(.initial(name.gone(in: instance).map { Map(_column: $0) } ?? Map()))
             }
-            Map(_column: column).start(column, keyPaths, token, tell)
+            Map(_column: column).start(column, keyPaths: keyPaths, token: token, telling: tell)
         }
     }
 
@@ -123,8 +123,8 @@ extension Map {
     }
 
     private func start(
-        _ column: _CollectionColumn, _ keyPaths: [String]?, _ token: NotificationToken,
-        _ block: @escaping (RealmMapChange<Map>) -> Void
+        _ column: _CollectionColumn, keyPaths: [String]?, token: NotificationToken,
+        telling block: @escaping (RealmMapChange<Map>) -> Void
     ) {
         do throws(Realm.Error) {
             let filter = try column.context.target.map { (target) throws(Realm.Error) in

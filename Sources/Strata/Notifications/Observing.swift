@@ -42,12 +42,12 @@ extension RealmCollection {
         let source = observableSource(keyPaths)
         let token = NotificationToken(nil)
         guard let queue else {
-            Self.start(source, keyPaths, self, token, block)
+            Self.start(source, keyPaths: keyPaths, showing: self, token: token, telling: block)
             return token
         }
         let detached = DetachedCollection(source)
         let start: (RealmInstance, NotificationToken) -> Void = { instance, token in
-            Self.start(detached, instance, keyPaths, token, block)
+            Self.start(detached, in: instance, keyPaths: keyPaths, token: token, telling: block)
         }
         source.instance.start(on: queue, token, Carried(value: (start, { block(.error($0)) })))
         return token
@@ -73,7 +73,7 @@ extension RealmCollection {
                 actor?.assumeIsolated { block($0, carried.value) }
             }
             guard let instance else { return }
-            Self.start(detached, instance, keyPaths, token, tell)
+            Self.start(detached, in: instance, keyPaths: keyPaths, token: token, telling: tell)
         }
     }
 
@@ -101,11 +101,11 @@ extension RealmCollection {
     }
 
     static func start(
-        _ detached: DetachedCollection, _ instance: RealmInstance, _ keyPaths: [String]?, _ token: NotificationToken,
-        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        _ detached: DetachedCollection, in instance: RealmInstance, keyPaths: [String]?, token: NotificationToken,
+        telling block: @escaping (RealmCollectionChange<Self>) -> Void
     ) {
         guard let source = detached.found(in: instance), let collection = made(of: source) else { return }
-        start(source, keyPaths, collection, token, block)
+        start(source, keyPaths: keyPaths, showing: collection, token: token, telling: block)
     }
 
     private static func made(of source: CollectionSource) -> Self? {
@@ -116,8 +116,8 @@ extension RealmCollection {
     }
 
     private static func start(
-        _ source: CollectionSource, _ keyPaths: [String]?, _ collection: Self, _ token: NotificationToken,
-        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        _ source: CollectionSource, keyPaths: [String]?, showing collection: Self, token: NotificationToken,
+        telling block: @escaping (RealmCollectionChange<Self>) -> Void
     ) {
         if source.owner?.isInvalidated ?? false { return block(.initial(collection)) }
         func tell(_ changes: PlaceChanges) {
@@ -244,7 +244,7 @@ extension _CheckedReading {
                 token.invalidate()
                 tell(nil, .deleted)
             } else {
-                Self.start(self, keyPaths, token, tell)
+                Self.start(self, keyPaths: keyPaths, token: token, telling: tell)
             }
             return token
         }
@@ -285,12 +285,12 @@ extension _CheckedReading {
     ) -> (RealmInstance, NotificationToken) -> Void {
         { instance, token in
             guard let live = detached?.found(in: instance) as? Self else { return tell(nil, .deleted) }
-            start(live, keyPaths, token, tell)
+            start(live, keyPaths: keyPaths, token: token, telling: tell)
         }
     }
 
     private static func start(
-        _ object: Self, _ keyPaths: [String]?, _ token: NotificationToken, _ tell: @escaping ObjectTeller
+        _ object: Self, keyPaths: [String]?, token: NotificationToken, telling tell: @escaping ObjectTeller
     ) {
         do throws(Realm.Error) {
             let observer = try ObjectObserver(object, keyPaths: keyPaths) { tell(object, $0) }

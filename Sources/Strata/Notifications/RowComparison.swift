@@ -37,13 +37,13 @@ struct RowComparison {
         var changed: Set<UInt16> = []
         for column in columns {
             guard let places = self.columns[column] else { continue }
-            if try !isSame(key, old, new, places) { changed.insert(column) }
+            if try !isSame(key, old: old, new: new, column: places) { changed.insert(column) }
         }
         return changed
     }
 
     private func isSame(
-        _ key: Int64, _ old: RowLocation, _ new: RowLocation, _ column: Place
+        _ key: Int64, old: RowLocation, new: RowLocation, column: Place
     ) throws(StorageError) -> Bool {
         let (a, b) = (batch.old.view, batch.new.view)
         switch column.type {
@@ -52,8 +52,10 @@ struct RowComparison {
             return try a.double(old, column.old)?.bitPattern == b.double(new, column.new)?.bitPattern
         case .bytes, .links:
             if let tag = column.tag, let elements = tag.elements {
-                let before = try CollectionContents(a, old, key, column: column.old, tag, elements)
-                let after = try CollectionContents(b, new, key, column: column.new, tag, elements)
+                let before = try CollectionContents(
+                    a, at: old, key: key, column: column.old, tag: tag, elements: elements)
+                let after = try CollectionContents(
+                    b, at: new, key: key, column: column.new, tag: tag, elements: elements)
                 return try isSame(before, after)
             }
             let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))

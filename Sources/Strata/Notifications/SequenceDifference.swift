@@ -34,22 +34,22 @@ struct SequenceDifference {
         {
             tail += 1
         }
-        compare(old, start..<(old.count - tail), new, start..<(new.count - tail))
+        compare(old, in: start..<(old.count - tail), with: new, in: start..<(new.count - tail))
         for place in stride(from: tail, to: 0, by: -1) { kept.append((old.count - place, new.count - place)) }
     }
 
-    private mutating func compare(_ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>) {
+    private mutating func compare(_ old: [Int64], in oldRange: Range<Int>, with new: [Int64], in newRange: Range<Int>) {
         var places: [Int64: Int] = [:]
         for place in newRange { places[new[place]] = place }
         let isUnique = places.count == newRange.count && Set(old[oldRange]).count == oldRange.count
-        guard isUnique else { return compareDuplicates(old, oldRange, new, newRange) }
+        guard isUnique else { return compareDuplicates(old, in: oldRange, with: new, in: newRange) }
         let common = oldRange.compactMap { place in places[old[place]].map { (old: place, new: $0) } }
         let longest = Self.longestAscending(common.map(\.new)).map { common[$0] }
         keep(longest, oldRange, newRange)
     }
 
     private mutating func compareDuplicates(
-        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>
+        _ old: [Int64], in oldRange: Range<Int>, with new: [Int64], in newRange: Range<Int>
     ) {
         guard oldRange.count + newRange.count <= 4096 else { return keep([], oldRange, newRange) }
         var removed: Set<Int> = []

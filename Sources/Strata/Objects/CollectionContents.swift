@@ -73,7 +73,7 @@ struct CollectionContents {
 
     /// - Throws: `corrupt` if the column's value has another layout.
     init(
-        _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ elements: CollectionColumn
+        _ view: ReadView, at row: RowLocation, key: Int64, column: Int, tag: ColumnTag, elements: CollectionColumn
     ) throws(StorageError) {
         self.view = view
         self.tag = tag
@@ -88,7 +88,7 @@ struct CollectionContents {
     /// A list or a map nested in a value of any type; nil if there is none.
     /// - Parameter tag: of the property.
     init?(
-        _ view: ReadView, _ row: RowLocation, _ key: Int64, column: Int, _ tag: ColumnTag, _ standing: NestedSteps
+        _ view: ReadView, at row: RowLocation, key: Int64, column: Int, tag: ColumnTag, standing: NestedSteps
     ) throws(StorageError) {
         guard column >= 0,
             let (reader, path) = try NestedReading(view: view, tag: tag).root(row, key, column)?.found(standing)
@@ -104,10 +104,10 @@ struct CollectionContents {
 
     /// Nil for a property that is no collection, or is not stored in the file.
     init?(
-        _ view: ReadView, _ row: RowLocation, _ key: Int64, _ property: BoundProperty
+        _ view: ReadView, at row: RowLocation, key: Int64, property: BoundProperty
     ) throws(StorageError) {
         guard let elements = property.elements, property.column >= 0 else { return nil }
-        try self.init(view, row, key, column: property.column, property.tag, elements)
+        try self.init(view, at: row, key: key, column: property.column, tag: property.tag, elements: elements)
     }
 
     var count: Int { reader.count }
@@ -264,7 +264,7 @@ struct CollectionContents {
 extension ReadView {
     /// The rows that a column of many links leads to; null links are skipped.
     func links(_ row: RowLocation, _ key: Int64, _ property: BoundProperty) throws(StorageError) -> [Int64] {
-        try CollectionContents(self, row, key, property)?.links() ?? []
+        try CollectionContents(self, at: row, key: key, property: property)?.links() ?? []
     }
 
     /// As ``links(_:_:_:)``, for a column without its property.
@@ -272,6 +272,6 @@ extension ReadView {
         let table = Int(row.table)
         guard let tag = ColumnTag(rawValue: schema.tables[table].columns[column].tag), let elements = tag.elements
         else { return [] }
-        return try CollectionContents(self, row, key, column: column, tag, elements).links()
+        return try CollectionContents(self, at: row, key: key, column: column, tag: tag, elements: elements).links()
     }
 }

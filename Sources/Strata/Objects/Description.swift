@@ -39,7 +39,7 @@ enum Description {
     /// A collection's elements, or a map's entries.
     /// - Parameter identity: identifies the collection while it lives.
     static func collection(
-        _ name: String, _ element: _PropertyShape, _ identity: AnyObject?, count: Int, _ lines: some Sequence<String>
+        _ name: String, of element: _PropertyShape, identity: AnyObject?, count: Int, lines: some Sequence<String>
     ) -> String {
         let type = element.type == .object ? element.objectType?.className() ?? "object" : "\(element.type)"
         let address = identity.map { " <0x\(String(UInt(bitPattern: ObjectIdentifier($0)), radix: 16))>" } ?? ""
@@ -50,10 +50,11 @@ enum Description {
 
     /// A list, a set or results.
     static func elements<Elements: Collection>(
-        _ name: String, _ elements: Elements, _ identity: AnyObject?, _ depth: Int
+        _ name: String, _ elements: Elements, identity: AnyObject?, depth: Int
     ) -> String where Elements.Element: RealmCollectionValue {
         let lines = elements.prefix(shownElements).enumerated().map { "[\($0.offset)] \(text($0.element, depth - 1))" }
-        return collection("\(name)<", Elements.Element._elementShape, identity, count: elements.count, lines)
+        return collection(
+            "\(name)<", of: Elements.Element._elementShape, identity: identity, count: elements.count, lines: lines)
     }
 }
 

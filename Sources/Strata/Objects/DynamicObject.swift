@@ -165,8 +165,10 @@ extension ObjectBase {
         let access = _access
         guard let write = access.instance.requireWrite(access.name) else { return }
         guard let place = access.place(of: name) else { return write.fail(_unknown(name)) }
-        if ObjectMaker.assignPlain(write, self, access, access.properties[place], value) { return }
-        ObjectMaker(write, copies: false).assign(self, access, place, value, .error)
+        if ObjectMaker.assignPlain(write, to: self, access: access, property: access.properties[place], value: value) {
+            return
+        }
+        ObjectMaker(write, copies: false).assign(to: self, access: access, at: place, value: value, policy: .error)
     }
 
     /// Sets properties from a dictionary, an array or an object, while unmanaged.

@@ -84,7 +84,8 @@ extension ObjectSource {
         }
         if case .list(let owner, let property) = base {
             return try patch(
-                &keys, rows, view, owner, owner._access.properties[property].column, filters, isSorted: !sorts.isEmpty)
+                &keys, with: rows, in: view, owner: owner, column: owner._access.properties[property].column,
+                filters: filters, isSorted: !sorts.isEmpty)
         }
         // Removes all changed rows first: they may be misplaced, and the binary search needs sorted keys.
         for row in rows {
@@ -107,8 +108,8 @@ extension ObjectSource {
     /// The same for a list that is unchanged apart from deleted elements: removes the rows that no longer match. A row
     /// that now matches has an unknown place in the list.
     private func patch(
-        _ keys: inout [Int64], _ rows: [Int64], _ view: ReadView, _ owner: ObjectBase, _ column: Int,
-        _ filters: [PredicateEvaluator], isSorted: Bool
+        _ keys: inout [Int64], with rows: [Int64], in view: ReadView, owner: ObjectBase, column: Int,
+        filters: [PredicateEvaluator], isSorted: Bool
     ) throws(StorageError) -> Bool {
         if owner.isInvalidated { return false }
         for row in rows {

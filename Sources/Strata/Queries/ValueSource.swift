@@ -51,7 +51,8 @@ final class ValueSource {
         for step in steps {
             switch step {
             case .filter(let holds): values = values.filter { holds(CollectionValues.comparable($0, tag)) }
-            case .sort(let ascending, let order): values = Self.sorted(values, tag, ascending, order)
+            case .sort(let ascending, let order):
+                values = Self.sorted(values, tag: tag, ascending: ascending, order: order)
             case .distinct:
                 var seen: Set<DistinctValue> = []
                 values = values.filter { seen.insert(DistinctValue($0)).inserted }
@@ -78,7 +79,7 @@ final class ValueSource {
 
     /// In the order of sorted results; the sort is stable.
     private static func sorted(
-        _ values: [_StoredValue], _ tag: ColumnTag, _ ascending: Bool, _ order: TextOrder
+        _ values: [_StoredValue], tag: ColumnTag, ascending: Bool, order: TextOrder
     ) -> [_StoredValue] {
         var sort = SortColumn(count: values.count, order)
         for value in values {

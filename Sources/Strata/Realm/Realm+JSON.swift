@@ -59,6 +59,6 @@ extension Realm {
         guard let access = instance.access(for: type), let write = instance.requireWrite(access.name) else {
             return nil
         }
-        return JSONObjects(write, access, policy, lines)
+        return JSONObjects(write: write, access: access, policy: policy, lines: lines)
     }
 }

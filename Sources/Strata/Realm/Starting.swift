@@ -46,13 +46,15 @@ extension RealmInstance {
     ) async -> NotificationToken {
         let token = NotificationToken(nil)
         guard let shared else { return token }
-        await Self.start(isolatedOn: actor, configuration, shared, token, Carried(value: start))
+        await Self.start(
+            isolatedOn: actor, configuration: configuration, shared: shared, token: token,
+            carried: Carried(value: start))
         return token
     }
 
     private static func start(
-        isolatedOn actor: isolated any Actor, _ configuration: Realm.Configuration, _ shared: SharedStore,
-        _ token: NotificationToken, _ carried: Carried<(RealmInstance?, NotificationToken) -> Void>
+        isolatedOn actor: isolated any Actor, configuration: Realm.Configuration, shared: SharedStore,
+        token: NotificationToken, carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
         // The token of a cancelled task has no owner.
         if Task.isCancelled { return }

@@ -106,7 +106,7 @@ extension ObjectSchema {
         for column in table.columns {
             guard let tag = ColumnTag(rawValue: column.tag) else { continue }
             let target = column.target.flatMap { schema.position(of: $0) }.map { schema.tables[$0].name }
-            found.append(Property(column, tag, names[column.name], target))
+            found.append(Property(column, tag: tag, name: names[column.name], target: target))
         }
         let places = Dictionary(fields.enumerated().map { ($1.columnName, $0) }, uniquingKeysWith: { a, _ in a })
         properties = found.enumerated().sorted {
@@ -146,7 +146,7 @@ extension Property {
         originName = nil
     }
 
-    fileprivate init(_ column: ColumnDefinition, _ tag: ColumnTag, _ name: String?, _ target: String?) {
+    fileprivate init(_ column: ColumnDefinition, tag: ColumnTag, name: String?, target: String?) {
         self.name = name ?? column.name
         columnName = column.name
         type = tag.type

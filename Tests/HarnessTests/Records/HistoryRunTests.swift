@@ -114,7 +114,7 @@ struct HistoryRunTests {
         guard try !history(["list"]).output.contains("this build has no SQLite") else { return }
         let wrong: [([String], String)] = [
             (["lst"], "did you mean list?"), (["add"], "RUN... is missing after add"),
-            (["list"], "there is no history"), (["add", good, cut], "cannot be read"),
+            (["list"], "there is no archive"), (["add", good, cut], "cannot be read"),
             (["add", good, other], "assay-run/2"), (["add", good, directory.path], "there is no run.json"),
             (["show", "run-1", "run-2"], "too many arguments: run-2"), (["list", "--csv", "a"], "belongs to trend"),
         ]

@@ -25,13 +25,13 @@ struct CardHistory {
 
     init(_ file: CardFile) { self.file = file }
 
-    func run(_ operations: [HistoryOperation], deadline: UInt64) -> End {
+    func run(_ operations: [ScriptOperation], deadline: UInt64) -> End {
         var player = self
         player.play(operations, deadline: deadline)
         return player.end
     }
 
-    private mutating func play(_ operations: [HistoryOperation], deadline: UInt64) {
+    private mutating func play(_ operations: [ScriptOperation], deadline: UInt64) {
         do {
             place = try open(CardModel())
             for operation in operations {

@@ -47,7 +47,7 @@ enum CardOperation {
         }
     }
 
-    static func kind(_ operation: HistoryOperation) throws -> Kind {
+    static func kind(_ operation: ScriptOperation) throws -> Kind {
         guard let kind = Kind(rawValue: operation.action) else {
             throw HarnessError(
                 NearestName.complaint("operation", operation.action, among: Kind.allCases.map(\.rawValue).sorted()))
@@ -63,7 +63,7 @@ enum CardOperation {
     }
 
     /// The operations drawn from the seed.
-    static func drawn(_ test: Case) -> [HistoryOperation] {
+    static func drawn(_ test: Case) -> [ScriptOperation] {
         var random = RandomStream(test.seed.derived("history"))
         let cards = test.integer("cards")
         let slots = test.integer("slots")
@@ -84,12 +84,12 @@ enum CardOperation {
                 default: random.below(100)
                 }
             }
-            return HistoryOperation(label: "op-\(number)", action: kind.rawValue, arguments: arguments)
+            return ScriptOperation(label: "op-\(number)", action: kind.rawValue, arguments: arguments)
         }
     }
 
     /// Describes an operation in a sentence, for a reader who does not know the format.
-    static func words(_ operation: HistoryOperation) -> String? {
+    static func words(_ operation: ScriptOperation) -> String? {
         guard let kind = try? kind(operation) else { return nil }
         let numbers = operation.arguments
         let (first, second) = (numbers.first ?? 0, numbers.count > 1 ? numbers[1] : 0)

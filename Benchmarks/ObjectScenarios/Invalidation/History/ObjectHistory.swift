@@ -9,7 +9,7 @@ import RunRecords
 /// notified; the Realm is refreshed, invalidated, reopened, and migrated to another class and back. After each
 /// operation everything is read. The operations are drawn from the seed, or given by a case file. A script ends at the
 /// first wrong operation, since later ones would show nothing.
-struct ObjectHistory: HistoryScenario {
+struct ObjectHistory: ScriptedScenario {
     let slug = "object-history"
     let family = Family.invalidation
     let question = "Is what a program holds of objects, and is told of them, right after every operation?"
@@ -46,13 +46,13 @@ struct ObjectHistory: HistoryScenario {
 
     // MARK: Operations
 
-    func history(of test: Case) throws -> String { HistoryOperation.text(of: try Self.operations(of: test)) }
+    func script(of test: Case) throws -> String { ScriptOperation.text(of: try Self.operations(of: test)) }
 
-    func words(of operation: String) -> String? { HistoryOperation(operation).flatMap { CardOperation.words($0) } }
+    func words(of operation: String) -> String? { ScriptOperation(operation).flatMap { CardOperation.words($0) } }
 
-    private static func operations(of test: Case) throws -> [HistoryOperation] {
+    private static func operations(of test: Case) throws -> [ScriptOperation] {
         guard let text = test.parameter(historyParameter.name), !text.isEmpty else { return CardOperation.drawn(test) }
-        guard let list = HistoryOperation.list(text) else {
+        guard let list = ScriptOperation.list(text) else {
             throw HarnessError("history needs operations such as op-1:rename:5:17, parted by slashes, not \(text)")
         }
         for operation in list { _ = try CardOperation.kind(operation) }

@@ -4,8 +4,8 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Plays a history with large rows on a small file system of its own, which has less free space in each trial than the
-/// history needs. At the end space is freed, and the same process continues.
+/// Plays a script with large rows on a small file system of its own, which has less free space in each trial than the
+/// script needs. At the end space is freed, and the same process continues.
 ///
 /// An error is allowed while the disk is full, and acknowledged commits stay; the session that met the full disk must
 /// still read. After space was freed a transaction must succeed, in that session or in a new one of the same process.
@@ -37,9 +37,9 @@ struct DiskFull: Scenario {
     private static let firstSpareKey = 1 << 19
 
     /// The drawn operations with rows of up to 30 KB, and two more for the time after space was freed.
-    static func operations(of test: Case) -> [HistoryOperation] {
+    static func operations(of test: Case) -> [ScriptOperation] {
         var random = RandomStream(test.seed.derived("rows"))
-        let operations = HistoryDraw.everyAction(of: test).map { operation in
+        let operations = ScriptDraw.everyAction(of: test).map { operation in
             guard operation.action == "insert" else { return operation }
             var operation = operation
             operation.arguments[3] += 1_000 + random.below(24_000)
@@ -47,12 +47,12 @@ struct DiskFull: Scenario {
         }
         return operations
             + (0..<2).map {
-                HistoryOperation(
+                ScriptOperation(
                     label: "room-\($0)", action: "insert", arguments: [Self.firstSpareKey + $0, 1, 7, 3_000])
             }
     }
 
-    /// Amounts of free KiB below the need of the history: none, even steps, and repeated halves, since some engines
+    /// Amounts of free KiB below the need of the script: none, even steps, and repeated halves, since some engines
     /// need more space than they write. Each at least `least`.
     static func rooms(need: Int, count: Int, least: Int = 0) -> [Int] {
         let kibibytes = need >> 10
@@ -65,7 +65,7 @@ struct DiskFull: Scenario {
     /// The session that met the full disk must still read: nil where it did. A session that is about to be reopened may
     /// need space for that.
     static func objection(
-        _ events: [HistoryEvent], _ operations: [HistoryOperation]
+        _ events: [ScriptEvent], _ operations: [ScriptOperation]
     ) -> (outcome: Outcome, detail: String)? {
         guard
             let place = events.firstIndex(where: { if case .failed = $0 { true } else { false } }),
@@ -87,15 +87,15 @@ struct DiskFull: Scenario {
             return context.report.inconclusive("SKIPPED: no \(kind.rawValue) of our own: \(reason)")
         }
         let operations = Self.operations(of: context.test)
-        var playing = TroubledHistory(
+        var playing = FaultedScript(
             context, witness, operations, keepsAcknowledged: context.test.durability == .full)
         playing.objection = { Self.objection($0, operations) }
         guard let need = try playing.playWhole(isMeasured: true)?.calls.need(.disk) else { return }
-        let history = playing
+        let script = playing
         let rooms = Self.rooms(
             need: need, count: try context.integer("trials"), least: try context.integer("least"))
-        context.report.note("a history takes \(need >> 10) KiB of disk")
-        let tally = TroubleTally(context, "full disks")
+        context.report.note("a script takes \(need >> 10) KiB of disk")
+        let tally = FaultTally(context, "full disks")
         try context.sweep(
             rooms.map { FaultAddress(.full, $0) }, secondsPerTrial: 90,
             accepts: { address in address.position.map { $0 < 1 << 20 && address == FaultAddress(.full, $0) } ?? false }
@@ -104,20 +104,20 @@ struct DiskFull: Scenario {
             let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk", holding: need)
             defer { disk.unmount() }
             let room = (address.position ?? 0) << 10
-            let (outcome, detail) = try Self.attempt(history, disk, room: room, tally: tally)
+            let (outcome, detail) = try Self.attempt(script, disk, room: room, tally: tally)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
-        try tally.report(context, why: "the history found room enough")
+        try tally.report(context, why: "the script found room enough")
     }
 
     private static func attempt(
-        _ history: TroubledHistory, _ disk: SmallFileSystem, room: Int, tally: TroubleTally
+        _ script: FaultedScript, _ disk: SmallFileSystem, room: Int, tally: FaultTally
     ) throws -> (outcome: Outcome, detail: String) {
         let location = DatabaseLocation(directory: disk.directory + "/database")
-        var trouble = HistoryTrouble()
-        trouble.begin = {}
-        trouble.lift = { try disk.makeRoom() }
-        return try history.attempt(trouble, at: location, tally) {
+        var fault = ScriptFault()
+        fault.begin = {}
+        fault.lift = { try disk.makeRoom() }
+        return try script.attempt(fault, at: location, tally) {
             try disk.makeRoom()
             try FileTree.remove(location.directory)
             try FileTree.createDirectory(location.directory)

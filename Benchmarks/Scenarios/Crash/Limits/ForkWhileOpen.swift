@@ -60,7 +60,7 @@ struct ForkWhileOpen: Scenario {
         _ trial: IncrementTrial, _ writer: IncrementProcess, twin: ForkedTwin,
         failure: (outcome: Outcome, detail: String)?, goesOn: Bool, address: FaultAddress
     ) throws -> Trial {
-        var finding = TroubleFinding()
+        var finding = TrialFinding()
         finding.take(failure)
         if let ended = try trial.failure(of: [writer], address) { finding.take(ended.outcome, ended.detail) }
         if !goesOn, finding.outcome == .correct { finding.take(.hung, "the writer that forked did not go on") }

@@ -116,9 +116,9 @@ final class ForkedTwin {
     /// Waits until it has ended; nil where that went well. Call it while the writer still runs.
     func wait() throws -> (outcome: Outcome, detail: String)? {
         guard hasForked else { return nil }
-        let patience = Patience(for: getpid())
+        let timeout = ProcessTimeout(for: getpid())
         while !FileTree.exists(endFile) {
-            if patience.isOver(seconds: Self.seconds) {
+            if timeout.isOver(seconds: Self.seconds) {
                 return (.hung, "the child (\(way.rawValue)) was not done after \(Self.seconds) s")
             }
             usleep(1_000)

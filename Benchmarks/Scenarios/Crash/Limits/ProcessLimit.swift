@@ -64,7 +64,7 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
             try bound(.processes, to: amount + 1)
         case .addressSpace:
             Self.fillHeap()
-            try bound(.addressSpace, to: HistoryNeeds.addressSpace("VmSize") + amount)
+            try bound(.addressSpace, to: ScriptNeeds.addressSpace("VmSize") + amount)
         }
     }
 

@@ -9,8 +9,8 @@ import Seeds
     import Darwin
 #endif
 
-/// Plays a history on an engine's own files in a process with fewer descriptors, threads or address space, or smaller
-/// files, than the history needs: each trial has one limit, and the process that judges the result has none.
+/// Plays a script on an engine's own files in a process with fewer descriptors, threads or address space, or smaller
+/// files, than the script needs: each trial has one limit, and the process that judges the result has none.
 ///
 /// The need is measured without a limit first, and the limits lie between zero and that. An error is always allowed. A
 /// process that the kernel ends by SIGXFSZ has the outcome `memory-limit`: acknowledged commits must be there all the
@@ -49,7 +49,7 @@ struct ResourceLimits: Scenario {
     private static let firstSizes = [0, 1, 512, 4_096]
     private static let evenSteps = 12
 
-    /// The limits of one kind between zero and the need of a history.
+    /// The limits of one kind between zero and the need of a script.
     static func limits(_ kind: ProcessLimit.Kind, need: Int) -> [ProcessLimit] {
         switch kind {
         case .descriptors:
@@ -72,41 +72,41 @@ struct ResourceLimits: Scenario {
         guard let witness = IOWitness.shared else {
             return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
         }
-        var playing = TroubledHistory(
-            context, witness, HistoryDraw.everyAction(of: context.test),
+        var playing = FaultedScript(
+            context, witness, ScriptDraw.everyAction(of: context.test),
             keepsAcknowledged: context.test.durability == .full)
         guard let needs = try playing.playWhole(isMeasured: true)?.calls else { return }
-        let history = playing
+        let script = playing
         let limits = try chosen(context, needs)
-        context.require(limits.count, "the history needs nothing that can be limited")
+        context.require(limits.count, "the script needs nothing that can be limited")
         if limits.isEmpty { return }
         let kinds = ProcessLimit.Kind.allCases
-        let tallies = kinds.map { TroubleTally(context, "limits", group: "-" + $0.rawValue) }
+        let tallies = kinds.map { FaultTally(context, "limits", group: "-" + $0.rawValue) }
         try context.sweep(
             limits.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: { ProcessLimit($0.text) != nil }
         ) { address in
             guard let limit = ProcessLimit(address.text), let place = kinds.firstIndex(of: limit.kind) else {
                 throw HarnessError("no limit: \(address)")
             }
-            var trouble = HistoryTrouble()
-            trouble.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
-            trouble.signal = limit.signal
+            var fault = ScriptFault()
+            fault.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
+            fault.signal = limit.signal
             // As with failing calls: half of the processes end as by a kill.
-            trouble.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
+            fault.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try history.attempt(trouble, at: location, tallies[place])
+            let (outcome, detail) = try script.attempt(fault, at: location, tallies[place])
             return Trial(address: address, outcome: outcome, detail: detail)
         }
         try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
     }
 
     /// The limits of this case, and what is left out, as text.
-    private func chosen(_ context: CaseContext, _ needs: HistoryCalls) throws -> [ProcessLimit] {
+    private func chosen(_ context: CaseContext, _ needs: ScriptCalls) throws -> [ProcessLimit] {
         let (wanted, signal) = (try context.text("limits"), try context.text("signal"))
         var all: [ProcessLimit] = []
         var words: [String] = []
         for kind in ProcessLimit.Kind.allCases where wanted == "all" || wanted == kind.rawValue {
-            let need = needs.need(HistoryNeeds.Kind(kind))
+            let need = needs.need(ScriptNeeds.Kind(kind))
             words.append("\(kind.rawValue) \(need)")
             if kind == .threads, let reason = try Self.reasonAgainstThreads() {
                 context.report.note("SKIPPED: limit of threads: \(reason)")
@@ -116,7 +116,7 @@ struct ResourceLimits: Scenario {
                 $0.kind != .fileSize || signal == "both" || (signal == "ignored") == $0.isSignalIgnored
             }
         }
-        context.report.note("a history needs, beyond what its process has: \(words.joined(separator: ", "))")
+        context.report.note("a script needs, beyond what its process has: \(words.joined(separator: ", "))")
         return FairChoice(count: try context.integer("trials"), seed: context.seed.derived("limits"))
             .choose(from: all) { $0.group }
     }
@@ -131,7 +131,7 @@ struct ResourceLimits: Scenario {
         return child.wait() == .exited(0) ? nil : "this process may not become another user"
     }
 
-    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: TroubleTally)]) throws {
+    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: FaultTally)]) throws {
         var (struck, all) = (0, 0)
         for (name, tally) in tallies {
             let found = try tally.tell(context, label: name)
@@ -146,7 +146,7 @@ struct ResourceLimits: Scenario {
     }
 }
 
-extension HistoryNeeds.Kind {
+extension ScriptNeeds.Kind {
     init(_ kind: ProcessLimit.Kind) {
         switch kind {
         case .descriptors: self = .descriptors

@@ -15,7 +15,7 @@ struct SmallFileSystem {
     enum Kind: String, CaseIterable {
         case tmpfs, ext4, xfs, btrfs
 
-        /// The smallest size that its tools create, or in which most histories fit.
+        /// The smallest size that its tools create, or in which most scripts fit.
         fileprivate var leastMebibytes: Int {
             switch self {
             case .tmpfs, .ext4: 48

@@ -65,12 +65,12 @@ struct SpellWriter {
         }
         var said: [UInt8] = []
         var played = Played()
-        var patience = Patience(for: child.processID)
+        var timeout = ProcessTimeout(for: child.processID)
         var heard = 0
         while child.receive(into: &said, milliseconds: 100) {
-            if said.count > heard { patience = Patience(for: child.processID) }
+            if said.count > heard { timeout = ProcessTimeout(for: child.processID) }
             heard = said.count
-            guard patience.isOver(seconds: Self.secondsOfSilence) else { continue }
+            guard timeout.isOver(seconds: Self.secondsOfSilence) else { continue }
             child.kill()
             child.wait()
             played.end = (.hung, "a commit was not over after \(Self.secondsOfSilence) s")

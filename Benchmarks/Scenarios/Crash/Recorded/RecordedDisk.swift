@@ -3,22 +3,22 @@ import Harness
 import ProgramTrials
 import RunRecords
 
-/// The allowed contents after a power failure at one moment of a recorded history.
+/// The allowed contents after a power failure at one moment of a recorded script.
 struct RecordedTruth {
     /// If every acknowledged transaction had to survive.
-    let whole: any HistoryTruth
+    let whole: any ScriptTruth
     /// Under the durability class of the case.
-    let promised: any HistoryTruth
+    let promised: any ScriptTruth
 
-    /// After a number of transactions of a history without an error.
-    init(_ marks: CrashMarks, _ contents: [HistoryContent], at operation: Int, of test: Case) {
+    /// After a number of transactions of a script without an error.
+    init(_ marks: CrashMarks, _ contents: [ScriptContent], at operation: Int, of test: Case) {
         let acknowledged = marks.allowed(before: operation, keepsAcknowledged: true)
         whole = CrashJudgement(contents: contents, allowed: acknowledged)
         promised =
             test.durability == .full ? whole : CrashJudgement(contents: contents, allowed: 0...acknowledged.upperBound)
     }
 
-    init(whole: any HistoryTruth, promised: any HistoryTruth) {
+    init(whole: any ScriptTruth, promised: any ScriptTruth) {
         self.whole = whole
         self.promised = promised
     }
@@ -49,7 +49,7 @@ struct RecordedDisk {
 
     /// Opens the database in this process, and judges its content.
     func judge(by truth: RecordedTruth) throws -> Finding {
-        var content: HistoryContent?
+        var content: ScriptContent?
         let (outcome, detail) = try truth.promised.judge(
             open: { try context.open(location) },
             check: {

@@ -50,9 +50,9 @@ struct RecordedPowerLoss: Scenario {
     }
 
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a history needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
         if arguments.first == RecordedRecoveries.task { return try RecordedRecoveries.recover(context, at: location) }
-        try PlayedHistory(HistoryDraw.everyAction(of: context.test)).play(context, at: location)
+        try PlayedScript(ScriptDraw.everyAction(of: context.test)).play(context, at: location)
     }
 
     func run(_ context: CaseContext) throws {
@@ -61,7 +61,7 @@ struct RecordedPowerLoss: Scenario {
             context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
             return
         }
-        let history = PlayedHistory(HistoryDraw.everyAction(of: context.test))
+        let script = PlayedScript(ScriptDraw.everyAction(of: context.test))
         let location = try context.emptyLocation("recorded")
         let step = try RecordedStep.run(context, [], at: location, library: library)
         if let failure = try step.failure() {
@@ -77,9 +77,9 @@ struct RecordedPowerLoss: Scenario {
             return
         }
         let marks: CrashMarks
-        do { marks = try history.marks(in: step.run) } catch let doubt as RecordDoubt {
+        do { marks = try script.marks(in: step.run) } catch let doubt as RecordDoubt {
             return context.report.inconclusive("\(doubt)")
         }
-        try RecordedSweep(step.run, marks, contents: history.contents, context: context).run()
+        try RecordedSweep(step.run, marks, contents: script.contents, context: context).run()
     }
 }

@@ -43,7 +43,7 @@ struct RecordedRecoveries {
     /// The step that is recorded.
     static func recover(_ context: CaseContext, at location: DatabaseLocation) throws {
         let session = try context.open(location)
-        try HistoryTables.session(session).readAll(try HistoryTables.schema(), into: HistoryReading())
+        try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: ScriptReading())
         try session.close()
     }
 
@@ -60,21 +60,21 @@ struct RecordedRecoveries {
     }
 
     /// The disk of an address of one step or two; nil where there is none.
-    func disk(at crash: CrashAddress, _ history: inout CrashRebuild) -> DiskImage? {
-        if crash.steps.count == 1 { return history.image(at: crash.steps[0]) }
+    func disk(at crash: CrashAddress, _ script: inout CrashRebuild) -> DiskImage? {
+        if crash.steps.count == 1 { return script.image(at: crash.steps[0]) }
         guard crash.steps.count == 2, let run = runs[crash.steps[0]] else { return nil }
         var rebuild = CrashRebuild(base: run.base, trace: run.operations, profile: rules.profile)
         return rebuild.image(at: crash.steps[1])
     }
 
-    /// The directories at a crash in a recovery; nil for one in the history itself.
+    /// The directories at a crash in a recovery; nil for one in the script itself.
     func directories(at crash: CrashAddress) throws -> Set<String>? {
         guard crash.steps.count == 2 else { return nil }
         guard let run = runs[crash.steps[0]] else { throw HarnessError("no recovery was recorded from \(crash)") }
         return run.directories(at: crash.steps[1].operation)
     }
 
-    /// The lost writes of a recovery, in few lines; none for a crash in the history itself.
+    /// The lost writes of a recovery, in few lines; none for a crash in the script itself.
     func description(of crash: CrashAddress) -> [String] {
         guard crash.steps.count == 2, let run = runs[crash.steps[0]] else { return [] }
         let lines = run.description(of: crash.steps[1], profile: rules.profile)

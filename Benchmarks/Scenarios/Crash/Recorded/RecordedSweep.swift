@@ -5,7 +5,7 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// Opens the possible disks after a power failure of a recorded history, and of recoveries on some of them.
+/// Opens the possible disks after a power failure of a recorded script, and of recoveries on some of them.
 ///
 /// A crash is named by the first operation of the record that did not happen (`crash:op=17,state=0x3`), one in a
 /// recovery by a further step (`crash:op=17,state=0x3/op=2,state=0x1`). The record of an engine with background threads
@@ -13,11 +13,11 @@ import Seeds
 struct RecordedSweep {
     private let recorded: TracedRun
     private let marks: CrashMarks
-    private let contents: [HistoryContent]
+    private let contents: [ScriptContent]
     private let context: CaseContext
     private let rules: CrashRules
 
-    init(_ run: TracedRun, _ marks: CrashMarks, contents: [HistoryContent], context: CaseContext) throws {
+    init(_ run: TracedRun, _ marks: CrashMarks, contents: [ScriptContent], context: CaseContext) throws {
         recorded = run
         self.marks = marks
         self.contents = contents
@@ -146,7 +146,7 @@ struct RecordedSweep {
 
     // MARK: Choosing
 
-    /// Some disks of each part of the history, in the order of the record: equally many of each part, whatever was
+    /// Some disks of each part of the script, in the order of the record: equally many of each part, whatever was
     /// acknowledged in it.
     func choose() throws -> (steps: [CrashAddress.Step], coverage: CrashCoverage) {
         try choose(most: context.integer("states"), total: context.integer("total"))

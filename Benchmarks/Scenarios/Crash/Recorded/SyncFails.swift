@@ -5,11 +5,11 @@ import Measuring
 import ProgramTrials
 import RunRecords
 
-/// A sync of a history fails, the kernel drops the pages that it should have written, and then power fails.
+/// A sync of a script fails, the kernel drops the pages that it should have written, and then power fails.
 ///
 /// Linux reports a write error once, marks the pages clean, and lets the next sync succeed without them, while reads
 /// still return them from memory. An engine that retries the sync, or reopens and trusts its reads, then acknowledges
-/// data that is on no disk. Here a process plays the history on an engine's own files under the recorder, one sync
+/// data that is on no disk. Here a process plays the script on an engine's own files under the recorder, one sync
 /// fails, and every disk that is opened afterwards lacks what that sync should have written, except for what was
 /// written again later.
 struct SyncFails: Scenario {
@@ -49,15 +49,15 @@ struct SyncFails: Scenario {
         return promise.isKeptAtPowerLoss(in: test.durability)
     }
 
-    /// Plays the history, with the fault named by the first argument.
+    /// Plays the script, with the fault named by the first argument.
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a history needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
         guard let witness = IOWitness.shared, witness.setFault(arguments.first) else {
             throw HarnessError("the preloaded library does not know the fault \(arguments.first ?? "")")
         }
-        func tell(_ event: HistoryEvent) throws { try PlayedHistory.say("\(event.line)\n") }
-        var player = HistoryPlayer(
-            context, at: location, HistoryDraw.everyAction(of: context.test), HistoryTrouble(), tell: tell)
+        func tell(_ event: ScriptEvent) throws { try PlayedScript.say("\(event.line)\n") }
+        var player = ScriptPlayer(
+            context, at: location, ScriptDraw.everyAction(of: context.test), ScriptFault(), tell: tell)
         try player.play()
         try tell(.counted(CallKind.sync.rawValue, witness.faultCount(CallKind.sync.rawValue)))
     }
@@ -75,12 +75,12 @@ struct SyncFails: Scenario {
 private struct SyncFailureTrials {
     private let context: CaseContext
     private let library: String
-    private let operations: [HistoryOperation]
+    private let operations: [ScriptOperation]
 
     init(_ context: CaseContext, _ library: String) {
         self.context = context
         self.library = library
-        operations = HistoryDraw.everyAction(of: context.test)
+        operations = ScriptDraw.everyAction(of: context.test)
     }
 
     func run() throws {
@@ -96,7 +96,7 @@ private struct SyncFailureTrials {
             return
         }
         let syncs = whole.count(CallKind.sync.rawValue)
-        context.report.note("\(syncs) syncs in a history of \(operations.count) operations")
+        context.report.note("\(syncs) syncs in a script of \(operations.count) operations")
         context.require(syncs, "the engine made no sync that could fail")
         if syncs == 0 { return }
         let (struck, unstruck) = (TrialTally(context, "struck"), TrialTally(context, "unstruck"))
@@ -135,7 +135,7 @@ private struct SyncFailureTrials {
         let all = struck + unstruck
         context.report.add(.faultsStruck, Double(struck), statistic: "count", label: "of \(all) trials")
         context.report.note("\(struck) of \(all) syncs failed, and \(disks) disks were opened after that")
-        if unstruck > 0 { context.report.note("NOT STRUCK: \(unstruck) of \(all): the history made fewer syncs") }
+        if unstruck > 0 { context.report.note("NOT STRUCK: \(unstruck) of \(all): the script made fewer syncs") }
         context.require(struck, "no sync failed: nothing is known")
         context.require(disks, "no disk was opened: nothing is known")
         if unstruck > struck { context.require(0, "most faults never struck") }
@@ -195,11 +195,11 @@ private struct SyncFailureTrials {
     }
 }
 
-/// A history that was played under the recorder, with its report lines and their positions in the record.
+/// A script that was played under the recorder, with its report lines and their positions in the record.
 private struct FailedSyncRun {
     let step: RecordedStep
     /// Report lines, each with the number of operations recorded before it.
-    private let said: [(operations: Int, event: HistoryEvent)]
+    private let said: [(operations: Int, event: ScriptEvent)]
 
     init(
         _ context: CaseContext, at location: DatabaseLocation, fault: CallFault?, library: String, in place: String
@@ -207,9 +207,9 @@ private struct FailedSyncRun {
         let words = fault?.words.map { [$0] } ?? []
         step = try RecordedStep.run(context, words, at: location, library: library, in: place + "/recorder")
         said = step.run.printed.flatMap { words in
-            HistoryEvent.list(words.bytes).map { (words.operations, $0) }
+            ScriptEvent.list(words.bytes).map { (words.operations, $0) }
         }
-        for case (_, .broke(let reason)) in said { throw HarnessError("a history broke: \(reason)") }
+        for case (_, .broke(let reason)) in said { throw HarnessError("a script broke: \(reason)") }
     }
 
     func count(_ kind: String) -> Int {
@@ -241,23 +241,23 @@ private struct FailedSyncRun {
     }
 
     /// The allowed contents after a power failure before that operation.
-    func truth(at operation: Int, of operations: [HistoryOperation], _ test: Case) -> RecordedTruth {
+    func truth(at operation: Int, of operations: [ScriptOperation], _ test: Case) -> RecordedTruth {
         // A step that was begun at that number of operations may not have made any of its own yet.
         let events = said.prefix { $0.operations <= operation }.map(\.event)
-        let whole = HistoryWorlds(events, of: operations, keepsAcknowledged: true)
+        let whole = ScriptWorlds(events, of: operations, keepsAcknowledged: true)
         if test.durability == .full { return RecordedTruth(whole: whole, promised: whole) }
-        let lax = HistoryWorlds(events, of: operations, keepsAcknowledged: false)
+        let lax = ScriptWorlds(events, of: operations, keepsAcknowledged: false)
         return RecordedTruth(whole: whole, promised: AnyOlderWorld(worlds: lax))
     }
 }
 
 /// The allowed contents where the class allows the loss of everything acknowledged.
-private struct AnyOlderWorld: HistoryTruth {
-    let worlds: HistoryWorlds
+private struct AnyOlderWorld: ScriptTruth {
+    let worlds: ScriptWorlds
 
     var mayLackTable: Bool { true }
 
-    func judge(_ content: HistoryContent) -> (outcome: Outcome, detail: String) { worlds.judge(content) }
+    func judge(_ content: ScriptContent) -> (outcome: Outcome, detail: String) { worlds.judge(content) }
 }
 
 extension IORecord.Action {

@@ -15,7 +15,7 @@ struct CheckTime: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [ScenarioParameter("checks", .size, default: 3, range: 1...1_000, summary: "one after the other")]
 
-    /// Largest size of files that are spoilt in memory, and read in full to find a page with rows.
+    /// Largest size of files that are damaged in memory, and read in full to find a page with rows.
     private static let largestSpoilt = 16 << 20
 
     func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
@@ -57,10 +57,10 @@ struct CheckTime: Scenario {
         guard bytes <= Self.largestSpoilt else {
             return context.report.note("too large to be spoiled: only smaller databases show that the check looks")
         }
-        guard let spoilt = try SpoiltCopy.find(context, of: location) else {
+        guard let copy = try DamagedCopy.find(context, of: location) else {
             return context.report.inconclusive("no page was found that holds rows and that an open does not read")
         }
-        let place = try spoilt.place("checked")
+        let place = try copy.place("checked")
         var found: EngineError?
         do throws(EngineError) { try engine.check(place) } catch { found = error }
         let outcome: Outcome
@@ -70,13 +70,13 @@ struct CheckTime: Scenario {
         case .untold:
             // The engine's check was asked, and it accepted the damaged bytes.
             outcome = .silentlyWrong
-            detail = "a bit is flipped in \(spoilt.flipped), and the check says: \(found?.description ?? "")"
+            detail = "a bit is flipped in \(copy.flipped), and the check says: \(found?.description ?? "")"
         case nil:
             outcome = .silentlyWrong
-            detail = "a bit is flipped in \(spoilt.flipped), and the check finds nothing"
+            detail = "a bit is flipped in \(copy.flipped), and the check finds nothing"
         case .refused, .outOfSpace, .unsupported:
             outcome = .refused
-            detail = "a bit is flipped in \(spoilt.flipped), and the check says: \(found?.description ?? "")"
+            detail = "a bit is flipped in \(copy.flipped), and the check says: \(found?.description ?? "")"
         }
         context.report.add(Trial(address: FaultAddress(text: "spoilt copy"), outcome: outcome, detail: detail))
     }

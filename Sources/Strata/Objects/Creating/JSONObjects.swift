@@ -10,7 +10,7 @@ struct JSONObjects {
     private var namedBy: [Int]
     private var number = 0
 
-    init(_ write: RunningWrite, _ access: ClassAccess, _ policy: Realm.UpdatePolicy, _ lines: TextLines) {
+    init(write: RunningWrite, access: ClassAccess, policy: Realm.UpdatePolicy, lines: TextLines) {
         self.write = write
         self.access = access
         self.policy = policy

@@ -36,7 +36,7 @@ extension RealmInstance {
     /// Notes a change of elements of a collection of values of any type in the running write.
     /// - Parameter outer: the steps to the collection.
     func noteNested(
-        _ change: NestedChange, _ table: Int, _ key: Int64, _ column: Int, outer: [NestedSteps.Step]
+        _ change: NestedChange, table: Int, key: Int64, column: Int, outer: [NestedSteps.Step]
     ) {
         if nested.isEmpty { return }
         nestedHolder(table, key, column).map { nested.note(change, $0, outer: outer) }

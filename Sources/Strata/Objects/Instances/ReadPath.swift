@@ -151,7 +151,7 @@ extension ObjectBase {
         guard let location = _location else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
-                if !_access.instance.isFrozen { try _hold(column, kind, view, location) }
+                if !_access.instance.isFrozen { try _hold(column: column, kind: kind, in: view, at: location) }
                 return try body(view, location)
             } catch {
                 return _damaged(error, column)
@@ -222,6 +222,6 @@ extension ObjectBase {
     @inline(never)
     func _store(_ offset: Int, _ value: _StoredValue) {
         let access = _access
-        access.instance.store(self, access, Int(access.frame.pointee.columns[offset]), value)
+        access.instance.store(in: self, access: access, column: Int(access.frame.pointee.columns[offset]), value: value)
     }
 }

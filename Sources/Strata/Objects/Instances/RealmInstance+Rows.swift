@@ -152,8 +152,8 @@ extension RealmInstance {
     }
 
     /// Writes one column of a managed object.
-    func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
-        requireWrite(access.name)?.store(object, access, column, value)
+    func store(in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue) {
+        requireWrite(access.name)?.store(in: object, access: access, column: column, value: value)
     }
 
     /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is

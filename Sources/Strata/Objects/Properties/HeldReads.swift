@@ -51,7 +51,7 @@ extension ObjectBase {
 
     /// Makes a window around `location`, from the second row of its group on.
     func _hold(
-        _ column: Int, _ kind: SegmentKind, _ view: ReadView, _ location: RowLocation
+        column: Int, kind: SegmentKind, in view: ReadView, at location: RowLocation
     ) throws(StorageError) {
         let frame = _frame.unsafelyUnwrapped
         let held = frame.pointee.held + column

@@ -15,7 +15,7 @@ extension ReadView {
 
     /// Whether a column holds a value already, compared bitwise.
     func holds(
-        _ value: _StoredValue, _ location: RowLocation, _ column: Int, _ access: ClassAccess
+        _ value: _StoredValue, at location: RowLocation, column: Int, of access: ClassAccess
     ) throws(StorageError) -> Bool {
         switch value {
         case .integer(let wanted), .link(let wanted): return try integer(location, column) == wanted

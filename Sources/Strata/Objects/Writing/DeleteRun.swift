@@ -66,7 +66,7 @@ struct DeleteRun {
                 let location = try view.locate(row.access.table, RowKey(row.key))
             else { continue }
             for property in row.access.ruled {
-                let targets = try targets(row, location, property, view)
+                let targets = try targets(of: row, at: location, property: property, in: view)
                 switch property.deleteRule {
                 case .nullify, .deny: break
                 case .cascade:
@@ -104,7 +104,7 @@ struct DeleteRun {
                 let view = transaction.view
                 guard let location = try view.locate(row.access.table, RowKey(row.key)) else { continue }
                 for property in row.access.ruled {
-                    let targets = try targets(row, location, property, view)
+                    let targets = try targets(of: row, at: location, property: property, in: view)
                     switch property.deleteRule {
                     case .nullify: break
                     case .cascade:
@@ -148,7 +148,7 @@ struct DeleteRun {
     }
 
     private func targets(
-        _ row: Row, _ location: RowLocation, _ property: BoundProperty, _ view: ReadView
+        of row: Row, at location: RowLocation, property: BoundProperty, in view: ReadView
     ) throws(StorageError) -> [Row] {
         guard let target = row.access.target(of: property) else { return [] }
         var found: [Row] = []

@@ -59,7 +59,7 @@ struct ElementEditor {
 
     /// Updates a tree from a new value where it differs, instead of writing it anew.
     /// - Returns: false if the column has no tree: the caller stores the value.
-    static func update(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) -> Bool {
+    static func update(_ object: ObjectBase, access: ClassAccess, column: Int, to value: _StoredValue) -> Bool {
         guard case .bytes(let bytes) = value,
             let place = access.place(ofColumn: column), access.properties[place].isCollection,
             let editor = ElementEditor(_CollectionColumn(object, place)), editor.look({ $0.isTree }) == true,
@@ -284,7 +284,8 @@ struct ElementEditor {
         guard goesOn else { return }
         write.walks.settle(access.table, owner._key, property.column)
         guard let path = column.nested == nil ? [] : look({ $0.path }) else { return }
-        instance.marks.markSet(access.table, property.column, owner._key, instance.stamp &+ 1)
+        instance.marks.markSet(
+            table: access.table, column: property.column, key: owner._key, stamp: instance.stamp &+ 1)
         noteInner(change)
         let isHere = owner._stamp == instance.stamp && property.isCollection
         let generation = write.transaction.view.generation
@@ -293,7 +294,8 @@ struct ElementEditor {
             if property.isCollection {
                 try body(write.transaction.collections(at: path), access.table, key, property.column)
             } else {
-                try write.transaction.rewrite(access.table, key, property.column, path, rewrite)
+                try write.transaction.rewrite(
+                    table: access.table, key: key, column: property.column, at: path, with: rewrite)
             }
         } catch {
             write.fail(Realm.Error(error))
@@ -307,7 +309,8 @@ struct ElementEditor {
     private func noteInner(_ change: NestedChange) {
         guard property.tag.takesNested else { return }
         instance.noteNested(
-            change, access.table, owner._key, property.column, outer: column.nested?.standing?.steps ?? [])
+            change, table: access.table, key: owner._key, column: property.column,
+            outer: column.nested?.standing?.steps ?? [])
     }
 
     /// Whether values fit the property's type and the nesting limit; if not, the write has failed.

@@ -16,7 +16,9 @@
                 case .string: nothing = .text("")
                 default: continue
                 }
-                write.store(object, access, property.column, property.tag.isOptional ? .null : nothing)
+                write.store(
+                    in: object, access: access, column: property.column,
+                    value: property.tag.isOptional ? .null : nothing)
             }
         }
     }

@@ -69,7 +69,7 @@ struct ObjectAdder {
         }
         do throws(StorageError) {
             if policy != .error, !access.parental.isEmpty, let known = knownRow(object, access, plan) {
-                return merge(object, access, plan, known)
+                return merge(object, access: access, plan: plan, into: known)
             }
             guard let key = try keyForNewRow(object, access, plan) else { return }
             let cells = encoder.encode(object, access)
@@ -77,7 +77,7 @@ struct ObjectAdder {
             do throws(StorageError) {
                 try write.insert(access, key, cells)
             } catch .misuse(.duplicateKey) {
-                return merge(object, access, plan, key)
+                return merge(object, access: access, plan: plan, into: key)
             }
             write.instance.bind(object, access, key, creation: write.version)
             bindFields(object, plan)
@@ -123,7 +123,7 @@ struct ObjectAdder {
         guard let value = field.field.stored(object._field(field.offset)) else { return nil }
         if plan.isUnnumbered(value) { return try write.number(object, access, field) }
         if let known = try PrimaryKeyLookup(access).row(of: value) {
-            merge(object, access, plan, known)
+            merge(object, access: access, plan: plan, into: known)
             return nil
         }
         return KeyNumbers.rowKey(for: value, access, write.transaction)
@@ -140,7 +140,7 @@ struct ObjectAdder {
 
     /// Overwrites the row with the object's primary key, if the policy allows it, and nested embedded objects of any
     /// depth.
-    private func merge(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey) {
+    private func merge(_ object: ObjectBase, access: ClassAccess, plan: ClassPlan, into key: RowKey) {
         if policy == .error {
             let value = plan.primary.flatMap { $0.field.getAny(object._field($0.offset)) } ?? key.rawValue
             return write.fail(
@@ -149,13 +149,13 @@ struct ObjectAdder {
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }
         var waiting: [Merge] = []
-        beginMerge(object, access, plan, key, &waiting)
+        beginMerge(object, access: access, plan: plan, into: key, waiting: &waiting)
         while let next = waiting.popLast() { writeFields(of: next, &waiting) }
     }
 
     /// Binds an object to a row whose fields are still to be overwritten.
     private func beginMerge(
-        _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan, _ key: RowKey, _ waiting: inout [Merge]
+        _ object: ObjectBase, access: ClassAccess, plan: ClassPlan, into key: RowKey, waiting: inout [Merge]
     ) {
         guard let known = write.instance.materialize(access, key) else {
             return write.fail(write.instance.failures.refusal(key, access))
@@ -195,7 +195,7 @@ struct ObjectAdder {
             let target = write.instance.access(for: type(of: new)), let plan = target.plan,
             let key = write.children(owner, property).first
         else { return false }
-        beginMerge(new, target, plan, RowKey(key), &waiting)
+        beginMerge(new, access: target, plan: plan, into: RowKey(key), waiting: &waiting)
         return true
     }
 
@@ -209,7 +209,7 @@ struct ObjectAdder {
         else { return }
         for (new, key) in zip(list._unmanagedObjects, write.children(owner, property)) where new._frame == nil {
             guard let target = write.instance.access(for: type(of: new)), let plan = target.plan else { continue }
-            beginMerge(new, target, plan, RowKey(key), &waiting)
+            beginMerge(new, access: target, plan: plan, into: RowKey(key), waiting: &waiting)
         }
     }
 

@@ -43,7 +43,7 @@ struct ObjectMaker {
                 primaryKey = try self.primaryKey(access, primary, given?.1)
                 let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
                 if !isUnnumbered, let primaryKey, let known = try PrimaryKeyLookup(access).row(of: primaryKey) {
-                    return update(access, known, pairs, policy, primary)
+                    return update(access, at: known, with: pairs, policy: policy, primary: primary)
                 }
                 if primary.column == Int(ColumnSlot.key) {
                     guard case .integer(let row)? = primaryKey, row != LinkPayload.null else {
@@ -57,7 +57,7 @@ struct ObjectMaker {
             if let made = makeNew(access, pairs, policy) { return made }
             let made = try DefaultRow(write).insert(access, key, primaryKey, given: pairs)
             if access.isEmbedded { write.noteParentless(access, made._key) }
-            assign(made, access, pairs, policy, isNew: true)
+            assign(to: made, access: access, pairs: pairs, policy: policy, isNew: true)
             return instance.materialize(access, RowKey(made._key)) ?? made
         } catch {
             write.fail(Realm.Error(error))
@@ -107,7 +107,9 @@ struct ObjectMaker {
         if draft.later.isEmpty { return object }
         let later = draft.later.sorted { access.properties[$0.place].name < access.properties[$1.place].name }
         write.skippingEqual(false) {
-            for (place, value) in later where write.failure == nil { assign(object, access, place, value, policy) }
+            for (place, value) in later where write.failure == nil {
+                assign(to: object, access: access, at: place, value: value, policy: policy)
+            }
         }
         return object
     }
@@ -161,8 +163,8 @@ struct ObjectMaker {
     }
 
     private func update(
-        _ access: ClassAccess, _ key: RowKey, _ pairs: [(String, Any)], _ policy: Realm.UpdatePolicy,
-        _ primary: BoundProperty
+        _ access: ClassAccess, at key: RowKey, with pairs: [(String, Any)], policy: Realm.UpdatePolicy,
+        primary: BoundProperty
     ) -> ObjectBase {
         guard policy != .error else {
             write.fail(
@@ -176,7 +178,9 @@ struct ObjectMaker {
             return instance.invalidObject(access, key: key)
         }
         let primaryPlace = access.positions[primary.name]
-        assign(known, access, pairs.filter { access.positions[$0.0] != primaryPlace }, policy, isNew: false)
+        assign(
+            to: known, access: access, pairs: pairs.filter { access.positions[$0.0] != primaryPlace }, policy: policy,
+            isNew: false)
         #if Zoo
             if PlantedMistake.upsertEmpties.isPlanted { MistakenUpsert.empty(known, access, but: pairs, write) }
         #endif
@@ -184,7 +188,7 @@ struct ObjectMaker {
     }
 
     private func assign(
-        _ object: ObjectBase, _ access: ClassAccess, _ pairs: [(String, Any)], _ policy: Realm.UpdatePolicy,
+        to object: ObjectBase, access: ClassAccess, pairs: [(String, Any)], policy: Realm.UpdatePolicy,
         isNew: Bool
     ) {
         #if Zoo
@@ -201,7 +205,7 @@ struct ObjectMaker {
                 let property = access.properties[place]
                 if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
                 if property.isPrimary, !instance.isMigration { continue }
-                assign(object, access, place, value, policy)
+                assign(to: object, access: access, at: place, value: value, policy: policy)
             }
         }
     }
@@ -209,7 +213,7 @@ struct ObjectMaker {
     /// Writes a plain value to a dynamic class's property of its type, without making an object.
     /// - Returns: false, without a change, if it is none.
     static func assignPlain(
-        _ write: RunningWrite, _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
+        _ write: RunningWrite, to object: ObjectBase, access: ClassAccess, property: BoundProperty, value: Any?
     ) -> Bool {
         switch property.tag.type {
         case .int, .bool, .float, .double, .string: break
@@ -218,24 +222,24 @@ struct ObjectMaker {
         guard access.plan == nil, property.tag.collection == .none, property.column >= 0, let value = _flatten(value),
             let stored = _StoredValue(any: value, as: property.tag.type)
         else { return false }
-        write.store(object, access, property.column, stored)
+        write.store(in: object, access: access, column: property.column, value: stored)
         return true
     }
 
     /// Writes one property by position; dictionaries in the value become objects.
     func assign(
-        _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
+        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy
     ) {
         if run.isTooDeep, access.properties[place].tag.type == .object {
-            return run.postpone { assign(object, access, place, value, policy) }
+            return run.postpone { assign(to: object, access: access, at: place, value: value, policy: policy) }
         }
         run.enter()
         defer { run.leave() }
-        assignNow(object, access, place, value, policy)
+        assignNow(to: object, access: access, at: place, value: value, policy: policy)
     }
 
     private func assignNow(
-        _ object: ObjectBase, _ access: ClassAccess, _ place: Int, _ value: Any?, _ policy: Realm.UpdatePolicy
+        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy
     ) {
         let property = access.properties[place]
         guard !property.isLinkingObjects else {
@@ -245,54 +249,56 @@ struct ObjectMaker {
                     "'\(access.name).\(property.name)' follows from the links of \(property.target ?? "its class"); "
                         + "change those"))
         }
-        if policy == .modified, updateChild(object, access, property, value) { return }
+        if policy == .modified, updateChild(of: object, access, property, with: value) { return }
         let field = access.plan?.fields[place].field
-        guard let stored = storedValue(of: value, object, property, access, policy, field) else {
+        guard let stored = storedValue(of: value, in: object, property, access, policy: policy, field: field) else {
             return write.fail(.badValue(access, property, value))
         }
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
             return write.fail(.badValue(access, property, nil))
         }
-        write.store(object, access, property.column, stored)
+        write.store(in: object, access: access, column: property.column, value: stored)
     }
 
     /// Writes the differences into an existing embedded object.
     private func updateChild(
-        _ object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?
+        of object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, with value: Any?
     ) -> Bool {
         guard property.isParental, !property.isCollection, let key = write.children(object, property).first else {
             return false
         }
-        return updateChild(key, access, property, value)
+        return updateChild(at: key, access, property, with: value)
     }
 
-    private func updateChild(_ key: Int64, _ access: ClassAccess, _ property: BoundProperty, _ value: Any?) -> Bool {
+    private func updateChild(at key: Int64, _ access: ClassAccess, _ property: BoundProperty, with value: Any?) -> Bool
+    {
         guard let value = _flatten(value), let target = access.target(of: property),
             let pairs = Self.pairs(value, target.givenNames),
             let child = instance.materialize(target, RowKey(key))
         else { return false }
-        assign(child, target, pairs, .modified, isNew: false)
+        assign(to: child, access: target, pairs: pairs, policy: .modified, isNew: false)
         return true
     }
 
     private func storedValue(
-        of value: Any?, _ object: ObjectBase, _ property: BoundProperty, _ access: ClassAccess,
-        _ policy: Realm.UpdatePolicy,
-        _ field: (any PersistedField.Type)?
+        of value: Any?, in object: ObjectBase, _ property: BoundProperty, _ access: ClassAccess,
+        policy: Realm.UpdatePolicy, field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         let value = _flatten(value)
-        guard property.isCollection else { return storedElement(value, property, access, policy, field) }
+        guard property.isCollection else {
+            return storedElement(value, property, access, policy: policy, field: field)
+        }
         guard let value else { return .bytes([]) }
         var contents = StoredCollection()
         if property.tag.collection == .map {
             guard let entries = ElementConversion.entries(value) else { return nil }
             let children = policy == .modified && property.isParental ? Self.children(object, property) : [:]
             for (key, element) in entries {
-                if let child = children[key], updateChild(child, access, property, element) {
+                if let child = children[key], updateChild(at: child, access, property, with: element) {
                     contents.setValue(.link(child), forKey: key)
                     continue
                 }
-                guard let one = storedElement(_flatten(element), property, access, policy, field),
+                guard let one = storedElement(_flatten(element), property, access, policy: policy, field: field),
                     !one.isNull || property.tag.isOptional
                 else { return nil }
                 contents.setValue(one, forKey: key)
@@ -301,11 +307,11 @@ struct ObjectMaker {
             guard let elements = ElementConversion.elements(value) else { return nil }
             let children = policy == .modified && property.isParental ? write.children(object, property) : []
             for (place, element) in elements.enumerated() {
-                if place < children.count, updateChild(children[place], access, property, element) {
+                if place < children.count, updateChild(at: children[place], access, property, with: element) {
                     contents.values.append(.link(children[place]))
                     continue
                 }
-                guard let one = storedElement(_flatten(element), property, access, policy, field),
+                guard let one = storedElement(_flatten(element), property, access, policy: policy, field: field),
                     !one.isNull || property.tag.isOptional
                 else { return nil }
                 contents.values.append(one)
@@ -330,8 +336,8 @@ struct ObjectMaker {
     }
 
     private func storedElement(
-        _ value: Any?, _ property: BoundProperty, _ access: ClassAccess, _ policy: Realm.UpdatePolicy,
-        _ field: (any PersistedField.Type)?
+        _ value: Any?, _ property: BoundProperty, _ access: ClassAccess, policy: Realm.UpdatePolicy,
+        field: (any PersistedField.Type)?
     ) -> _StoredValue? {
         if property.tag.type == .any {
             guard var any = AnyRealmValue(any: value) else {

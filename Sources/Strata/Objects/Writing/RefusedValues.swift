@@ -1,11 +1,11 @@
 extension Realm.Error {
     /// The error for a value that a property cannot hold.
     static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
-        badValue(access.name, property.name, property.tag, property.target, got)
+        badValue(access.name, property: property.name, tag: property.tag, target: property.target, got: got)
     }
 
     static func badValue(
-        _ className: String, _ property: String, _ tag: ColumnTag, _ target: String?, _ got: Any?
+        _ className: String, property: String, tag: ColumnTag, target: String?, got: Any?
     ) -> Realm.Error {
         let isTooWide = tag.collection == .none && got.map { _StoredValue(any: $0, as: tag.type) != nil } ?? false
         return Realm.Error(
@@ -16,8 +16,8 @@ extension Realm.Error {
 
     static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> Realm.Error {
         badValue(
-            className, field.name, ColumnTag(field.shape, isPrimary: field.isPrimary),
-            field.shape.objectType?.className(), got)
+            className, property: field.name, tag: ColumnTag(field.shape, isPrimary: field.isPrimary),
+            target: field.shape.objectType?.className(), got: got)
     }
 
     /// The error for a value from which no object can be made.

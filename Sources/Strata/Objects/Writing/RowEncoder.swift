@@ -157,7 +157,9 @@ public final class _RowEncoder {
     func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
         guard let owner = current?.takeUnretainedValue() else { return }
         instance.write?.postpone { [unowned instance] in
-            if let value = value(instance) { instance.store(owner, owner._access, column, value) }
+            if let value = value(instance) {
+                instance.store(in: owner, access: owner._access, column: column, value: value)
+            }
         }
     }
 

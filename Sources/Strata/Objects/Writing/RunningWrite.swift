@@ -93,21 +93,21 @@ final class RunningWrite {
     // MARK: Columns
 
     /// Writes one column of a managed object.
-    func store(_ object: ObjectBase, _ access: ClassAccess, _ column: Int, _ value: _StoredValue) {
+    func store(in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue) {
         if object._stamp != instance.stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
             return fail(error)
         }
         if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
-            return checkUnchangedKey(object, access, primary, value)
+            return checkUnchangedKey(of: object, access: access, primary: primary, value: value)
         }
         guard column >= 0 else {
             return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
-        if ElementEditor.update(object, access, column, value) { return }
+        if ElementEditor.update(object, access: access, column: column, to: value) { return }
         if skipsEqual, isStored(value, object, column) { return }
         instance.noteNestedReplaced(access.table, object._key, column)
         walks.settle(access.table, object._key, column)
-        instance.marks.markSet(access.table, column, object._key, instance.stamp &+ 1)
+        instance.marks.markSet(table: access.table, column: column, key: object._key, stamp: instance.stamp &+ 1)
         unique.note(access, object._key, column: column)
         var orphans: [Int64] = []
         let children = access.parental.isEmpty ? nil : access.parental[column]
@@ -133,7 +133,9 @@ final class RunningWrite {
         guard let view = instance.currentView, object._stamp == instance.stamp || object._relocate(),
             let location = object._location
         else { return false }
-        do throws(StorageError) { return try view.holds(value, location, column, object._access) } catch {
+        do throws(StorageError) {
+            return try view.holds(value, at: location, column: column, of: object._access)
+        } catch {
             return false
         }
     }
@@ -149,9 +151,11 @@ final class RunningWrite {
 
     /// Writing the present primary key again is allowed.
     private func checkUnchangedKey(
-        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
+        of object: ObjectBase, access: ClassAccess, primary: BoundProperty, value: _StoredValue
     ) {
-        if instance.isMigration, primary.column >= 0 { return storeKeyInMigration(object, access, primary, value) }
+        if instance.isMigration, primary.column >= 0 {
+            return storeKeyInMigration(of: object, access: access, primary: primary, value: value)
+        }
         guard let view = instance.currentView, let location = object._location else { return }
         do throws(StorageError) {
             let known =
@@ -169,7 +173,7 @@ final class RunningWrite {
 
     /// A migration may fill a new primary key; its uniqueness is checked at the end.
     private func storeKeyInMigration(
-        _ object: ObjectBase, _ access: ClassAccess, _ primary: BoundProperty, _ value: _StoredValue
+        of object: ObjectBase, access: ClassAccess, primary: BoundProperty, value: _StoredValue
     ) {
         do throws(StorageError) {
             try value.withCell { (cell) throws(StorageError) in

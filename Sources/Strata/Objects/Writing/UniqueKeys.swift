@@ -44,7 +44,7 @@ struct UniqueCheck {
         var known: [[DistinctValue]: Int64] = [:]
         for row in rows.sorted() {
             guard let values = try values(row, key), let tuple = Self.tuple(values) else { continue }
-            if let other = known[tuple] { return error(key, values, other, row) }
+            if let other = known[tuple] { return error(key, values: values, between: other, and: row) }
             known[tuple] = row
         }
         if known.isEmpty { return nil }
@@ -104,7 +104,7 @@ struct UniqueCheck {
             }
             for other in others where other.rawValue != row {
                 if try self.values(other.rawValue, key).flatMap(Self.tuple) == tuple {
-                    return error(key, values, other.rawValue, row)
+                    return error(key, values: values, between: other.rawValue, and: row)
                 }
             }
         }
@@ -128,7 +128,7 @@ struct UniqueCheck {
                 guard let tuple = Self.tuple(values) else { continue }
                 let number = batch.keys[row]
                 if let other = known[tuple], other != number {
-                    found = error(key, values, other, number)
+                    found = error(key, values: values, between: other, and: number)
                     return false
                 }
                 if looksAtAll { known[tuple] = number }
@@ -138,7 +138,7 @@ struct UniqueCheck {
         return found
     }
 
-    private func error(_ key: UniqueKey, _ values: [_StoredValue], _ a: Int64, _ b: Int64) -> Realm.Error {
+    private func error(_ key: UniqueKey, values: [_StoredValue], between a: Int64, and b: Int64) -> Realm.Error {
         let shown = zip(values, key.tags).map { value, tag in
             value.any(as: tag.type).map { "\($0)" } ?? "\(value)"
         }

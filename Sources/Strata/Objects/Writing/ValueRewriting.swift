@@ -5,7 +5,7 @@ extension WriteTransaction {
     /// - Parameter path: places in collections, from the value itself.
     /// - Complexity: O(bytes of the value).
     func rewrite(
-        _ table: Int, _ key: RowKey, _ column: Int, _ path: [Int], _ change: (inout StoredCollection) -> Void
+        table: Int, key: RowKey, column: Int, at path: [Int], with change: (inout StoredCollection) -> Void
     ) throws(StorageError) {
         guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
         guard let bytes = try view.bytes(row, column), let made = NestedEncoding.changed(bytes, path[...], change)

@@ -47,7 +47,7 @@ struct WriteMarks {
         if !tables.isEmpty { tables.removeAll() }
     }
 
-    mutating func markSet(_ table: Int, _ column: Int, _ key: Int64, _ stamp: UInt64) {
+    mutating func markSet(table: Int, column: Int, key: Int64, stamp: UInt64) {
         makeRoom(table, column)
         tables[table].columns[column].changed = stamp
         tables[table].columns[column].set = stamp

@@ -29,7 +29,7 @@ struct BoundComparison {
 
     init(
         _ left: BoundExpression, _ comparator: Predicate.Comparator, _ right: BoundExpression,
-        _ quantifier: Predicate.Quantifier, _ options: TextOptions, isAny: Bool
+        quantifier: Predicate.Quantifier, options: TextOptions, isAny: Bool
     ) {
         self.left = left
         test = ValueTest(comparator: comparator, options: options, isAny: isAny)
@@ -58,7 +58,7 @@ struct BoundComparison {
 
     /// Whether a value is one of `constants`.
     func asked(for constants: [_StoredValue]) -> BoundComparison {
-        BoundComparison(left, .isIn, .constants(constants), quantifier, options, isAny: test.isAny)
+        BoundComparison(left, .isIn, .constants(constants), quantifier: quantifier, options: options, isAny: test.isAny)
     }
 
     func asked(_ quantifier: Predicate.Quantifier) -> BoundComparison {
@@ -107,7 +107,9 @@ struct ValueTest: Sendable {
     }
 
     private func holds(_ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue) -> Bool {
-        isAny ? AnyComparable.holds(comparator, value, operand, options) : comparator.holds(value, operand, options)
+        isAny
+            ? AnyComparable.holds(comparator, between: value, and: operand, options: options)
+            : comparator.holds(value, operand, options)
     }
 }
 

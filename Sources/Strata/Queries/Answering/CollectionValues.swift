@@ -5,24 +5,24 @@ enum CollectionValues {
     /// The elements in order, for a map the requested part; values of any type as visible in the version.
     /// - Throws: `corrupt` if the layout of the collection is unknown.
     static func read(
-        _ view: ReadView, _ location: RowLocation, _ key: Int64, _ property: BoundProperty,
-        _ part: Predicate.MapPart = .values
+        in view: ReadView, at location: RowLocation, key: Int64, property: BoundProperty,
+        part: Predicate.MapPart = .values
     ) throws(StorageError) -> [_StoredValue] {
-        guard let contents = try CollectionContents(view, location, key, property) else { return [] }
+        guard let contents = try CollectionContents(view, at: location, key: key, property: property) else { return [] }
         // Reads all elements, so that invalid ones are found.
         if property.tag.type == .decimal128, part.isValues { return try contents.all().values }
-        let values = try all(contents.reader, property.tag, part, view)
+        let values = try all(in: contents.reader, tag: property.tag, part: part, at: view)
         try view.confirm()
         return values
     }
 
     /// - Parameter view: the version of the collection.
     static func all(
-        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ view: ReadView
+        in reader: CollectionReader, tag: ColumnTag, part: Predicate.MapPart, at view: ReadView
     ) throws(StorageError) -> [_StoredValue] {
         var values: [_StoredValue] = []
         var hasNone = false
-        try forEach(reader, tag, part, shownBy: tag.type == .any ? view : nil) { value in
+        try forEach(in: reader, tag: tag, part: part, shownBy: tag.type == .any ? view : nil) { value in
             // In a set, all members that read as null count as one.
             if !(tag.isSetOfAny && value.isNull && hasNone) { values.append(value) }
             if value.isNull { hasNone = true }
@@ -33,7 +33,7 @@ enum CollectionValues {
 
     /// The number of values.
     static func count(
-        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, _ view: ReadView
+        in reader: CollectionReader, tag: ColumnTag, part: Predicate.MapPart, at view: ReadView
     ) throws(StorageError) -> Int {
         if case .entry = part { return 1 }
         return tag.isSetOfAny ? try reader.shownCount(view) : reader.count
@@ -43,7 +43,7 @@ enum CollectionValues {
     /// - Parameter view: the version of the collection, if values of any type must be read so that a link whose object
     ///   is deleted is null.
     static func forEach(
-        _ reader: CollectionReader, _ tag: ColumnTag, _ part: Predicate.MapPart, shownBy view: ReadView?,
+        in reader: CollectionReader, tag: ColumnTag, part: Predicate.MapPart, shownBy view: ReadView?,
         _ body: (_StoredValue) -> Bool
     ) throws(StorageError) {
         func shown(_ value: _StoredValue) throws(StorageError) -> _StoredValue {
@@ -56,7 +56,7 @@ enum CollectionValues {
                 let value: _StoredValue =
                     isKeys
                     ? .text(try part.text(at: place))
-                    : try shown(comparable(try element(reader, part, place, tag), tag))
+                    : try shown(comparable(try element(of: reader, part: part, at: place, tag: tag), tag))
                 if !body(value) { return false }
             }
             return true
@@ -90,12 +90,12 @@ enum CollectionValues {
             guard place < reader.count else { return .null }
             let part = try reader.part(at: place)
             guard try part.key(at: place).bytesValue.elementsEqual(bytes) else { return .null }
-            return comparable(try element(reader, part, place, tag), tag)
+            return comparable(try element(of: reader, part: part, at: place, tag: tag), tag)
         }
     }
 
     private static func element(
-        _ reader: CollectionReader, _ part: CollectionPart, _ place: Int, _ tag: ColumnTag
+        of reader: CollectionReader, part: CollectionPart, at place: Int, tag: ColumnTag
     ) throws(StorageError) -> _StoredValue {
         if tag.takesNested { return try reader.anyValue(part, place) }
         return tag.element(try part.value(at: place)) ?? .null

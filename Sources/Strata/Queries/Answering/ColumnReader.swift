@@ -42,7 +42,7 @@ struct ColumnReader {
         if !rowByRow, let column = path.ownStep?.property.column, column >= 0, let tag,
             try keys.count > view.rowCount(access.table) / 16, Self.ascend(keys)
         {
-            return try scan(keys, column, tag, view, body)
+            return try scan(keys, column: column, tag: tag, in: view, body: body)
         }
         if path.ownStep?.property.column == Int(ColumnSlot.key) {
             for key in keys { body(.integer(key)) }
@@ -54,7 +54,7 @@ struct ColumnReader {
                     body(.null)
                     continue
                 }
-                try read(view, location, step.property.column, tag, body)
+                try read(in: view, at: location, column: step.property.column, tag: tag, body: body)
             }
             return
         }
@@ -124,7 +124,7 @@ struct ColumnReader {
     }
 
     private func scan(
-        _ keys: [Int64], _ column: Int, _ tag: ColumnTag, _ view: ReadView, _ body: (Value) -> Void
+        _ keys: [Int64], column: Int, tag: ColumnTag, in view: ReadView, body: (Value) -> Void
     ) throws(StorageError) {
         var next = 0
         try view.scan(access.table, columns: [column], from: keys.first.map { RowKey($0) }) {
@@ -157,7 +157,7 @@ struct ColumnReader {
     }
 
     private func read(
-        _ view: ReadView, _ location: RowLocation, _ column: Int, _ tag: ColumnTag, _ body: (Value) -> Void
+        in view: ReadView, at location: RowLocation, column: Int, tag: ColumnTag, body: (Value) -> Void
     ) throws(StorageError) {
         switch tag.columnType {
         case .integer, .link: body(try view.integer(location, column).map { .integer($0) } ?? .null)

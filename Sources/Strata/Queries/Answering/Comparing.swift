@@ -64,7 +64,7 @@ extension Predicate.Comparator {
 extension AnyComparable {
     /// Values of different types differ, and have no order. All numbers are one type.
     static func holds(
-        _ comparator: Predicate.Comparator, _ value: _StoredValue, _ operand: _StoredValue, _ options: TextOptions
+        _ comparator: Predicate.Comparator, between value: _StoredValue, and operand: _StoredValue, options: TextOptions
     ) -> Bool {
         guard case .bytes(let a) = value, case .bytes(let b) = operand else {
             return comparator.holds(value, operand, options)

@@ -83,7 +83,7 @@ struct InnerQueries {
             if property.tag.columnType == .link {
                 if let target = try view.integer(location, property.column) { targets.append(target) }
             } else {
-                for value in try CollectionValues.read(view, location, key, property) {
+                for value in try CollectionValues.read(in: view, at: location, key: key, property: property) {
                     if case .link(let target) = value { targets.append(target) }
                 }
             }

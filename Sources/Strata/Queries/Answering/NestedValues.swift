@@ -26,17 +26,18 @@ struct NestedValues {
         _ reader: CollectionReader, _ parts: ArraySlice<Predicate.MapPart>, _ values: inout [_StoredValue]
     ) throws(StorageError) {
         switch parts.first {
-        case .index(let place): try gather(reader, try reader.place(of: .index(place)), parts, &values)
-        case .entry(let key): try gather(reader, try reader.place(of: .key(key)), parts, &values)
-        case .each: for place in 0..<reader.count { try gather(reader, place, parts, &values) }
+        case .index(let place):
+            try gather(in: reader, at: try reader.place(of: .index(place)), along: parts, into: &values)
+        case .entry(let key): try gather(in: reader, at: try reader.place(of: .key(key)), along: parts, into: &values)
+        case .each: for place in 0..<reader.count { try gather(in: reader, at: place, along: parts, into: &values) }
         case .keys, .values, nil: return
         }
     }
 
     /// - Parameter place: of an element; nil if there is none.
     private func gather(
-        _ reader: CollectionReader, _ place: Int?, _ parts: ArraySlice<Predicate.MapPart>,
-        _ values: inout [_StoredValue]
+        in reader: CollectionReader, at place: Int?, along parts: ArraySlice<Predicate.MapPart>,
+        into values: inout [_StoredValue]
     ) throws(StorageError) {
         guard let place else { return }
         let rest = parts.dropFirst()

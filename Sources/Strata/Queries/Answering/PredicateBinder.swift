@@ -81,8 +81,8 @@ struct PredicateBinder {
         }
         return BoundComparison(
             try bind(comparison.left, left, as: known, shown), comparison.comparator,
-            try bind(comparison.right, right, as: known, shown), comparison.quantifier,
-            known.map(\.isText) ?? true ? comparison.options : [], isAny: isAny)
+            try bind(comparison.right, right, as: known, shown), quantifier: comparison.quantifier,
+            options: known.map(\.isText) ?? true ? comparison.options : [], isAny: isAny)
     }
 
     private func path(of expression: Predicate.Expression) throws(Realm.Error) -> BoundPath? {

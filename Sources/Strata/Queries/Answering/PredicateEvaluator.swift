@@ -41,7 +41,7 @@ final class PredicateEvaluator {
     }
 
     /// The same for a row of a batch; `columns` maps columns to their place in the batch.
-    func matches(_ rows: RowBatch, _ columns: [Int: Int], _ row: Int, _ view: ReadView) throws(StorageError) -> Bool {
+    func matches(_ rows: RowBatch, columns: [Int: Int], at row: Int, in view: ReadView) throws(StorageError) -> Bool {
         start(rows.keys[row])
         batch = (rows, columns, row)
         defer { batch = nil }
@@ -150,7 +150,7 @@ final class PredicateEvaluator {
     private func values(_ path: BoundPath, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
         if path.isSingle { return try single(path, view).map { [$0] } ?? [] }
         var values: [_StoredValue] = []
-        try gather(path, 0, scopes[path.scope], view, &values)
+        try gather(path, from: 0, at: scopes[path.scope], in: view, into: &values)
         return values
     }
 
@@ -160,7 +160,7 @@ final class PredicateEvaluator {
     ) throws(StorageError) -> _StoredValue? {
         var key = scopes[path.scope]
         for (index, step) in path.steps.enumerated() {
-            let value = try value(step, key, path.scope == 0 && index == 0, view)
+            let value = try value(of: step, at: key, isRoot: path.scope == 0 && index == 0, in: view)
             if index + 1 == path.steps.count {
                 return shown && step.property.tag.type == .any ? try view.shown(comparable: value) : value
             }
@@ -171,7 +171,7 @@ final class PredicateEvaluator {
     }
 
     private func value(
-        _ step: BoundPath.Step, _ key: Int64, _ isRoot: Bool, _ view: ReadView
+        of step: BoundPath.Step, at key: Int64, isRoot: Bool, in view: ReadView
     ) throws(StorageError) -> _StoredValue {
         let property = step.property
         if property.column == Int(ColumnSlot.key) { return .integer(key) }
@@ -182,7 +182,10 @@ final class PredicateEvaluator {
         let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
         guard let location else { return .null }
         if !step.inside.isEmpty { return try NestedValues(step).all(view, location, key).first ?? .null }
-        if step.isEntry { return try CollectionValues.read(view, location, key, property, step.part).first ?? .null }
+        if step.isEntry {
+            return try CollectionValues.read(in: view, at: location, key: key, property: property, part: step.part)
+                .first ?? .null
+        }
         return try view.value(location, property.column, property.tag)
     }
 
@@ -203,7 +206,7 @@ final class PredicateEvaluator {
 
     /// Appends the values that the path has from step `index` on; a missing link has none.
     private func gather(
-        _ path: BoundPath, _ index: Int, _ key: Int64, _ view: ReadView, _ values: inout [_StoredValue]
+        _ path: BoundPath, from index: Int, at key: Int64, in view: ReadView, into values: inout [_StoredValue]
     ) throws(StorageError) {
         guard index < path.steps.count else { return values.append(.link(key)) }
         let step = path.steps[index]
@@ -215,27 +218,27 @@ final class PredicateEvaluator {
                 for _ in 0..<count { origins.append(key.rawValue) }
                 return true
             }
-            for origin in origins { try gather(path, index + 1, origin, view, &values) }
+            for origin in origins { try gather(path, from: index + 1, at: origin, in: view, into: &values) }
         } else if step.isMany {
             let location = isRoot ? try rootPlace(view) : try view.locate(step.access.table, RowKey(key))
             guard let location else { return }
             let elements =
                 step.inside.isEmpty
-                ? try CollectionValues.read(view, location, key, step.property, step.part)
+                ? try CollectionValues.read(in: view, at: location, key: key, property: step.property, part: step.part)
                 : try NestedValues(step).all(view, location, key)
             for element in elements {
                 if index + 1 == path.steps.count {
                     values.append(element)
                 } else if case .link(let target) = element {
-                    try gather(path, index + 1, target, view, &values)
+                    try gather(path, from: index + 1, at: target, in: view, into: &values)
                 }
             }
         } else {
-            let value = try value(step, key, isRoot, view)
+            let value = try value(of: step, at: key, isRoot: isRoot, in: view)
             if index + 1 == path.steps.count {
                 values.append(value)
             } else if case .link(let target) = value {
-                try gather(path, index + 1, target, view, &values)
+                try gather(path, from: index + 1, at: target, in: view, into: &values)
             }
         }
     }

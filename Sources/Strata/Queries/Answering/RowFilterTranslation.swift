@@ -43,7 +43,7 @@ struct FilterTranslation {
             guard path.scope == 0, let step = path.ownStep, step.property.column >= 0, step.inside.isEmpty,
                 let operands = comparison.right.constants
             else { return nil }
-            return self.aggregate(comparison, aggregate, step, operands)
+            return self.aggregate(comparison, of: aggregate, over: step, with: operands)
         case .subquery(let path, _, let alone):
             guard let alone, path.scope == 0, comparison.right.constants != nil else { return nil }
             return try inner?.filter(comparison, path, matching: alone)
@@ -83,7 +83,7 @@ struct FilterTranslation {
         let part = step.part
         let quantifier = comparison.quantifier
         let test = comparison.test
-        let wanted = Self.integers(comparison, tag, part, constants)
+        let wanted = Self.integers(comparison, tag: tag, part: part, constants: constants)
         return Self.matching(property) { (reader) throws(StorageError) in
             if let wanted, quantifier != .all {
                 for value in wanted where try reader.firstPlace(of: .integer(value)) != nil {
@@ -93,7 +93,7 @@ struct FilterTranslation {
             }
             // The walk ends at the element that decides: for ALL one that fails, for ANY and NONE one that matches.
             var isDecided = false
-            try CollectionValues.forEach(reader, tag, part, shownBy: version) { value in
+            try CollectionValues.forEach(in: reader, tag: tag, part: part, shownBy: version) { value in
                 isDecided = test.holds(value, constants) != (quantifier == .all)
                 return !isDecided
             }
@@ -103,7 +103,7 @@ struct FilterTranslation {
 
     /// Tests for single integers: storage finds them in packed values.
     private static func integers(
-        _ comparison: BoundComparison, _ tag: ColumnTag, _ part: Predicate.MapPart, _ constants: [_StoredValue]
+        _ comparison: BoundComparison, tag: ColumnTag, part: Predicate.MapPart, constants: [_StoredValue]
     ) -> [Int64]? {
         guard tag.type == .int, part.isValues, comparison.comparator == .equal || comparison.comparator == .isIn,
             constants.count <= 4
@@ -127,8 +127,8 @@ struct FilterTranslation {
     }
 
     private func aggregate(
-        _ comparison: BoundComparison, _ aggregate: Predicate.Aggregate, _ step: BoundPath.Step,
-        _ operands: [_StoredValue]
+        _ comparison: BoundComparison, of aggregate: Predicate.Aggregate, over step: BoundPath.Step,
+        with operands: [_StoredValue]
     ) -> RowFilter? {
         let property = step.property
         let isNegated = comparison.quantifier == .none
@@ -139,11 +139,11 @@ struct FilterTranslation {
         return Self.matching(property) { (reader) throws(StorageError) in
             let value: _StoredValue
             if aggregate == .count {
-                value = .integer(Int64(try CollectionValues.count(reader, tag, part, view)))
+                value = .integer(Int64(try CollectionValues.count(in: reader, tag: tag, part: part, at: view)))
             } else if part.isValues, let total = try CollectionValues.total(aggregate, reader, tag) {
                 value = total
             } else {
-                value = aggregate.of(try CollectionValues.all(reader, tag, part, view))
+                value = aggregate.of(try CollectionValues.all(in: reader, tag: tag, part: part, at: view))
             }
             return test.holds(value, operands) != isNegated
         }

@@ -208,7 +208,7 @@ struct TableQuery {
             (batch) throws(StorageError) -> Bool in
             for row in 0..<batch.count where next < candidates.count && batch.keys[row] == candidates[next] {
                 next += 1
-                if try evaluator.matches(batch, places, row, view) { keys.append(batch.keys[row]) }
+                if try evaluator.matches(batch, columns: places, at: row, in: view) { keys.append(batch.keys[row]) }
             }
             return next < candidates.count
         }

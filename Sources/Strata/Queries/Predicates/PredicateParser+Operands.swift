@@ -108,7 +108,8 @@ extension PredicateParser {
         var names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if let empty = names.firstIndex(of: "") {
             let offset = names[..<empty].reduce(0) { $0 + $1.count + 1 }
-            throw PredicateSyntax.error(format, column + min(offset, text.count), "a name", "'.'")
+            throw PredicateSyntax.error(
+                in: format, at: column + min(offset, text.count), expected: "a name", found: "'.'")
         }
         var path = Predicate.Path(variable: variable)
         if !first.isEmpty {
@@ -123,13 +124,15 @@ extension PredicateParser {
         where name.hasPrefix("@") && name != "@links" && Predicate.MapPart(name) == nil {
             guard let known = Predicate.Aggregate(rawValue: String(name.dropFirst()).lowercased()) else {
                 throw PredicateSyntax.error(
-                    format, column, "one of @count, @min, @max, @sum, @avg, @allKeys and @links in a path",
-                    "'\(name)'")
+                    in: format, at: column,
+                    expected: "one of @count, @min, @max, @sum, @avg, @allKeys and @links in a path",
+                    found: "'\(name)'")
             }
             guard aggregate == nil, place > 0 || !path.names.isEmpty || path.variable != nil,
                 place == names.count - 1 || known != .count
             else {
-                throw PredicateSyntax.error(format, column, "one operator behind a collection", "'\(text)'")
+                throw PredicateSyntax.error(
+                    in: format, at: column, expected: "one operator behind a collection", found: "'\(text)'")
             }
             aggregate = known
             path.names = names.filter { $0 != name }
@@ -147,7 +150,8 @@ extension PredicateParser {
         guard take(symbol: "(") else { throw error("'(' behind SUBQUERY") }
         let start = token
         guard case .path(let path) = try operand() else {
-            throw PredicateSyntax.error(format, start.column, "a collection", "'\(start.text)'")
+            throw PredicateSyntax.error(
+                in: format, at: start.column, expected: "a collection", found: "'\(start.text)'")
         }
         guard take(symbol: ",") else { throw error("','") }
         let variable = token
@@ -173,7 +177,8 @@ extension PredicateParser {
         let number = takenArguments
         func wrong(_ expected: String) -> Realm.Error {
             let given = argument.map { "a value of type \(type(of: $0))" } ?? "nil"
-            return PredicateSyntax.error(format, token.column, "\(expected) as argument \(number)", given)
+            return PredicateSyntax.error(
+                in: format, at: token.column, expected: "\(expected) as argument \(number)", found: given)
         }
         advance()
         switch letter {

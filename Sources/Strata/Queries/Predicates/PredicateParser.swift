@@ -66,7 +66,7 @@ struct PredicateParser {
 
     func error(_ expected: String) -> Realm.Error {
         let found = token.kind == .end ? "the end" : "'\(token.text)'"
-        return PredicateSyntax.error(format, token.column, expected, found)
+        return PredicateSyntax.error(in: format, at: token.column, expected: expected, found: found)
     }
 
     /// The argument for a placeholder of the format.
@@ -137,7 +137,8 @@ struct PredicateParser {
         let second = token
         let right = try operand()
         if left.isConstant && right.isConstant {
-            throw PredicateSyntax.error(format, start.column, "a property on one side", "values on both")
+            throw PredicateSyntax.error(
+                in: format, at: start.column, expected: "a property on one side", found: "values on both")
         }
         var made = Predicate.Comparison(left: left, comparator: comparator, right: right)
         made.quantifier = quantifier ?? .any
@@ -152,11 +153,13 @@ struct PredicateParser {
     private func check(_ comparison: Predicate.Comparison, _ second: PredicateToken) throws(Realm.Error) {
         switch (comparison.comparator, comparison.right) {
         case (.isIn, .value), (.isIn, .object):
-            throw PredicateSyntax.error(format, second.column, "a list behind IN", "a single value")
+            throw PredicateSyntax.error(
+                in: format, at: second.column, expected: "a list behind IN", found: "a single value")
         case (.between, .values(let bounds)) where bounds.count == 2: break
         case (.between, _):
             throw PredicateSyntax.error(
-                format, second.column, "two values behind BETWEEN, such as {1, 5}", "'\(second.text)'")
+                in: format, at: second.column, expected: "two values behind BETWEEN, such as {1, 5}",
+                found: "'\(second.text)'")
         default: break
         }
     }

@@ -69,7 +69,8 @@ struct PredicateLexer {
             return made(.symbol, start, two)
         }
         guard "=<>!(){}[],*".contains(character) else {
-            throw PredicateSyntax.error(format, place, "a property, a value or an operator", "'\(character)'")
+            throw PredicateSyntax.error(
+                in: format, at: place, expected: "a property, a value or an operator", found: "'\(character)'")
         }
         place += 1
         return made(.symbol, start, String(character))
@@ -104,8 +105,8 @@ struct PredicateLexer {
         while peek() == "l" || peek() == "h" || peek() == "z" { place += 1 }
         guard let letter = peek(), "@Kdiufgs".contains(letter), place == start + 1 || "diufg".contains(letter) else {
             throw PredicateSyntax.error(
-                format, start, "one of %@, %K, %d, %i, %u, %ld, %f and %s",
-                "'\(String(format[start..<min(place + 1, format.count)]))'")
+                in: format, at: start, expected: "one of %@, %K, %d, %i, %u, %ld, %f and %s",
+                found: "'\(String(format[start..<min(place + 1, format.count)]))'")
         }
         place += 1
         return made(.argument(letter), start, String(format[start..<place]))
@@ -121,7 +122,8 @@ struct PredicateLexer {
         }
         let text = String(format[start..<place])
         guard Double(text) != nil, peek().map(isName) != true else {
-            throw PredicateSyntax.error(format, start, "a number", "'\(text)\(peek().map(String.init) ?? "")'")
+            throw PredicateSyntax.error(
+                in: format, at: start, expected: "a number", found: "'\(text)\(peek().map(String.init) ?? "")'")
         }
         return made(.number, start, text)
     }
@@ -136,7 +138,7 @@ struct PredicateLexer {
             if character != "\\" { text.append(character) } else { text.append(try escaped(start)) }
         }
         guard peek() != nil else {
-            throw PredicateSyntax.error(format, start, "a closing \(quote)", "the end")
+            throw PredicateSyntax.error(in: format, at: start, expected: "a closing \(quote)", found: "the end")
         }
         place += 1
         return made(.text(text), start, String(format[start..<place]))
@@ -144,7 +146,7 @@ struct PredicateLexer {
 
     private mutating func escaped(_ start: Int) throws(Realm.Error) -> Character {
         guard let letter = peek() else {
-            throw PredicateSyntax.error(format, start, "a closing \(format[start])", "the end")
+            throw PredicateSyntax.error(in: format, at: start, expected: "a closing \(format[start])", found: "the end")
         }
         place += 1
         switch letter {
@@ -154,7 +156,8 @@ struct PredicateLexer {
         case "u":
             let digits = String(format[place..<min(place + 4, format.count)])
             guard digits.count == 4, let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) else {
-                throw PredicateSyntax.error(format, place, "four hexadecimal digits of a character", "'\(digits)'")
+                throw PredicateSyntax.error(
+                    in: format, at: place, expected: "four hexadecimal digits of a character", found: "'\(digits)'")
             }
             place += 4
             return Character(scalar)
@@ -168,7 +171,7 @@ enum PredicateSyntax {
     /// Characters shown around the position.
     private static let reach = 100
 
-    static func error(_ format: [Character], _ column: Int, _ expected: String, _ found: String) -> Realm.Error {
+    static func error(in format: [Character], at column: Int, expected: String, found: String) -> Realm.Error {
         let start = max(0, column - reach)
         let end = min(format.count, column + reach)
         let shown = format[start..<end].map { $0.isNewline ? " " : $0 }

@@ -85,10 +85,10 @@ final class PredicateTranslation {
             guard case .integer(let value) = constant.stored, constant.type == .bool else { throw refusal(node) }
             return .constant(value != 0)
         case .expression(let expression, let quantifier):
-            return comparison(expression, .equal, .value(.init(.integer(1), .bool)), quantifier)
+            return comparison(expression, .equal, .value(.init(.integer(1), .bool)), quantifier: quantifier)
         case .coalesced(let value, let other):
             return try compare(
-                .coalesced(value, other), .equal, .expression(.value(.init(.integer(1), .bool)), nil), node)
+                .coalesced(value, other), .equal, .expression(.value(.init(.integer(1), .bool)), nil), at: node)
         case .optionalCondition, .filtered, .range: throw refusal(node)
         }
     }
@@ -139,8 +139,9 @@ final class PredicateTranslation {
 
     /// Translates a condition on plain values: one comparison, which applies to the collection itself.
     func quantified(
-        _ quantifier: Predicate.Quantifier, _ path: Predicate.Path, _ variable: PredicateExpressions.VariableID,
-        _ test: some PredicateExpression
+        _ quantifier: Predicate.Quantifier, over path: Predicate.Path,
+        binding variable: PredicateExpressions.VariableID,
+        test: some PredicateExpression
     ) throws(Realm.Error) -> Predicate {
         let predicate = try binding(variable, to: .expression(.path(path), quantifier)) { () throws(Realm.Error) in
             try condition(test)
@@ -155,7 +156,7 @@ final class PredicateTranslation {
 
     private func comparison(
         _ left: Predicate.Expression, _ comparator: Predicate.Comparator, _ right: Predicate.Expression,
-        _ quantifier: Predicate.Quantifier?
+        quantifier: Predicate.Quantifier?
     ) -> Predicate {
         var comparison = Predicate.Comparison(left: left, comparator: comparator, right: right)
         comparison.quantifier = quantifier ?? .any
@@ -164,40 +165,40 @@ final class PredicateTranslation {
     }
 
     func compare(
-        _ left: Operand, _ comparator: Predicate.Comparator, _ right: Operand, _ node: some PredicateExpression
+        _ left: Operand, _ comparator: Predicate.Comparator, _ right: Operand, at node: some PredicateExpression
     ) throws(Realm.Error) -> Predicate {
         switch (left, right) {
         case (.expression(let a, let quantifier), .expression(let b, let other)):
             if a.isConstant {
                 guard let mirrored = comparator.mirrored, !b.isConstant else { throw refusal(node) }
-                return comparison(b, mirrored, a, other)
+                return comparison(b, mirrored, a, quantifier: other)
             }
             if other != nil && quantifier != nil { throw refusal(node) }
             if other != nil {
                 guard let mirrored = comparator.mirrored else { throw refusal(node) }
-                return comparison(b, mirrored, a, other)
+                return comparison(b, mirrored, a, quantifier: other)
             }
-            return comparison(a, comparator, b, quantifier)
+            return comparison(a, comparator, b, quantifier: quantifier)
         case (.coalesced(let value, .value(let fallback)), .expression(.value(let constant), _)):
             // For a missing value, the fallback is compared.
             let holds = ValueTest(comparator: comparator, options: [], isAny: false).holds(
                 fallback.stored, [constant.stored])
-            let compared = comparison(value, comparator, .value(constant), nil)
-            let isNull = comparison(value, .equal, .value(.init(.null)), nil)
+            let compared = comparison(value, comparator, .value(constant), quantifier: nil)
+            let isNull = comparison(value, .equal, .value(.init(.null)), quantifier: nil)
             return holds ? .or([isNull, compared]) : .and([.not(isNull), compared])
         case (.expression(.value, _), .coalesced):
             guard let mirrored = comparator.mirrored else { throw refusal(node) }
-            return try compare(right, mirrored, left, node)
+            return try compare(right, mirrored, left, at: node)
         case (.condition(let predicate), .expression(.value(let constant), _)):
-            return try compare(predicate, comparator, constant, node)
+            return try compare(predicate, comparator, constant, at: node)
         case (.optionalCondition(let value, let predicate), .expression(.value(let constant), _)):
-            let isNull = comparison(value, .equal, .value(.init(.null)), nil)
-            if comparator == .notEqual { return .not(try compare(left, .equal, right, node)) }
+            let isNull = comparison(value, .equal, .value(.init(.null)), quantifier: nil)
+            if comparator == .notEqual { return .not(try compare(left, .equal, right, at: node)) }
             if constant.stored.isNull, comparator == .equal { return isNull }
-            return .and([.not(isNull), try compare(predicate, comparator, constant, node)])
+            return .and([.not(isNull), try compare(predicate, comparator, constant, at: node)])
         case (.expression(.value, _), .condition), (.expression(.value, _), .optionalCondition):
             guard comparator == .equal || comparator == .notEqual else { throw refusal(node) }
-            return try compare(right, comparator, left, node)
+            return try compare(right, comparator, left, at: node)
         default: throw refusal(node)
         }
     }
@@ -205,7 +206,7 @@ final class PredicateTranslation {
     /// A condition compared with true or false.
     private func compare(
         _ predicate: Predicate, _ comparator: Predicate.Comparator, _ constant: Predicate.Constant,
-        _ node: some PredicateExpression
+        at node: some PredicateExpression
     ) throws(Realm.Error) -> Predicate {
         guard constant.type == .bool, comparator == .equal || comparator == .notEqual else { throw refusal(node) }
         let wanted = (constant.stored == .integer(1)) == (comparator == .equal)
@@ -214,39 +215,42 @@ final class PredicateTranslation {
 
     /// `a ?? b` if `a` is a condition on an optional value.
     func coalesce(_ value: Predicate.Expression, _ predicate: Predicate, _ otherwise: Predicate) -> Predicate {
-        let isNull = comparison(value, .equal, .value(.init(.null)), nil)
+        let isNull = comparison(value, .equal, .value(.init(.null)), quantifier: nil)
         return .or([.and([.not(isNull), predicate]), .and([isNull, otherwise])])
     }
 
     func isBetween(
-        _ value: Predicate.Expression, _ quantifier: Predicate.Quantifier?, _ low: Predicate.Expression?,
-        _ high: Predicate.Expression?, includesUpper: Bool
+        _ value: Predicate.Expression, quantifier: Predicate.Quantifier?, from low: Predicate.Expression?,
+        to high: Predicate.Expression?, includesUpper: Bool
     ) -> Predicate {
         switch (low, high) {
         case (let low?, let high?):
-            return comparison(value, includesUpper ? .between : .within, .values([low, high]), quantifier)
-        case (let low?, nil): return comparison(value, .greaterOrEqual, low, quantifier)
-        case (nil, let high?): return comparison(value, includesUpper ? .lessOrEqual : .less, high, quantifier)
+            return comparison(value, includesUpper ? .between : .within, .values([low, high]), quantifier: quantifier)
+        case (let low?, nil): return comparison(value, .greaterOrEqual, low, quantifier: quantifier)
+        case (nil, let high?):
+            return comparison(value, includesUpper ? .lessOrEqual : .less, high, quantifier: quantifier)
         case (nil, nil): return .constant(true)
         }
     }
 
     func isIn(
         _ value: Predicate.Expression, _ quantifier: Predicate.Quantifier?, _ values: [Predicate.Expression]
-    ) -> Predicate { comparison(value, .isIn, .values(values), quantifier) }
+    ) -> Predicate { comparison(value, .isIn, .values(values), quantifier: quantifier) }
 
     func counts(
-        _ path: Predicate.Path, _ variable: String, _ predicate: Predicate, _ comparator: Predicate.Comparator
+        in path: Predicate.Path, variable: String, where predicate: Predicate, compared comparator: Predicate.Comparator
     ) -> Predicate {
-        comparison(.subquery(path, variable: variable, predicate), comparator, .value(.init(.integer(0), .int)), nil)
+        comparison(
+            .subquery(path, variable: variable, predicate), comparator, .value(.init(.integer(0), .int)),
+            quantifier: nil)
     }
 
     func test(
-        _ value: Operand, _ comparator: Predicate.Comparator, _ part: Operand, _ node: some PredicateExpression
+        _ value: Operand, _ comparator: Predicate.Comparator, _ part: Operand, at node: some PredicateExpression
     ) throws(Realm.Error) -> Predicate {
         guard case .expression(let value, let quantifier) = value, case .expression(let part, nil) = part,
             !value.isConstant
         else { throw refusal(node) }
-        return comparison(value, comparator, part, quantifier)
+        return comparison(value, comparator, part, quantifier: quantifier)
     }
 }

@@ -14,7 +14,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
         }
         return .condition(
             try translation.test(
-                try translation.operand(base), .contains, try translation.operand(other), self))
+                try translation.operand(base), .contains, try translation.operand(other), at: self))
     }
 }
 
@@ -26,7 +26,7 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
         }
         return .condition(
             try translation.test(
-                try translation.operand(base), .beginsWith, try translation.operand(prefix), self))
+                try translation.operand(base), .beginsWith, try translation.operand(prefix), at: self))
     }
 }
 
@@ -38,11 +38,11 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
         switch (sequence, element) {
         case (.range(let low, let high, let includesUpper), .expression(let value, let quantifier)):
             return .condition(
-                translation.isBetween(value, quantifier, low, high, includesUpper: includesUpper))
+                translation.isBetween(value, quantifier: quantifier, from: low, to: high, includesUpper: includesUpper))
         case (.expression(.values(let values), _), .expression(let value, let quantifier)):
             return .condition(translation.isIn(value, quantifier, values))
         case (.expression(.path, nil), .expression(let value, nil)) where value.isConstant:
-            return .condition(try translation.compare(sequence, .equal, element, self))
+            return .condition(try translation.compare(sequence, .equal, element, at: self))
         default: throw translation.refusal(self)
         }
     }
@@ -53,10 +53,11 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         let path = try translation.path(sequence)
         guard LHS.Output.Element.self is ObjectBase.Type else {
-            return .condition(try translation.quantified(.any, path, variable.key, test))
+            return .condition(try translation.quantified(.any, over: path, binding: variable.key, test: test))
         }
         let inner = try translation.subquery(variable.key, test)
-        return .condition(translation.counts(path, inner.variable, inner.predicate, .greater))
+        return .condition(
+            translation.counts(in: path, variable: inner.variable, where: inner.predicate, compared: .greater))
     }
 }
 
@@ -65,10 +66,11 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         let path = try translation.path(sequence)
         guard LHS.Output.Element.self is ObjectBase.Type else {
-            return .condition(try translation.quantified(.all, path, variable.key, test))
+            return .condition(try translation.quantified(.all, over: path, binding: variable.key, test: test))
         }
         let inner = try translation.subquery(variable.key, test)
-        return .condition(translation.counts(path, inner.variable, .negated(inner.predicate), .equal))
+        return .condition(
+            translation.counts(in: path, variable: inner.variable, where: .negated(inner.predicate), compared: .equal))
     }
 }
 

@@ -50,11 +50,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case (.expression(let text, let quantifier), .collectionIsEmpty?) where Root.Output.self is String.Type:
             return .condition(
                 try translation.compare(
-                    .expression(text, quantifier), .equal, .expression(.value(.init(.text(""), .string)), nil), self))
+                    .expression(text, quantifier), .equal, .expression(.value(.init(.text(""), .string)), nil), at: self
+                ))
         case (.filtered(let path, let variable, let predicate), .collectionCount?):
             return .expression(.subquery(path, variable: variable, predicate), nil)
         case (.filtered(let path, let variable, let predicate), .collectionIsEmpty?):
-            return .condition(translation.counts(path, variable, predicate, .equal))
+            return .condition(translation.counts(in: path, variable: variable, where: predicate, compared: .equal))
         default:
             throw translation.refusal(self, "a property of \(Root.Output.self)")
         }
@@ -135,7 +136,7 @@ extension PredicateExpressions.Conditional: TranslatableExpression {
 extension PredicateExpressions.Equal: TranslatableExpression {
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         .condition(
-            try translation.compare(try translation.operand(lhs), .equal, try translation.operand(rhs), self))
+            try translation.compare(try translation.operand(lhs), .equal, try translation.operand(rhs), at: self))
     }
 }
 
@@ -143,7 +144,7 @@ extension PredicateExpressions.Equal: TranslatableExpression {
 extension PredicateExpressions.NotEqual: TranslatableExpression {
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         .condition(
-            try translation.compare(try translation.operand(lhs), .notEqual, try translation.operand(rhs), self))
+            try translation.compare(try translation.operand(lhs), .notEqual, try translation.operand(rhs), at: self))
     }
 }
 
@@ -159,7 +160,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
         @unknown default: throw translation.refusal(self)
         }
         return .condition(
-            try translation.compare(try translation.operand(lhs), comparator, try translation.operand(rhs), self))
+            try translation.compare(try translation.operand(lhs), comparator, try translation.operand(rhs), at: self))
     }
 }
 
@@ -196,7 +197,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
             case .expression(let value, let quantifier) = try translation.operand(element)
         else { throw translation.refusal(self) }
         return .condition(
-            translation.isBetween(value, quantifier, low, high, includesUpper: includesUpper))
+            translation.isBetween(value, quantifier: quantifier, from: low, to: high, includesUpper: includesUpper))
     }
 }
 

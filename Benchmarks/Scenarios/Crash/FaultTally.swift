@@ -1,0 +1,58 @@
+import Harness
+import RunRecords
+
+/// Counts the faults of a sweep that their processes met: a trial whose process did not meet its fault shows nothing.
+struct FaultTally {
+    private let struck: TrialTally
+    private let unstruck: TrialTally
+    private let told: TrialTally
+    /// A commit without its sync that did not occur again when the same script was played again.
+    let once: TrialTally
+    /// The name of the faults, in the plural.
+    private let plural: String
+
+    init(_ context: CaseContext, _ plural: String, group: String = "") {
+        struck = TrialTally(context, "struck" + group)
+        unstruck = TrialTally(context, "unstruck" + group)
+        told = TrialTally(context, "told" + group)
+        once = TrialTally(context, "once" + group)
+        self.plural = plural
+    }
+
+    func note(_ script: ScriptProcess) throws {
+        try (script.struck > 0 ? struck : unstruck).add()
+        if script.struck > 0, script.failures > 0 { try told.add() }
+    }
+
+    /// - Returns: how many were met.
+    @discardableResult
+    func tell(_ context: CaseContext, label: String = "") throws -> (struck: Int, of: Int) {
+        let (struck, unstruck, told) = (try struck.count(), try unstruck.count(), try told.count())
+        let all = struck + unstruck
+        let name = label.isEmpty ? "" : "\(label): "
+        if all == 0 { return (0, 0) }
+        context.report.add(
+            .faultsStruck, Double(struck), statistic: "count", label: label.isEmpty ? "of \(all) trials" : label)
+        context.report.note(
+            "\(name)\(struck) of \(all) \(plural) struck; in \(told) of these trials the engine gave an error")
+        let once = try once.count()
+        if once > 0 {
+            context.report.note(
+                "\(name)UNSYNCED ONCE: in \(once) of \(all) trials a commit was acknowledged without its sync, and not "
+                    + "when the trial was repeated: a race, of the engine or of who watches it")
+        }
+        return (struck, all)
+    }
+
+    /// Reports the counts, and makes the case inconclusive where faults were not met. `why`: how a fault can be missed.
+    func report(_ context: CaseContext, why: String) throws {
+        let (struck, all) = try tell(context)
+        if struck < all { context.report.note("NOT STRUCK: \(all - struck) of \(all): \(why)") }
+        context.require(struck, "no fault struck: nothing is known")
+        if all - struck > struck { context.require(0, "most \(plural) never struck") }
+    }
+}
+
+extension Metric {
+    static let faultsStruck = Metric("faults_struck", unit: "count", .neutral, .measured)
+}

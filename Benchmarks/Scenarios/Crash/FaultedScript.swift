@@ -1,0 +1,216 @@
+import CaseFiles
+import Harness
+import Measuring
+import RunRecords
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Plays a script once without a fault, and then under each of many faults, by a process of its own; afterwards
+/// another process, without the fault, opens the database and judges it.
+///
+/// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
+/// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
+/// engine's own check finds nothing. Of an encrypted database no nonce serves twice, neither in what the process left
+/// nor in what the next one made of it.
+struct FaultedScript {
+    private let context: CaseContext
+    private let witness: IOWitness
+    let operations: [ScriptOperation]
+    private let keepsAcknowledged: Bool
+    /// Steps whose commit was durable in the run without a fault.
+    private var synced: Set<Int> = []
+    /// A further check of a process's report, besides the rows; nil where nothing is wrong.
+    var objection: ([ScriptEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
+
+    init(_ context: CaseContext, _ witness: IOWitness, _ operations: [ScriptOperation], keepsAcknowledged: Bool) {
+        self.context = context
+        self.witness = witness
+        self.operations = operations
+        self.keepsAcknowledged = keepsAcknowledged
+    }
+
+    // MARK: Without a fault
+
+    /// Plays the script without a fault, and reports the result as the trial `content`.
+    ///
+    /// - Returns: nil where the result was wrong: then trials say nothing.
+    mutating func playWhole(isMeasured: Bool = false) throws -> ScriptProcess? {
+        var none = ScriptFault()
+        none.isMeasured = isMeasured
+        let location = try context.emptyLocation("whole")
+        let whole = try ScriptProcess(context, at: location, operations, none, witness: witness)
+        let (outcome, detail) = try judgeWhole(whole, at: location)
+        context.report.add(Trial(address: FaultAddress(text: "content"), outcome: outcome, detail: detail))
+        synced = ScriptWorlds.synced(whole.events)
+        return outcome == .correct ? whole : nil
+    }
+
+    private func judgeWhole(
+        _ script: ScriptProcess, at location: DatabaseLocation
+    ) throws -> (Outcome, String) {
+        switch script.end {
+        case .signalled(let signal): return (.crashed, "signal \(signal) without any fault")
+        case .hung(let seconds): return (.hung, "a script without any fault was not done after \(seconds) s")
+        case .tooLarge(let bytes): return (.memoryLimit, "\(bytes >> 20) MiB without any fault")
+        case .whole: break
+        }
+        for case .failed(_, let text) in script.events { return (.refused, "without any fault: \(text)") }
+        for case .sawNothing(let text) in script.events { return (.refused, "without any fault: \(text)") }
+        let worlds = ScriptWorlds(script.events, of: operations, keepsAcknowledged: true)
+        if let wrong = worlds.wrong { return wrong }
+        let finding = try look(location, worlds)
+        return (finding.outcome, finding.detail)
+    }
+
+    /// Reads and goes on, and compares the nonces before and after.
+    private func look(_ location: DatabaseLocation, _ worlds: ScriptWorlds) throws -> ContentFinding {
+        guard var ledger = try context.sealLedger(secrets: []) else { return try read(location, worlds) }
+        try ledger.add(context.engine, at: location)
+        let finding = try read(location, worlds)
+        try ledger.add(context.engine, at: location)
+        // Where there may be no database, there may be nothing that is sealed.
+        guard let fault = worlds.mayLackTable ? ledger.fault : ledger.finding else { return finding }
+        var gravest = TrialFinding()
+        gravest.take(.silentlyWrong, fault)
+        gravest.take(finding.outcome, finding.detail)
+        return ContentFinding(gravest.outcome, gravest.detail)
+    }
+
+    // MARK: Under one
+
+    /// Call it in a trial of a sweep.
+    ///
+    /// `location`: empty, or without files that the trial needs; `clear` makes it so again.
+    func attempt(
+        _ fault: ScriptFault, at location: DatabaseLocation, _ tally: FaultTally,
+        clear: (() throws -> Void)? = nil
+    ) throws -> (outcome: Outcome, detail: String) {
+        func playAgain() throws -> ScriptProcess {
+            try play(fault, at: location) {
+                if let clear { return try clear() }
+                try FileTree.remove(location.directory)
+                try FileTree.createDirectory(location.directory)
+            }
+        }
+        var script = try playAgain()
+        var worlds = self.worlds(of: script)
+        var worst = TrialFinding()
+        worst.take(worlds.wrong)
+        if worlds.unsynced != nil {
+            script = try playAgain()
+            worlds = self.worlds(of: script)
+            worst.take(worlds.wrong)
+            if let unsynced = worlds.unsynced { worst.take(.lostCommit, unsynced) } else { try tally.once.add() }
+        }
+        try tally.note(script)
+        if script.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
+        takeEnd(of: script, fault, into: &worst)
+        worst.take(objection(script.events))
+        // Where not even the creation of the database was acknowledged, it need not take transactions.
+        for case .stuck(let text) in script.events where !worlds.mayLackTable {
+            worst.take(.refused, "no transaction went through when the fault was over: \(text)")
+        }
+        // The process may have ended before it lifted the fault.
+        try fault.lift?()
+        try context.keepDatabase(at: location)
+        let finding = try look(location, worlds)
+        let told = script.events.compactMap { if case .failed(_, let text) = $0 { text } else { nil } }
+        worst.take(finding.outcome, finding.detail + (told.first.map { " (it had said: \($0))" } ?? ""))
+        return (worst.outcome, worst.detail)
+    }
+
+    private func takeEnd(of script: ScriptProcess, _ fault: ScriptFault, into worst: inout TrialFinding) {
+        switch script.end {
+        case .signalled(SIGKILL) where fault.call?.isKill == true && script.struck > 0: break
+        case .signalled(let signal) where signal == fault.signal:
+            worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
+        case .signalled(let signal):
+            let words = script.lastWords.isEmpty ? "" : ": \(script.lastWords)"
+            worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")
+        case .hung(let seconds):
+            worst.take(.hung, "the process that met the error was not done after \(seconds) s")
+        case .tooLarge(let bytes):
+            worst.take(.memoryLimit, "the process that met the error held \(bytes >> 20) MiB")
+        case .whole: break
+        }
+    }
+
+    /// Plays the script until the fault was met, a few times at most.
+    private func play(
+        _ fault: ScriptFault, at location: DatabaseLocation, clear: () throws -> Void
+    ) throws -> ScriptProcess {
+        // A limit that is not met once is not met the second time either. Calls vary, since background threads of the
+        // engine make them in another order.
+        let most = fault.call == nil ? 1 : 3
+        var script: ScriptProcess
+        var turns = 0
+        repeat {
+            try clear()
+            script = try ScriptProcess(context, at: location, operations, fault, witness: witness)
+            turns += 1
+        } while script.struck == 0 && turns < most
+        return script
+    }
+
+    private func worlds(of script: ScriptProcess) -> ScriptWorlds {
+        ScriptWorlds(script.events, of: operations, keepsAcknowledged: keepsAcknowledged, synced: synced)
+    }
+
+    // MARK: Afterwards
+
+    /// Opens the database, reads everything, and makes one more transaction.
+    private func read(_ location: DatabaseLocation, _ worlds: ScriptWorlds) throws -> ContentFinding {
+        try ForkedReader.finding(seconds: 30) {
+            let reading = ScriptReading()
+            let schema = try ScriptTables.schema()
+            let session: any TableSession
+            do {
+                session = try context.open(location, as: (any TableSession).self)
+                try session.readAll(schema, into: reading)
+            } catch let error as EngineError {
+                if let difference = reading.difference { return ContentFinding(.silentlyWrong, difference) }
+                // Nothing was acknowledged, and nothing is lost.
+                if worlds.mayLackTable, reading.rowCount == 0 { return ContentFinding(.correct, "\(error)") }
+                throw error
+            }
+            if let difference = reading.difference { return ContentFinding(.silentlyWrong, difference) }
+            let (outcome, detail) = worlds.judge(reading.content)
+            guard outcome == .correct else { return ContentFinding(outcome, detail) }
+            if let difference = try goOn(session, reading.content) {
+                return ContentFinding(.silentlyWrong, "when it went on: \(difference)")
+            }
+            try session.close()
+            if let engine = context.engine as? any CheckingEngine, engine.capabilities.contains(.checks) {
+                try engine.check(location)
+            }
+            return ContentFinding(.correct)
+        }
+    }
+
+    /// Makes one more transaction; returns what is wrong after it, or nil.
+    private func goOn(_ session: any TableSession, _ content: ScriptContent) throws -> String? {
+        let change = ScriptChange.insert([1 << 20], ScriptRow(number: 1, length: 3))
+        try change.perform(on: session)
+        let reading = ScriptReading()
+        try session.readAll(try ScriptTables.schema(), into: reading)
+        return reading.difference ?? reading.content.difference(from: change.applied(to: content))
+    }
+}
+
+/// The gravest finding of a trial.
+struct TrialFinding {
+    private(set) var outcome = Outcome.correct
+    var detail = ""
+
+    mutating func take(_ outcome: Outcome, _ detail: String) {
+        if outcome.gravity > self.outcome.gravity { (self.outcome, self.detail) = (outcome, detail) }
+    }
+
+    mutating func take(_ finding: (outcome: Outcome, detail: String)?) {
+        if let finding { take(finding.outcome, finding.detail) }
+    }
+}
