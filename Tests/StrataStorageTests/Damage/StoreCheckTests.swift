@@ -189,6 +189,15 @@ import Testing
                 node.put8(offset, node.u8(offset) | 0x80)
             }
         },
+        Case("a column that is not optional has no nulls", "is null, and has to have a value") { file in
+            // "a" gets the values of "b", which is optional.
+            file.edit(file.node(.group, of: 1) { Group($0).isSmall }) { node in
+                let group = Group(UnsafeRawPointer(node))
+                let ids = (group.columnID(2), group.columnID(3))
+                node.put16(group.columnsOffset + 2 * Group.columnSize, ids.1)
+                node.put16(group.columnsOffset + 3 * Group.columnSize, ids.0)
+            }
+        },
         Case("segments of a column follow one another", "structure") { file in
             file.edit(file.node(.group, of: 1)) { node in
                 let group = Group(UnsafeRawPointer(node))
