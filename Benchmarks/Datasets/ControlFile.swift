@@ -1,4 +1,4 @@
-/// A file of paragraphs of `Field: value` lines, as dpkg and Debian's package indexes write them.
+/// A file in the format of dpkg and Debian's package indexes: paragraphs of `Field: value` lines.
 ///
 /// A line that begins with a blank continues the field above it. A blank line ends a paragraph. Fields keep their line
 /// numbers, for error messages.
@@ -14,7 +14,7 @@ struct ControlFile {
         var line: Int
         /// By name in lower case: field names ignore case.
         var fields: [String: Field] = [:]
-        /// The first mistake in it.
+        /// The first syntax error in it.
         var problem: String?
 
         subscript(name: String) -> String? { fields[name]?.value }
@@ -54,7 +54,7 @@ struct ControlFile {
                 paragraph.note("line \(number): continues no field")
                 return
             }
-            // A line with a single dot means an empty one.
+            // In a continuation, a single dot stands for an empty line.
             let content = Self.trimmed(Substring(text))
             paragraph.fields[lastField]?.value += "\n" + (content == "." ? "" : content)
             return

@@ -19,7 +19,7 @@ struct DuckDBFilling {
 
     /// - Parameters:
     ///   - columns: in the order of the table.
-    ///   - firstRow: the row index of the first row, for an additional column; nil where the table has none.
+    ///   - firstRow: the index of the first row, if the table has an additional column of row indexes; else nil.
     func fill(_ table: String, with columns: [Column], firstRow: Int64? = nil) throws(EngineError) {
         guard let rows = columns.first?.values.count, rows > 0 else { return }
         try connection.append(to: table) { appender throws(EngineError) in

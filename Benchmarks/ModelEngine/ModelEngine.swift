@@ -10,8 +10,8 @@ import Synchronization
 
 /// Arrays and dictionaries in memory: what the language's data structures give without a storage engine.
 ///
-/// The baseline for the others; it shows the cost of a scenario itself. Nothing survives the process. All sessions of
-/// the process share the store of a location.
+/// Its figures show what a scenario itself costs, without an engine. Nothing survives the process. All sessions of the
+/// process share the store of a location.
 package struct ModelEngine: Engine {
     package let name = "model"
     package let version = "1"

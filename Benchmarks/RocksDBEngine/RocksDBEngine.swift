@@ -3,7 +3,8 @@
     import PackedRows
     import RunRecords
 
-    /// RocksDB through its C interface: one database per process and location, all tables in its default family.
+    /// RocksDB through its C interface: one database per process and location, all tables in its default
+    /// column family.
     package struct RocksDBEngine: Engine {
         package enum Tuning: Sendable {
             /// The library's own defaults.
@@ -33,12 +34,13 @@
         package let library = "rocksdb"
         package var libraryFunction: String? { "rocksdb_open" }
 
-        /// What its headers promise, in their words.
+        /// What the library's headers promise, in their words.
         ///
-        /// Not `detects-damage`: blocks of tables are verified when they are read, but its default recovery of the log
-        /// (kPointInTimeRecovery in options.h) is documented to stop the playback where the log is inconsistent,
-        /// without an error. Only read-committed isolation: a write batch is atomic, and the application must protect
-        /// reads before writes (here by a lock of its own), so that a lost update breaks no promise.
+        /// - Not `detects-damage`: RocksDB verifies blocks of .sst files when it reads them. But its default recovery
+        ///   (kPointInTimeRecovery in options.h) ends the replay at the first inconsistency of the log, without an
+        ///   error, as documented.
+        /// - Only read-committed isolation: a write batch is atomic, but RocksDB does not protect what a program reads
+        ///   before it writes. The adapter does so by a lock of its own; a lost update would break no promise.
         package let promises = [
             Promise(
                 .durability,
@@ -76,14 +78,14 @@
             RocksDBStore.open.prepare()
         }
 
-        /// The files that the library reads at open. Its info log and its copies of the options are not data.
         package var logPatterns: [String] { ["*.log"] }
         package var coordinationPatterns: [String] { ["LOCK"] }
-        /// Tables are written once; other files record their later state.
+        /// RocksDB writes an .sst file once and never changes it: the manifest records which ones are live.
         package var constantPatterns: [String] { ["*.sst"] }
         /// Every open creates a new manifest and a new log.
         package var changesFilesAtOpen: Bool { true }
 
+        /// The files that the library reads at open. Its info log and its copies of the options are not data.
         package func files(at location: DatabaseLocation) -> [DatabaseFile] {
             let names: [String]
             do { names = try FileTree.names(in: location.directory) } catch { return [] }

@@ -38,18 +38,16 @@
         package var libraryFunction: String? { "sqlite3_open_v2" }
         package var compiledSettings: [EngineSetting] { SQLiteSettings.compiled }
 
-        /// What its documentation promises, in its words.
+        /// What SQLite's documentation promises, in its words. It does not promise:
         ///
-        /// With synchronous=OFF "the database might become corrupted if the operating system crashes or the computer
-        /// loses power" (sqlite.org/pragma.html), which is the class `none`.
-        ///
-        /// Not `detects-damage` and not `survives-damage`: sqlite.org/atomiccommit.html, section 2, says that "SQLite
-        /// does not add any redundancy to the database file for the purpose of detecting corruption or I/O errors";
-        /// page checksums are an extension (cksumvfs) that is not loaded, and sqlite.org/howtocorrupt.html counts
-        /// damaged media, and files that are moved, replaced or deleted, among the ways to lose a database. Not
-        /// `bounded-wait`: sqlite.org/lang_transaction.html says that a writer may get SQLITE_BUSY. Not
-        /// `bounded-size`: sqlite.org/wal.html, section 6, names readers among the reasons why the log grows without
-        /// bound.
+        /// - atomicity after a power cut in the class `none` (synchronous=OFF): "the database might become corrupted if
+        ///   the operating system crashes or the computer loses power" (sqlite.org/pragma.html);
+        /// - `detects-damage` and `survives-damage`: "SQLite does not add any redundancy to the database file for the
+        ///   purpose of detecting corruption or I/O errors" (sqlite.org/atomiccommit.html, section 2). The adapter does
+        ///   not load cksumvfs, the extension with page checksums. And sqlite.org/howtocorrupt.html lists damaged
+        ///   media, and files that are moved, replaced or deleted, as ways to lose a database;
+        /// - `bounded-wait`: a writer may get SQLITE_BUSY (sqlite.org/lang_transaction.html);
+        /// - `bounded-size`: readers may make the log grow without bound (sqlite.org/wal.html, section 6).
         package let promises = [
             Promise(
                 .durability,

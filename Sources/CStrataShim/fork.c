@@ -5,18 +5,21 @@
 #include <unistd.h>
 
 // Invariants
-// 1. No fork happens between the open of a descriptor and its note, nor between the end of its note and its close; the
-//    same is true for maps and their watches. Locks belong to the open file description that a descriptor, its copies
-//    in children and its maps share: a child's copy would keep a dead parent's locks, and use them as its own.
-// 2. The child closes its copies and never unlocks: that would release the parent's locks.
-// 3. Between fork and return the child calls nothing but close and mmap: another thread may have held any lock.
-// 4. A thread that holds forks allocates only from the system: a heap with fork handlers of its own may be locked by a
-//    fork that waits here.
+// 1. A thread that opens a descriptor holds forks from the open to strata_note_descriptor, and later from
+//    strata_forget_descriptor to the close; it does the same around mmap with strata_watch, and munmap with
+//    strata_unwatch. So a child knows all that it must drop. File locks belong to the open file description, which a
+//    descriptor shares with its copies in children and with its maps: a copy in a child would keep the locks of a dead
+//    parent, and the child could use them as its own.
+// 2. The child closes its copies and never unlocks: an unlock would release the parent's locks.
+// 3. Until fork returns, the child calls nothing but close and mmap: another thread may have held any mutex when the
+//    child was made.
+// 4. A thread that holds forks takes memory only from mmap. With a heap that has fork handlers of its own it could
+//    deadlock: a forking thread locks that heap, and then waits in `before`.
 
 uint32_t strata_forks;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-// A bit per descriptor.
+// A bit per descriptor, set while a child has to close it.
 static uint64_t *words;
 static size_t word_count;
 
@@ -39,14 +42,15 @@ static void in_child(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-// Before main: forks also count in a process that only has stores in memory, which note no descriptor.
+// Installed before main instead of with the first descriptor: a process whose stores are all in memory notes none, and
+// its forks must be counted as well.
 static int installed = -1;
 __attribute__((constructor)) static void install(void) {
     installed = pthread_atfork(before, in_parent, in_child);
 }
 
 int strata_note_descriptor(int fd) {
-    // Without the handlers parent and child would silently share locks.
+    // The open must fail: without the handlers parent and child would share locks, and notice nothing.
     if (installed != 0) return -1;
     size_t word = (size_t)fd / 64;
     if (word >= word_count) {

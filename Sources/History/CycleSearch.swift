@@ -42,7 +42,8 @@ struct CycleSearch {
         stateBefore = [UInt8](repeating: 0, count: graph.nodeCount * Self.states)
     }
 
-    /// The edges of a shortest cycle through some of these nodes; nil when there is none, or the budget was used up.
+    /// The edges of a shortest cycle through some of these nodes; nil if it found none. When the budget is used up, it
+    /// sets `isExhausted` and returns the shortest cycle so far.
     ///
     /// - Parameter isInside: by node, whether the cycle may go through it.
     mutating func shortest(among nodes: [Int32], _ rule: Rule, isInside: (Int) -> Bool) -> [Int]? {

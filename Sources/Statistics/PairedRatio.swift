@@ -4,10 +4,11 @@
     import Darwin
 #endif
 
-/// The ratio of one side's figure to the other's, above 1 where it is better, from pairs measured directly together.
+/// How much better one side is than the other: the median ratio of pairs, each of two figures that were measured close
+/// together in time. Above 1 is better.
 ///
-/// A disturbance of the machine affects both halves of a pair: the ratio of a pair is much steadier than the figures.
-/// It is averaged as a logarithm, so that twice as fast and half as fast have equal weight.
+/// A disturbance of the machine affects both figures of a pair, so that their ratio varies much less than they do. The
+/// median is that of logarithms: twice as fast and half as fast have equal weight.
 package struct PairedRatio: Sendable, Hashable {
     /// Above 1 is better, for both directions of a figure.
     package let ratio: Double

@@ -18,9 +18,9 @@ struct SeedSearch {
         self.written = written
     }
 
-    /// - Parameter log: the seed of the store of the log beside the file; one node that agrees is enough.
-    /// - Returns: the seed of most nodes; nil if no two agree, or there is a tie.
-    /// - Complexity: reads the file once, and hashes pages that look like nodes up to sixteen times.
+    /// - Parameter log: the seed that the log beside the file gives; it wins if at least one node agrees with it.
+    /// - Returns: otherwise the seed on which most nodes agree; nil if no two agree, or if two seeds share the lead.
+    /// - Complexity: reads the file once, and hashes a page up to sixteen times: for each node that it may belong to.
     mutating func run(log: NodeSeed?) -> NodeSeed? {
         var votes: [NodeSeed: Int] = [:]
         var page = Format.firstDataPage

@@ -4,7 +4,7 @@ enum CallLabels {
     static let most = 3
 
     /// How many functions exceed the limit, by room. A number may fall and never rise; a room that is not listed has
-    /// none. Both rooms are read and written on every hot path, whose calls change together with their inner loops.
+    /// none. These functions are on hot paths: their parameters change only together with the loops that call them.
     static let standing = ["Sources/Strata": 79, "Sources/StrataStorage": 124]
 
     /// A function with too many unlabelled parameters.

@@ -1,14 +1,15 @@
-/// The floors of a room: its folders, each of which uses only those below it.
+/// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
-/// Floors are folders instead of targets where a module boundary would prevent inlining in every read. The compiler
-/// does not enforce them, so this does: no file of a lower folder names a top-level declaration of a higher one (type,
-/// function, constant). Members that a higher floor adds to a lower floor's type by an extension are not checked.
+/// A room has floors, and is not several targets, where a module boundary would prevent inlining in every read of the
+/// database. The compiler does not enforce floors, so this test does: no file of a lower folder names a top-level
+/// declaration of a higher one (type, function, constant). It does not check members that a higher floor adds to a
+/// lower floor's type by an extension.
 struct Floors {
-    /// From the root of the checkout, with a slash at the end.
+    /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
-    /// From the lowest to the highest.
+    /// The floors, from the lowest to the highest.
     let folders: [String]
-    /// Exceptions: names of a higher folder that a folder uses, `Folder: Name`, each with its reason.
+    /// Reasons for which the files of a folder may name a declaration of a higher one, by `Folder: Name`.
     let exceptions: [String: String]
 
     static let storage = Floors(
@@ -34,7 +35,7 @@ struct Floors {
             "Store: GroupLeader": "a store that owns writing has the thread that syncs for all",
         ])
 
-    /// A file of the room, read.
+    /// A parsed file of the room.
     struct File {
         let path: String
         let floor: Int
@@ -71,7 +72,7 @@ struct Floors {
             for (name, line) in file.declarations.identifiers.sorted(by: { $0.value < $1.value }) {
                 let name = String(name)
                 guard let floor = floors[name], floor > file.floor else { continue }
-                // The name is that of a type that is private here, or nested in a type of this file.
+                // The name means another declaration: one of this file, or one nested in a type of this file.
                 if file.declarations.outer.contains(where: { $0.name == name && $0.kind != .extensionOfType }) {
                     continue
                 }

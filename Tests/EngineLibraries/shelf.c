@@ -1,6 +1,6 @@
-// A small engine for tests of engines by shared libraries: sorted entries in memory, a log of whole transactions on
-// disk. With SHELF_MISTAKE in the environment it makes one mistake, which a rule of `assay conform` has to find; with
-// SHELF_SHAPE what it exports is wrong.
+// A small engine in a shared library, for tests: sorted entries in memory, a log of whole transactions on disk. The
+// environment variable SHELF_MISTAKE plants one mistake, which a rule of `assay conform` has to find. SHELF_SHAPE
+// makes the exported function wrong: what it returns, or that it returns.
 #include "assay_engine.h"
 
 #include <errno.h>

@@ -3,8 +3,9 @@ import Seeds
 import Testing
 
 @Suite struct CrashSweepTests {
-    /// Every content that a file can have when each sector independently holds any of the versions that it had in
-    /// memory since the sync, and the size any of those that the file had: written from the rules, not from the code.
+    /// Every content that a crash may leave in a file: each sector independently has one of the versions that it had in
+    /// memory since the sync, and the file has one of its sizes since then. Follows the fault model's rules, without
+    /// its code.
     private func bruteForce(base: [UInt8], writes: [(offset: Int, bytes: [UInt8])]) -> Set<[UInt8]?> {
         var memory = base
         var sizes = [base.count]

@@ -32,8 +32,9 @@ struct ProgramTests {
         return text.split(separator: "\n").last.map(String.init)
     }()
 
-    // OFF writes and syncs nothing, NORMAL syncs a WAL only before a checkpoint. A rollback journal is a log together
-    // with the database, which is synced last.
+    // The last argument is the witness's answer for each commit: 1 synced, 3 not. With OFF, SQLite never syncs; with
+    // NORMAL it syncs a WAL only before a checkpoint. In the other journal modes, the journal and the database together
+    // are the log: SQLite syncs the database last.
     @Test(
         "SQLite's commits are synced exactly when configured",
         .enabled(if: python != nil, "python3 with the modules sqlite3 and ctypes is not here"),

@@ -70,8 +70,8 @@ struct SuspectedHarnessTests {
         #expect(verdicts(three) == Array(repeating: .suspectedHarness, count: 5))
     }
 
-    /// A harness bug that showed in three libraries' logs once stayed three violations, since each library names its
-    /// log differently.
+    /// Each library names its log differently. So a mistake of the harness that damaged the logs of three libraries was
+    /// once reported as a violation of each.
     @Test("causes that name files of one role are one, and of different roles differ")
     func roles() throws {
         let logs = ["strata": "data.log", "sqlite": "data-wal", "rocksdb": "000008.log"]

@@ -21,8 +21,9 @@ struct BootstrapIntervalTests {
 
     @Test("for 41 values the bounds at 99 percent follow the binomial distribution")
     func ranks() throws {
-        // The median of a sample is at most the k-th value if at least 21 of 41 draws are: the probability is 0.0026
-        // for k = 12 and 0.0073 for k = 13, so that one in 200 lies below 13. The upper end mirrors it.
+        // The median of a resample is at most the k-th value if at least 21 of its 41 draws are. The probability is
+        // 0.0026 for k = 12 and 0.0073 for k = 13. So 13 is the quantile 0.005, the lower bound at 99 percent; 29 is
+        // the upper one by symmetry.
         var random = RandomStream(Seed(1))
         let interval = try #require(BootstrapInterval((1...41).map(Double.init), random: &random))
         #expect((13...14).contains(interval.low))

@@ -62,8 +62,8 @@ import Testing
             return nil
         }()
 
-        /// A trial per call that changes a file, from the start of the process to its end.
-        /// - Parameter mistake: the worker's planted mistake; then the first divergence ends the trials.
+        /// Kills a worker before each of its calls that change a file, one call per trial.
+        /// - Parameter mistake: a mistake planted in the worker. With it, the first divergence ends the trials.
         static func trials(
             _ order: String, _ phase: String, untilDifferentBy mistake: String? = nil
         ) throws -> [Trial] {

@@ -8,27 +8,37 @@ import Synchronization
     import Glibc
 #endif
 
-// One of several processes on one store, for tests that kill and stop it. Each acknowledged commit, and each event that
-// a test waits for, is a byte on standard output.
+// One of several processes on one store, for tests that kill and stop it. It writes a byte to standard output for each
+// acknowledged commit, and for each event that a test waits for. The stop is a file PATH.stop that the test makes.
 //
-//     StoreWorker PATH increment ROW     until PATH.stop exists: adds 1 to a row and to row 0, in one transaction
-//     StoreWorker PATH once ROW          the same, once
-//     StoreWorker PATH hold ROW          begins the same, changes the rows, and sleeps before the commit
-//     StoreWorker PATH pin               pins the newest version, says so, and reads it again and again until the stop
-//     StoreWorker PATH watch             a byte for each version that it is told of
-//     StoreWorker PATH fork ROW          forks: the parent's store is refused in the child (f), which opens its own and
-//                                        increments ROW times=NUMBER times (A), as the parent does with row 1 (a)
-//     StoreWorker PATH fork-idle         forks in the middle of a transaction; neither process does anything more
-//     StoreWorker PATH grow ROW          the same as increment, with further rows that are made and taken away again:
-//                                        there is something to compact
-//     StoreWorker PATH damage PAGE       notes a page as damaged, acknowledges it at the stop
+//     StoreWorker PATH increment ROW     adds 1 to ROW and to row 0 in one transaction, again and again until the stop
+//     StoreWorker PATH once ROW          makes one such transaction
+//     StoreWorker PATH hold ROW          makes one such transaction, and commits it only at the stop
+//     StoreWorker PATH pin               pins the newest version (p), and reads it again and again until the stop
+//     StoreWorker PATH watch             writes a byte for each version that its observer is told of
+//     StoreWorker PATH fork ROW          forks. In the child the parent's store refuses every use (f). The child opens
+//                                        the store for itself and increments ROW (A). The parent increments row 1 (a)
+//     StoreWorker PATH fork-idle         forks in the middle of a transaction; then both processes only wait
+//     StoreWorker PATH grow ROW          increments ROW; the first half of the transactions inserts further rows, the
+//                                        second deletes them, so that there is something to compact
+//     StoreWorker PATH damage PAGE       notes a page as damaged, and acknowledges it at the stop
 //     StoreWorker PATH copy              writes copies of the newest version and checks them, until the stop
-// Options behind: timeout=MICROSECONDS, silence=MICROSECONDS (until a process is taken for stopped), rows=NUMBER (row 0
-// is the sum of the others), times=NUMBER of increments, short (no long values), threads=NUMBER, unchecked (no reading
-// between the commits), default (limits and size of the log), durability=NAME, launch (compacts at the open), online
-// (compacts while it is used), kill=POINT:PASSES or stop=POINT:PASSES (a signal to itself at a point of
-// ``StoppingFileSystem``), points=FILE (a list of those that were passed), mistake=NAME (one that a build with planted
-// bugs makes)
+//
+// Options after these words:
+//     rows=NUMBER                        of the table; row 0 is the sum of the others
+//     times=NUMBER                       of increments; with `stay` it then waits for the stop
+//     threads=NUMBER                     that increment
+//     short                              makes no long values
+//     unchecked                          does not read between the commits
+//     timeout=MICROSECONDS               of a write
+//     silence=MICROSECONDS               until the store takes another process for stopped
+//     default                            the default limits and size of the log, instead of tiny ones
+//     durability=NAME
+//     launch, online                     compacts at the open, or while the store is in use
+//     kill=POINT:PASSES                  sends itself SIGKILL at a point of ``StoppingFileSystem``
+//     stop=POINT:PASSES                  the same with SIGSTOP
+//     points=FILE                        writes the points that it passed to a file
+//     mistake=NAME                       makes a planted mistake, in a build that has them
 
 let arguments = CommandLine.arguments
 let path = arguments.count > 2 ? arguments[1] : ""
@@ -165,7 +175,7 @@ func increment(_ store: Store, _ row: Int) throws {
         if !isUnchecked { _ = try check(try store.snapshot().view) }
     }
     while finished.withLock({ $0 }) < others { usleep(1000) }
-    // Stays to be asked.
+    // Other processes may still ask this one for turns.
     if option("times") != nil && arguments.contains("stay") {
         say(UInt8(ascii: "s"))
         while !isStopped() { usleep(1000) }

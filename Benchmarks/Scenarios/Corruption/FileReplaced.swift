@@ -9,8 +9,8 @@ import RunRecords
 
 /// The files of a database are replaced by older ones, or deleted, while a process writes to it.
 ///
-/// A commit that is acknowledged afterwards must be in the file that the next process finds, on top of the older state.
-/// Otherwise the writer must be refused: one that hangs has noticed nothing.
+/// The engine may do two things. It refuses the writer's next commit; or the next process finds every commit that was
+/// acknowledged after the change, on top of the older state. A writer that hangs is a violation.
 struct FileReplaced: Scenario {
     let slug = "file-replaced"
     let family = Family.corruption
@@ -44,11 +44,11 @@ struct FileReplaced: Scenario {
             let writer = try trial.start()
             if !writer.hears(5) { return try trial.notWriting(writer, address) }
             if try Self.change(context.engine, trial.location, files, isDeleted: isDeleted) > 0 { try changes.add() }
-            // One commit may be in progress.
+            // A commit that was in progress during the change may still be acknowledged: it does not count.
             usleep(20_000)
             writer.listen()
             let before = writer.acknowledged
-            // The writer continues or is refused; either takes one commit.
+            // By its next commits the writer shows whether it continues or is refused.
             _ = writer.hears(3)
             try trial.stop()
             writer.wait()
@@ -61,7 +61,8 @@ struct FileReplaced: Scenario {
         context.require(try changes.count(), "no file was replaced or deleted: the engine named none")
     }
 
-    /// All files at once, as a backup tool does that knows which belong together; the data file last.
+    /// Replaces or deletes all files, as a backup tool does that knows which belong together. Removes the other files
+    /// before it changes the data file.
     /// - Returns: the number of the engine's files that existed.
     private static func change(
         _ engine: any Engine, _ location: DatabaseLocation, _ files: FixtureFiles, isDeleted: Bool
@@ -81,7 +82,7 @@ struct FileReplaced: Scenario {
         _ trial: IncrementTrial, _ writer: IncrementProcess, _ address: FaultAddress, after: Int, isDeleted: Bool
     ) throws -> Trial {
         let failure = try trial.failure(of: [writer], address)
-        // Refused, or not in progress any more: no acknowledged commit could be missing.
+        // No commit was acknowledged after the change, so none can be missing.
         if after == 0 {
             if let failure { return try judgeRefused(trial, failure, attempted: writer.acknowledged + 1) }
             return Trial(address: address, outcome: .hung, detail: "it was neither refused nor did it commit in 10 s")
@@ -100,8 +101,9 @@ struct FileReplaced: Scenario {
             detail: "\(after) commits were acknowledged afterwards: \(detail)")
     }
 
-    /// For a writer that was refused and committed nothing. The replacing files must be unchanged, except for commits
-    /// that came before the writer noticed; where files were deleted without replacement, there is nothing to read.
+    /// Judges the files of a writer that was refused and acknowledged no commit after the change. The replacing files
+    /// must hold what was put there, and at most commits from before the writer noticed. Where the files were deleted,
+    /// there is nothing to read.
     private static func judgeRefused(
         _ trial: IncrementTrial, _ failure: Trial, attempted: Int
     ) throws -> Trial {
@@ -110,7 +112,7 @@ struct FileReplaced: Scenario {
         else { return failure }
         let (outcome, detail) = trial.judge(try trial.read(), allowed: 0...attempted)
         if outcome == .correct { return failure }
-        // No acknowledged commit could be lost by a refusal: a report of damage is reported as it is.
+        // Where a reader is refused, the commits of the replacing files are lost. Other outcomes stay as they are.
         return Trial(
             address: failure.address, outcome: outcome == .refused ? .lostCommit : outcome,
             detail: "the writer was refused, and what was put there is not: \(detail)")

@@ -88,9 +88,9 @@ struct StorageHistory: HistoryScenario {
 
 /// Cuts power at every operation of a recorded history.
 ///
-/// A crash is named by the first operation of the disk that did not happen
-/// (`crash:at=op-3/main/log/sync/0,state=0x3`), so that the name stays valid when operations of the history are
-/// removed; `end` is after the last one.
+/// An address names the first disk operation that the crash prevented, and the crash state:
+/// `crash:at=op-3/main/log/sync/0,state=0x3`. It stays valid when other operations are removed from the history. `end`
+/// stands for a crash after the last one.
 private struct StorageHistorySweep {
     private let recording: HistoryRecording
     private let context: CaseContext

@@ -4,8 +4,8 @@ import Reporting
 import RunRecords
 import Statistics
 
-/// Searches a line of revisions. Each step builds, compares and marks a revision, and is written before the next
-/// begins.
+/// Searches a line of revisions for the first slower one. Each step builds, compares and marks a revision. The search
+/// saves each step before the next, so that an interrupted search can continue.
 struct BisectSearch {
     private let record: BisectRecord
     private var programs: ProgramOptions

@@ -12,8 +12,8 @@ package struct ScenarioParameter: Sendable {
     package enum Role: String, Sendable, CaseIterable {
         /// An amount: rows, operations, threads. A smaller value makes a smaller case of the same kind.
         case size
-        /// How thorough the search is: faults, disks, states. A smaller value finds less, but does not change what
-        /// fails.
+        /// How thorough the search is: faults, disks, states. With a smaller value it finds fewer failures, and no
+        /// other ones.
         case effort
         /// What is promised or allowed: a bound, a time to wait. A smaller value makes any engine fail.
         case allowance

@@ -1,8 +1,11 @@
-/// A leaf of an entry tree: three columns, each as wide as its values need.
+/// A leaf of an entry tree: one page with three columns, each as wide as its values need.
 ///
-/// Layout behind the node header: count u16, width of highs u8, of lows u8, of counts u8, zero u8 x 3, base high i64,
-/// base low i64; then from 48 the columns without gaps: high - base high, low - base low, count - 1. Widths are 0, 1,
-/// 2, 4 or 8 bytes, those of counts at most 4; the bytes behind are zero.
+/// Layout after the node header: number of entries u16, width of highs u8, of lows u8, of counts u8, zero u8 x 3, base
+/// high i64, base low i64; from byte 48 on the columns without gaps: high - base high, low - base low, count - 1. A
+/// width is 0 (the column has only zeros), 1, 2, 4 or 8 bytes; that of counts is at most 4. The rest of the page is
+/// zero.
+///
+/// A parameter `limit` is the most entries of a leaf (``StoreLimits/entries``).
 ///
 /// 1. A leaf has at least one entry.
 /// 2. Entries ascend strictly by (high, low).
@@ -61,7 +64,7 @@ struct EntryLeaf {
         }
     }
 
-    /// The first entry that does not precede `key`.
+    /// The index of the first entry that does not precede `key`; ``count`` if all do.
     @inline(__always)
     func lowerBound(_ key: EntryKey) -> Int {
         var start = 0
@@ -73,7 +76,7 @@ struct EntryLeaf {
         return start
     }
 
-    /// The first entry that follows `key`.
+    /// The index of the first entry that follows `key`; ``count`` if none does.
     @inline(__always)
     func upperBound(_ key: EntryKey) -> Int {
         var start = 0
@@ -93,7 +96,7 @@ struct EntryLeaf {
         return sum
     }
 
-    /// Whether it holds far less than a node can, and should join a neighbour.
+    /// Whether the leaf uses less than a quarter of `limit` and of the page, so that it should join a neighbour.
     func isUnderfull(limit: Int) -> Bool { 4 * count < limit && 4 * size < Self.capacity }
 
     /// Whether `node` keeps the invariants above, so that reading it is memory-safe without further checks.
@@ -106,7 +109,7 @@ struct EntryLeaf {
             leaf.countWidth <= 4, leaf.size <= capacity, node.u8(29) == 0, node.u16(30) == 0
         else { return false }
         var previous = leaf.key(0)
-        // A base that wraps around shows as entries that do not ascend, or lie below the base.
+        // Where a base plus a difference overflows, the entry lies below the base or does not ascend.
         guard previous.high >= leaf.baseHigh else { return false }
         for i in 1..<max(leaf.count, 1) {
             let key = leaf.key(i)
@@ -144,7 +147,7 @@ extension EntryLeaf {
         return span < 1 << 32 ? 4 : 8
     }
 
-    /// The shape of up to `limit` entries, if they fit one leaf.
+    /// The shape of the first `limit` entries, or of all if there are fewer; nil if they do not fit one leaf.
     private static func shape(ofAll entries: UnsafeBufferPointer<EntryOperation>, limit: Int) -> Shape? {
         let count = min(entries.count, max(limit, 1))
         var minLow = entries[0].low
@@ -184,12 +187,13 @@ extension EntryLeaf {
         return shape
     }
 
-    /// Shapes of the fewest leaves that hold `entries`: full ones except the last, or about even ones.
+    /// Shapes of the leaves that hold `entries`: with `even` about equally full, else full except the last, as appends
+    /// need them.
     static func shapes(
         of entries: UnsafeBufferPointer<EntryOperation>, limit: Int, even: Bool
     ) -> [Shape] {
         if even && entries.count > limit && entries.count <= 2 * limit {
-            // The usual split, without computing full leaves first.
+            // Most splits make two leaves: this computes them without computing full ones first.
             let shapes = evenShapes(of: entries, limit: limit, into: 2)
             if shapes.count == 2 { return shapes }
         }
@@ -203,7 +207,7 @@ extension EntryLeaf {
         return even && shapes.count > 1 ? evenShapes(of: entries, limit: limit, into: shapes.count) : shapes
     }
 
-    /// About even leaves; one more than `parts` if entries of one part need more bytes than those of another.
+    /// `parts` leaves with about equally many entries; more where the entries of a part do not fit one leaf.
     private static func evenShapes(
         of entries: UnsafeBufferPointer<EntryOperation>, limit: Int, into parts: Int
     ) -> [Shape] {

@@ -31,8 +31,8 @@ import Testing
         #expect(Set(all.compactMap(\.1.role)) == Set(ScenarioParameter.Role.allCases))
     }
 
-    /// Words in the summary of a number that bounds a promise. A size with such a summary needs another summary or
-    /// another role.
+    /// Words that mark the bound of a promise in a parameter's summary. A parameter with such a summary must not have
+    /// the role `size`.
     private static let bounding = ["may take", "may reach", "may write", "allowed", "has to be seen", "never is"]
 
     @Test func `bounds of an answer are allowances, numbers of trials are efforts`() {

@@ -3,8 +3,8 @@ import Testing
 
 /// Compares the code on a page of docs/ with a compiled source file.
 enum PageCode {
-    /// Every block of Swift on the page stands in the source, line by line, whatever the indentation; `let` may be
-    /// `var` there.
+    /// Expects the lines of each block of Swift on the page in the source, one after the other. Ignores indentation and
+    /// empty lines, and takes `var` for `let`.
     static func expect(_ page: String, in source: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let file = URL(fileURLWithPath: source)
         let root = file.deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Counts its objects, which changes nothing about them.
+/// Counts its instances in a static property: an instance has no state of its own, so that an iteration may reuse it.
 private final class Member: Object {
     nonisolated(unsafe) static var made = 0  // guarded by the suite, whose tests run one after the other
 
@@ -37,8 +37,8 @@ private final class WeakMember {
     init(_ object: Member) { (self.object, id) = (object, object.id) }
 }
 
-/// Iterations over lists, sets and inverse links hand out one instance again, also for the next collection, where
-/// nothing has a reference to it.
+/// An iteration over a list, a set or inverse links reuses one instance for all rows while the program has no reference
+/// to it. The next collection's iteration reuses it as well.
 @Suite(.serialized) struct WalkedListTests {
     private let rows = 40
 
@@ -74,7 +74,7 @@ private final class WeakMember {
         #endif
     }
 
-    // MARK: Where nothing is kept
+    // MARK: The program keeps no object
 
     @Test func `iterations over many lists and sets make one object, and read every row`() throws {
         let realm = try realm()
@@ -172,7 +172,7 @@ private final class WeakMember {
         }
     }
 
-    // MARK: Where something is kept
+    // MARK: The program keeps objects
 
     @Test func `an object that is kept of a list stays what it is`() throws {
         let realm = try realm()
@@ -330,7 +330,7 @@ private struct TeamModel {
     }
 }
 
-/// Random changes, of a Realm and of the model alike.
+/// Makes the same random changes to a Realm and to the model.
 private struct Script {
     let realm: Realm
     let rows: Int
@@ -358,7 +358,7 @@ private struct Script {
         let team = try #require(realm.object(ofType: Team.self, forPrimaryKey: id))
         switch below(7) {
         case 0:
-            // Long enough for a tree, at times.
+            // One append in eight makes the list so long that storage keeps it in a tree.
             let ids = (0..<(below(8) == 0 ? 900 : below(5))).map { _ in below(rows) }
             let members = ids.compactMap { member($0) }
             team.members.append(objectsIn: members)
