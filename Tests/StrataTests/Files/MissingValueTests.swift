@@ -130,6 +130,8 @@ private final class Thing: Object {
             #expect(thing.mood == .calm && thing.picture == Data([9]) && thing.next == nil)
         }
         #expect(realm.object(ofType: Thing.self, forPrimaryKey: 2)?.next == nil)
+        let dynamic = try #require(realm.dynamicObject(ofType: "Thing", forPrimaryKey: 2))
+        #expect(dynamic["next"] == nil)
         // A condition, an order and a total take the null as such.
         let all = realm.objects(Thing.self)
         #expect(all.filter("count == 3").count == 1 && all.filter("count < 100").count == 2)
