@@ -87,7 +87,9 @@ private struct Checked {
 
     /// Repeat one with `swift test --filter EntryTreeTests` and only its seed in `arguments`.
     @Test("keys of texts have the order of their first eight bytes") func prefixes() {
-        let texts = ["", "a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "abcdefgi", "b", "zzzzzzzzz", "\u{e9}", "日本語日本語"]
+        let texts = [
+            "", "a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "abcdefgi", "b", "zzzzzzzzz", "\u{e9}", "日本語日本語",
+        ]
         let bytes = texts.map { Array($0.utf8) }
         let keys = bytes.map { $0.withUnsafeBytes { IndexKey.high($0, isHashed: false) } }
         for (a, one) in bytes.enumerated() {
