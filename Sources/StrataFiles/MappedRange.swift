@@ -68,6 +68,14 @@ package final class MappedRange: FileMap {
         return nil
     }
 
+    /// Asks the system for large pages: memory that is filled from its start to its end then costs few page faults. A
+    /// system without them ignores it.
+    package func preferLargePages() {
+        #if os(Linux)
+            madvise(start, count, MADV_HUGEPAGE)
+        #endif
+    }
+
     /// Extends the range in place, by the next part of the file, or by zeros.
     /// - Returns: false if the addresses behind it are taken, or the process may map no more.
     package func extend(to bytes: Int) -> Bool {

@@ -106,7 +106,8 @@ package struct SalvageReport: Sendable, Equatable {
         package var isLossExact = true
         package var lostKeys: [KeyRange] = []
         package var lostColumns: [LostColumn] = []
-        /// Lost long values, and the rows that have an empty value or null instead.
+        /// Lost long values, and values that their column does not allow; the rows have an empty value, the default or
+        /// null instead.
         package var lostValues: [LostColumn] = []
         /// Lost elements of collections, without those of collections lost as a whole.
         package var elementsLost = 0

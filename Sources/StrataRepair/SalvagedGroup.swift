@@ -26,7 +26,7 @@ struct SalvagedGroup {
         var rows: [SalvageReport.KeyRange] = []
         /// For each column of the table: runs of rows that lost it.
         var columns: [RowRuns]
-        /// For each column: runs of rows whose long value is lost, or invalid for the column.
+        /// For each column: runs of rows whose long value is lost, or whose value is invalid for the column.
         var values: [RowRuns]
         /// For each column: collections that lost elements.
         var elements: [[ElementLosses]]
@@ -301,9 +301,9 @@ struct SalvagedGroup {
         return .bytes(UnsafeRawBufferPointer(bytes))
     }
 
-    /// A value for the new store; nil if it is lost.
+    /// A value for the new store; nil if it is lost, or null in a column that requires a value.
     private func cell(_ segment: Segment, _ index: Int, _ column: ColumnDefinition) -> Cell? {
-        if segment.isNull(index) { return column.isOptional || column.type == .link ? .null : column.missingCell }
+        if segment.isNull(index) { return column.isRequired ? nil : .null }
         switch column.type {
         case .integer, .link: return .integer(segment.integer(index))
         case .double: return .double(segment.double(index))

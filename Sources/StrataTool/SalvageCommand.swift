@@ -96,7 +96,7 @@ struct SalvageCommand: Command {
             for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
         }
         for column in table.lostValues {
-            lines.append("  \(column.name): \(column.rows) long values lost, which read as empty")
+            lines.append("  \(column.name): \(column.rows) values lost, which read as empty")
             for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
         }
         for collection in table.lostElements {

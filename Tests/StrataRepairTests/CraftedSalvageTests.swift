@@ -48,6 +48,26 @@ import Testing
         }
     }
 
+    @Test("a null in a column that requires a value is a lost value")
+    func missingValue() throws {
+        var file = try CheckedStore.make()
+        // "a" gets the values of "b", which is optional.
+        let isCrafted = file.edit(file.node(.group, of: 1) { Group($0).isSmall }) { node in
+            let group = Group(UnsafeRawPointer(node))
+            let ids = (group.columnID(2), group.columnID(3))
+            node.put16(group.columnsOffset + 2 * Group.columnSize, ids.1)
+            node.put16(group.columnsOffset + 3 * Group.columnSize, ids.0)
+        }
+        try #require(isCrafted)
+        _ = try SalvagedStore.from(file.bytes) { view, report in
+            #expect(report.tables[0].rowsRecovered == CheckedStore.rows && report.tables[0].rowsLost == 0)
+            #expect(report.tables[0].lostValues.map(\.name) == ["a"])
+            #expect(report.tables[0].valuesLost > 0)
+            let nulls = try view.count(0, where: .null(0))
+            #expect(nulls == 0)
+        }
+    }
+
     /// - Returns: false when it was refused.
     private static func salvage(_ file: CraftedFile) throws -> Bool {
         let disk = FileImages.Disk()

@@ -4,6 +4,12 @@ import Testing
 
 @testable import StrataStorage
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// A path whose file is replaced while a store is open.
 @Suite struct StoreFileTests {
     private static func insert(_ store: Store, _ key: Int64) throws {
@@ -59,6 +65,35 @@ import Testing
             #expect(try Self.keys(path) == [1, 2, 3, 4])
         }
     }
+
+    #if os(Linux)
+        /// Pages of a file that are in memory.
+        private static func pagesInMemory(_ path: String, of count: Int) throws -> Int {
+            let descriptor = open(path, O_RDONLY)
+            defer { close(descriptor) }
+            let base = try #require(mmap(nil, count * 4096, PROT_READ, MAP_SHARED, descriptor, 0))
+            defer { munmap(base, count * 4096) }
+            var pages = [UInt8](repeating: 0, count: count)
+            try #require(base != MAP_FAILED && mincore(base, count * 4096, &pages) == 0)
+            return pages.count { $0 & 1 != 0 }
+        }
+
+        /// Each of the two pages that an open uses once brought in all pages around it. Where files are memory, all
+        /// pages of any file are in memory.
+        @Test("an open brings few pages of the lock file into memory") func lockFilePages() throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path + "/store"
+            let store = try Store.open(path: path)
+            let control = try POSIXFileSystem().open(directory.path + "/control", .createNew)
+            try control.preallocate(to: 65 * 4096)
+            if try Self.pagesInMemory(control.path, of: 65) == 0 {
+                let pages = try Self.pagesInMemory(path + ".lock", of: 65)
+                #expect(pages <= 4)
+            }
+            control.close()
+            try store.close()
+        }
+    #endif
 
     /// A closing store releases the table's lock last, when another store may already be the only user. That one once
     /// tried the lock without waiting.

@@ -115,7 +115,7 @@ struct SchemaSetup {
     /// The library itself creates the directory of the default file.
     private static func makeDirectory(_ configuration: Realm.Configuration) throws {
         guard configuration.files == nil, let url = configuration.fileURL,
-            url == Realm.Configuration.defaultFileURL()
+            url.lastPathComponent == Realm.Configuration.defaultFileName, url == Realm.Configuration.defaultFileURL()
         else { return }
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }

@@ -56,7 +56,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 
     /// The class's name in files, in migrations and in messages.
-    open class func className() -> String { String(describing: self) }
+    open class func className() -> String { _typeName(self, qualified: false) }
 
     /// The primary key's property in the older form of declaration.
     open class func primaryKey() -> String? { nil }

@@ -60,7 +60,8 @@ extension Realm.Configuration {
             /// another file.
             public let objectsUncertain: Int
             /// Properties whose long value (text, data, a collection) is lost in some recovered objects, where it reads
-            /// as empty or nil. The ranges hold the keys of these objects and of no others, as of the last checkpoint:
+            /// as empty or nil, or whose value the property does not allow, where it reads as the value of a property
+            /// without one. The ranges hold the keys of these objects and of no others, as of the last checkpoint:
             /// the log may have set a value again, or added an object in between. Very long lists of ranges are
             /// truncated.
             public let emptiedProperties: [String: [ClosedRange<Int64>]]

@@ -8,6 +8,11 @@ import Synchronization
 #else
     import Foundation
 #endif
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Runs if a file's schema version is older than the program's. If it throws, file, version and schema are unchanged.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
@@ -182,11 +187,15 @@ extension Realm {
 
         /// `default.strata` in the user's data directory, under the program's name.
         public static func defaultFileURL() -> URL? {
-            let environment = ProcessInfo.processInfo.environment
-            let base = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
-            let program = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "strata"
-            return URL(fileURLWithPath: base).appendingPathComponent(program).appendingPathComponent("default.strata")
+            let base = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? ".") + "/.local/share"
+            let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "strata"
+            return URL(filePath: base + "/" + program + "/" + defaultFileName, directoryHint: .notDirectory)
         }
+
+        static let defaultFileName = "default.strata"
+
+        /// A variable of the environment, without a copy of all of them.
+        private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     }
 }
 

@@ -15,8 +15,6 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let primary: PlanField?
     /// Fields that become views of their columns when an object is made.
     let plainFields: [PlanField]
-    /// Whether the program may try to encode its objects.
-    let isEncodable: Bool
     /// Whether its objects belong to one parent each.
     let isEmbedded: Bool
     /// Lists of properties; no two objects may be equal in all properties of a list.
@@ -26,6 +24,8 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// The offset of each of them, if it is one word; else -1.
     let boundOffsets: [Int]
 
+    /// The answer of ``isEncodable``, once it was asked for.
+    private let encodability = Atomic<Encodability>(.unknown)
     private let shownDeclaration = AtomicLazyReference<ShownDeclaration>()
     private let placesByName = DefinitionPlaces<String>()
     private let placesByColumnName = DefinitionPlaces<String>()
@@ -91,10 +91,12 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         // Option 1: a class.
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
             let label = String(cString: label)
-            guard let field = fieldType as? any PersistedField.Type else {
+            // Before the cast: one that fails searches all conformances of the program.
+            if Self.ownFields[offset] == label { return true }
+            guard let field = FieldTypes.field(fieldType) else {
                 let lazyMark = "$__lazy_storage_$_"
                 let name = label.hasPrefix(lazyMark) ? String(label.dropFirst(lazyMark.count)) : label
-                if !Self.ownNames.contains(label) { otherNames.append(name) }
+                otherNames.append(name)
                 return true
             }
             let name = label.hasPrefix("_") && !field.isPlain ? String(label.dropFirst()) : label
@@ -111,12 +113,12 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
                     isPrimary: isPrimary,
                     isIndexed: options & PersistedOptions.indexed != 0 || indexedNames.contains(name),
                     isAutoIncrement: options & PersistedOptions.autoIncrement != 0,
-                    deleteRule: PersistedOptions.rule(in: options), origin: field.originProperty(address)))
+                    deleteRule: PersistedOptions.rule(in: options),
+                    origin: field.shape.type == .linkingObjects ? field.originProperty(address) : nil))
             return true
         }
         self.fields = fields
         plainFields = fields.filter(\.isPlain)
-        isEncodable = type is any Encodable.Type
         primary = fields.first(where: \.isPrimary)
         offsetLimit = (fields.map(\.offset).max() ?? 0) + 1
         let bound = fields.indices.filter {
@@ -130,15 +132,30 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         isOnlyPlace = otherNames.isEmpty && plainFields.isEmpty && Self.endsPlainly(type)
     }
 
-    /// Stored properties that every object has.
-    private static let ownNames: Set<String> = {
-        var names: Set<String> = []
-        _ = _forEachField(of: ObjectBase.self, options: _EachFieldOptions(rawValue: 1)) { label, _, _, _ in
-            names.insert(String(cString: label))
+    /// Stored properties that every object has, by their offsets.
+    private static let ownFields: [Int: String] = {
+        var names: [Int: String] = [:]
+        _ = _forEachField(of: ObjectBase.self, options: _EachFieldOptions(rawValue: 1)) { label, offset, _, _ in
+            names[offset] = String(cString: label)
             return true
         }
         return names
     }()
+
+    private enum Encodability: UInt8, AtomicRepresentable { case unknown, no, yes }
+
+    /// Whether the program may try to encode its objects.
+    /// - Complexity: a search of all conformances of the program, once; so only classes in use are asked.
+    var isEncodable: Bool {
+        switch encodability.load(ordering: .relaxed) {
+        case .yes: return true
+        case .no: return false
+        case .unknown:
+            let isEncodable = type is any Encodable.Type
+            encodability.store(isEncodable ? .yes : .no, ordering: .relaxed)
+            return isEncodable
+        }
+    }
 
     /// Whether a class neither has nor inherits a deinit. False if unknown.
     private static func endsPlainly(_ type: ObjectBase.Type) -> Bool {

@@ -11,27 +11,39 @@ extension EntryTree {
         visitNode: (NodeReference) throws(StorageError) -> Void,
         visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
     ) throws(StorageError) {
+        try walkLeaves(root, reading: nodes, visitNode: visitNode) { (leaf) throws(StorageError) in
+            for i in 0..<leaf.count { try visitEntry(leaf.high(i), leaf.low(i), leaf.count(i)) }
+        }
+    }
+
+    /// As ``walk(_:reading:visitNode:visitEntry:)``, leaf by leaf.
+    static func walkLeaves(
+        _ root: NodeReference, reading nodes: some NodeReading,
+        visitNode: (NodeReference) throws(StorageError) -> Void,
+        visitLeaf: (EntryLeaf) throws(StorageError) -> Void
+    ) throws(StorageError) {
         if root.isNull { return }
         var previous: EntryKey?
         let level = try level(of: root, nodes)
-        try walk(root, level: level, previous: &previous, in: nodes, visitNode: visitNode, visitEntry: visitEntry)
+        try walkLeaves(
+            root, level: level, previous: &previous, in: nodes, visitNode: visitNode, visitLeaf: visitLeaf)
     }
 
     /// - Returns: first key and number of entries.
     @discardableResult
-    private static func walk(
+    private static func walkLeaves(
         _ reference: NodeReference, level: Int, previous: inout EntryKey?, in nodes: some NodeReading,
         visitNode: (NodeReference) throws(StorageError) -> Void,
-        visitEntry: (Int64, Int64, UInt32) throws(StorageError) -> Void
+        visitLeaf: (EntryLeaf) throws(StorageError) -> Void
     ) throws(StorageError) -> (first: EntryKey, total: UInt64) {
         if level > 0 {
             let branch = try branch(reference, level: level, nodes)
             try visitNode(reference)
             for i in 0..<branch.count {
                 let child = branch.reference(i)
-                let found = try walk(
+                let found = try walkLeaves(
                     child, level: level - 1, previous: &previous, in: nodes, visitNode: visitNode,
-                    visitEntry: visitEntry)
+                    visitLeaf: visitLeaf)
                 guard found.first == branch.key(i), found.total == branch.total(i) else { throw damaged(reference) }
             }
             return (branch.key(0), branch.total)
@@ -40,12 +52,10 @@ extension EntryTree {
         guard EntryLeaf.validate(node, bytes: reference.byteCount) else { throw damaged(reference) }
         try visitNode(reference)
         let leaf = EntryLeaf(node)
-        for i in 0..<leaf.count {
-            let key = leaf.key(i)
-            if let previous, !EntryOperation.precedes(previous, key) { throw damaged(reference) }
-            previous = key
-            try visitEntry(key.high, key.low, leaf.count(i))
-        }
+        // Within the leaf they ascend: it is valid.
+        if let previous, !EntryOperation.precedes(previous, leaf.key(0)) { throw damaged(reference) }
+        previous = leaf.key(leaf.count - 1)
+        try visitLeaf(leaf)
         return (leaf.key(0), UInt64(leaf.count))
     }
 

@@ -44,6 +44,9 @@ package struct ColumnDefinition: Sendable, Equatable {
     package var tag: UInt32
     package var information: [UInt8]
 
+    /// Whether each row has a value. A single link may lead nowhere in any column.
+    package var isRequired: Bool { !isOptional && type != .link }
+
     package init(
         id: ColumnID, name: String, type: ColumnType, isOptional: Bool = false, index: IndexKind = .none,
         target: TableID? = nil, keepsPlaces: Bool = false, defaultBits: UInt64? = nil,

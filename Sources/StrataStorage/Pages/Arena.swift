@@ -31,6 +31,9 @@ final class Arena {
         self.capacity = found.count / Format.pageSize
     }
 
+    /// For a transaction that is known to be large.
+    func preferLargePages() { range.preferLargePages() }
+
     /// Reserves address space for this many pages, if there is more.
     private func ensureRoom(_ pages: Int) throws(StorageError) {
         guard pages <= most else { throw .limit(.addressSpace) }

@@ -48,7 +48,7 @@ final class TablePlan: Sendable {
                 case .double: .double
                 case .bytes, .links: .bytes
                 }
-            let null: UInt8 = column.isOptional || column.type == .link ? 1 << Cell.Kind.null.rawValue : 0
+            let null: UInt8 = column.isRequired ? 0 : 1 << Cell.Kind.null.rawValue
             return UInt8(1) << kind.rawValue | null
         }
     }

@@ -86,6 +86,21 @@ private struct Checked {
     }
 
     /// Repeat one with `swift test --filter EntryTreeTests` and only its seed in `arguments`.
+    @Test("keys of texts have the order of their first eight bytes") func prefixes() {
+        let texts = [
+            "", "a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "abcdefgi", "b", "zzzzzzzzz", "\u{e9}", "日本語日本語",
+        ]
+        let bytes = texts.map { Array($0.utf8) }
+        let keys = bytes.map { $0.withUnsafeBytes { IndexKey.high($0, isHashed: false) } }
+        for (a, one) in bytes.enumerated() {
+            for (b, other) in bytes.enumerated() {
+                let (first, second) = (one.prefix(8), other.prefix(8))
+                #expect((keys[a] == keys[b]) == (Array(first) == Array(second)))
+                #expect((keys[a] < keys[b]) == first.lexicographicallyPrecedes(second), "\(texts[a]), \(texts[b])")
+            }
+        }
+    }
+
     @Test(
         "a random history equals a dictionary, and changes no older node",
         arguments: TestSettings.seeds(6, of: 24))

@@ -27,6 +27,37 @@ import Testing
         #expect(try CheckedStore.make().finding() == nil)
     }
 
+    @Test("indexes of each type, with nulls, both zeros and texts of any length, are those of their columns")
+    func indexes() throws {
+        let types: [(ColumnType, IndexKind)] = [
+            (.integer, .ordered), (.double, .ordered), (.bytes, .ordered), (.integer, .hash), (.double, .hash),
+            (.bytes, .hash),
+        ]
+        var columns = types.enumerated().map { place, kind in
+            ColumnDefinition(
+                id: ColumnID(UInt16(place + 1)), name: "c\(place)", type: kind.0, isOptional: true, index: kind.1)
+        }
+        columns.append(ColumnDefinition(id: ColumnID(7), name: "link", type: .link, target: TableID(1)))
+        let schema = StoreSchema(
+            userVersion: 1, tables: [TableDefinition(id: TableID(1), name: "All", columns: columns)])
+        let numbers: [Value] = [.null, .integer(0), .integer(-5), .integer(.max), .integer(.min + 1), .integer(7)]
+        let doubles: [Value] = [.null] + [0, -0.0, 1.5, -1.5, .nan, .infinity].map { .double($0.bitPattern) }
+        let texts: [Value] = [.null] + ["", "a", "eight by", "nine byte", "eight bz"].map { .bytes(Array($0.utf8)) }
+        var options = FileImages.options
+        options.fileSystem = FileImages.Disk()
+        let store = try Store.open(path: FileImages.path, options: options)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: schema)
+        for key in 0..<60 {
+            let (number, double, text) = (numbers[key % 6], doubles[key % 7], texts[key % 6])
+            let row = [number, double, text, number, double, text, key % 3 == 0 ? .null : .integer(Int64(key / 2))]
+            try StoreHistory.withCells(row[...]) { try transaction.insert(0, key: RowKey(Int64(key)), $0) }
+        }
+        try transaction.commit()
+        try store.checkInvariants()
+        try store.close()
+    }
+
     @Test(
         "the check finds a violation of each rule",
         arguments: trees + groups + entries + values + space)
@@ -189,6 +220,15 @@ import Testing
                 node.put8(offset, node.u8(offset) | 0x80)
             }
         },
+        Case("a column that is not optional has no nulls", "is null, and has to have a value") { file in
+            // "a" gets the values of "b", which is optional.
+            file.edit(file.node(.group, of: 1) { Group($0).isSmall }) { node in
+                let group = Group(UnsafeRawPointer(node))
+                let ids = (group.columnID(2), group.columnID(3))
+                node.put16(group.columnsOffset + 2 * Group.columnSize, ids.1)
+                node.put16(group.columnsOffset + 3 * Group.columnSize, ids.0)
+            }
+        },
         Case("segments of a column follow one another", "structure") { file in
             file.edit(file.node(.group, of: 1)) { node in
                 let group = Group(UnsafeRawPointer(node))
@@ -213,6 +253,18 @@ import Testing
     }
 
     static let entries = [
+        Case("entries ascend from leaf to leaf", "structure") { file in
+            let first = file.node(.entryLeaf, of: 1) { node in
+                let leaf = EntryLeaf(node)
+                return leaf.count > 1 && leaf.key(0) == (0, 0) && leaf.highWidth == 0 && leaf.lowWidth > 0
+            }
+            // The last key of the first leaf, above those of the next one.
+            return file.edit(first) { node in
+                let leaf = EntryLeaf(UnsafeRawPointer(node))
+                let last = leaf.lows - UnsafeRawPointer(node) + (leaf.count - 1) * leaf.lowWidth
+                for byte in 0..<leaf.lowWidth { node.put8(last + byte, byte == 7 ? 127 : 255) }
+            }
+        },
         Case("an index has the values of its column", "ordered of Few.value differs: row 1 occurs 0 times") { file in
             file.edit(fewLeaf(file) { $0.high(0) == 5 }) { $0.putI64(32, 6) }
         },

@@ -184,4 +184,47 @@ import Testing
         }
         #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
     }
+
+    // MARK: What an open asks for
+
+    /// Storage of these properties is called like fields that every object has.
+    final class OwnNames: Object {
+        @Persisted(primaryKey: true) var key = 0
+        @Persisted var slot = ""
+        @Persisted var group = 0.0
+        @Persisted var frame: OwnNames?
+    }
+
+    @Test func `properties may have the names of an object's own fields`() throws {
+        let realm = try Realm(
+            configuration: Realm.Configuration(inMemoryIdentifier: "own names", objectTypes: [OwnNames.self]))
+        try realm.write {
+            let made = OwnNames()
+            (made.key, made.slot, made.group) = (7, "seven", 0.5)
+            made.frame = made
+            realm.add(made)
+        }
+        let found = try #require(realm.object(ofType: OwnNames.self, forPrimaryKey: 7))
+        #expect(found.slot == "seven" && found.group == 0.5 && found.frame?.key == 7)
+        #expect(realm.schema["OwnNames"]?.properties.map(\.name) == ["key", "slot", "group", "frame"])
+    }
+
+    @Test func `the default file lies in the user's data directory`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let base = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
+        let program = URL(fileURLWithPath: CommandLine.arguments[0]).lastPathComponent
+        let url = try #require(Realm.Configuration.defaultFileURL())
+        #expect(url.path.hasSuffix("/\(program)/default.strata"))
+        if base.hasPrefix("/") { #expect(url.path == "\(base)/\(program)/default.strata") }
+        #expect(url.isFileURL && Realm.Configuration().fileURL == url)
+    }
+
+    @Test func `only the directory of the default file is made`() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
+        let url = directory.appendingPathComponent("default.strata")
+        #expect(throws: Realm.Error.self) {
+            try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [OwnNames.self]))
+        }
+        #expect(!FileManager.default.fileExists(atPath: directory.path))
+    }
 }

@@ -89,7 +89,7 @@ extension ObjectBase {
     @inline(never)
     func _readIntFar(_ offset: Int) -> Int {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Int.self) }
-        guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Int.self) }
+        guard let value = _loadInteger(offset) else { return _unreadable(offset, as: Int.self) }
         return Int(truncatingIfNeeded: value)
     }
 
@@ -97,7 +97,7 @@ extension ObjectBase {
     @inline(never)
     func _readBoolFar(_ offset: Int) -> Bool {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Bool.self) }
-        guard let value = _loadInteger(offset) else { return _declaredDefault(offset, as: Bool.self) }
+        guard let value = _loadInteger(offset) else { return _unreadable(offset, as: Bool.self) }
         return value != 0
     }
 
@@ -105,7 +105,7 @@ extension ObjectBase {
     @inline(never)
     func _readDoubleFar(_ offset: Int) -> Double {
         guard _isCurrent || _relocate() else { return _substitute(offset, as: Double.self) }
-        return _loadDouble(offset) ?? _declaredDefault(offset, as: Double.self)
+        return _loadDouble(offset) ?? _unreadable(offset, as: Double.self)
     }
 
     @usableFromInline
@@ -116,7 +116,7 @@ extension ObjectBase {
             if _isIntact(offset) { return text }
         }
         guard _isCurrent || _relocate() else { return _substitute(offset, as: String.self) }
-        return _loadString(offset) ?? _declaredDefault(offset, as: String.self)
+        return _loadString(offset) ?? _unreadable(offset, as: String.self)
     }
 
     /// An integer, or a link's key; nil if null. The row must be current.
@@ -196,6 +196,16 @@ extension ObjectBase {
         let access = _access
         if access.isPrimaryKey(offset), let value = _capturedKey(offset, as: Value.self) { return value }
         access.instance.reportInvalidAccess(self)
+        return _declaredDefault(offset, as: Value.self)
+    }
+
+    /// The value of a property of a current row that cannot be read: the initial one. A failed read was reported
+    /// already; a null where there has to be a value is reported here.
+    @usableFromInline
+    @inline(never)
+    func _unreadable<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
+        let column = Int(_access.frame.pointee.columns[offset])
+        if column >= 0 { _access.instance.reportMissing(self, column: column) }
         return _declaredDefault(offset, as: Value.self)
     }
 

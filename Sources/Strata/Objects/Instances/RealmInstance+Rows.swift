@@ -96,10 +96,26 @@ extension RealmInstance {
     func storedValue(_ object: ObjectBase, _ property: BoundProperty) -> _StoredValue? {
         guard let view = currentView, object._stamp == stamp || object._relocate(), let location = object._location
         else { return nil }
-        do throws(StorageError) { return try view.value(location, property.column, property.tag) } catch {
+        do throws(StorageError) {
+            let value = try view.value(location, property.column, property.tag)
+            if value.isNull { reportMissing(object, column: property.column) }
+            return value
+        } catch {
             failures.note(error, in: object._access, failures.loss(object, column: property.column))
             return nil
         }
+    }
+
+    /// Reports the null of a current row in a column that requires a value; the file breaks a rule of its format then.
+    func reportMissing(_ object: ObjectBase, column: Int) {
+        guard let view = currentView, let location = object._location,
+            view.schema.tables[Int(location.table)].columns[column].isRequired
+        else { return }
+        do throws(StorageError) { if try !view.isNull(location, column, object._access) { return } } catch {
+            // The read that found no value has reported it.
+            return
+        }
+        reportDamage(object, view.damage(at: location), column: column)
     }
 
     /// A column of any type, including an object.

@@ -68,7 +68,7 @@ extension FailableCustomPersistable {
 
     public static func _read(_ object: ObjectBase, _ offset: Int) -> Self {
         guard object._isCurrent || object._relocate() else { return object._substitute(offset, as: Self.self) }
-        return _load(object, offset) ?? object._declaredDefault(offset, as: Self.self)
+        return _load(object, offset) ?? object._unreadable(offset, as: Self.self)
     }
 
     public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {

@@ -33,7 +33,8 @@ extension ReadView {
         }
     }
 
-    private func isNull(
+    /// False for a collection.
+    func isNull(
         _ location: RowLocation, _ column: Int, _ access: ClassAccess
     ) throws(StorageError) -> Bool {
         guard let tag = access.property(ofColumn: column)?.tag, tag.collection == .none else {

@@ -115,9 +115,10 @@ struct GroupBuilder {
         var plans: [SegmentPlan] = []
         var next = range.lowerBound
         while next < range.upperBound {
-            var n = SegmentPlan.fitting(
+            let (whole, most) = SegmentPlan.fitting(
                 column, from: next, to: range.upperBound, capacity: SegmentNode.capacity)
-            var plan = SegmentPlan(column, next..<(next + n))
+            var n = most
+            var plan = whole ?? SegmentPlan(column, next..<(next + n))
             while plan.size > SegmentNode.capacity && n > 1 {
                 n = max(1, n * 3 / 4)
                 plan = SegmentPlan(column, next..<(next + n))

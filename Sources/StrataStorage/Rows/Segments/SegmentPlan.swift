@@ -160,17 +160,21 @@ struct SegmentPlan {
         self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
     }
 
-    /// Number of rows from `start` that fit a segment of `capacity` bytes; at least one.
-    static func fitting(_ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int) -> Int {
+    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with their plan, if it was made
+    /// to find out.
+    static func fitting(
+        _ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int
+    ) -> (plan: SegmentPlan?, count: Int) {
         let n = end - start
         switch column.kind {
         case .integer:
             let whole = SegmentPlan(column, start..<end)
-            if whole.size <= capacity { return n }
-            return max(1, min(n, (capacity - 32) * 8 / (whole.width * 8 + (whole.flags & Segment.hasNulls) + 1)))
+            if whole.size <= capacity { return (whole, n) }
+            let bits = whole.width * 8 + (whole.flags & Segment.hasNulls) + 1
+            return (nil, max(1, min(n, (capacity - 32) * 8 / bits)))
         case .double:
             let bits = column.hasFlags ? 65 : 64
-            return max(1, min(n, (capacity - 24) * 8 / bits))
+            return (nil, max(1, min(n, (capacity - 24) * 8 / bits)))
         case .bytes:
             var used = Segment.headSize + 2 + 16
             let perRow = 2
@@ -185,9 +189,9 @@ struct SegmentPlan {
             if counted < n, n > 1, let equal = equalFit(column, from: start, to: end, capacity: capacity),
                 equal > counted
             {
-                return equal
+                return (nil, equal)
             }
-            return max(1, counted)
+            return (nil, max(1, counted))
         }
     }
 
@@ -284,14 +288,24 @@ struct SegmentPlan {
             heap = target + (offset + 2 * (rows.count + 1))
             target.put16(offset, 0)
         }
+        let isEqual = flags & Segment.equalLength != 0
+        let (words, lengths) = (column.words, column.lengths)
         var used = 0
-        for (index, row) in rows.enumerated() {
-            let length = Int(column.lengths[row])
-            if length > 0, let source = UnsafeRawPointer(bitPattern: UInt(column.words[row])) {
-                (heap + used).copyMemory(from: source, byteCount: length)
+        var row = rows.lowerBound
+        // Values that follow one another in memory, as in the segment that they come from, are copied together.
+        while row < rows.upperBound {
+            let start = words[row]
+            var end = start
+            repeat {
+                end &+= UInt64(lengths[row])
+                row += 1
+                if !isEqual { target.put16(offset + 2 * (row - rows.lowerBound), used + Int(end &- start)) }
+            } while row < rows.upperBound && words[row] == end
+            let count = Int(end &- start)
+            if count > 0, let source = UnsafeRawPointer(bitPattern: UInt(start)) {
+                (heap + used).copyMemory(from: source, byteCount: count)
             }
-            used += length
-            if flags & Segment.equalLength == 0 { target.put16(offset + 2 * (index + 1), used) }
+            used += count
         }
     }
 }

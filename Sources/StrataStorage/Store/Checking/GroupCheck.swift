@@ -39,6 +39,7 @@ struct GroupCheck {
         try checkKeys()
         try checkLookups(group)
         for column in wanted {
+            try checkNulls(column)
             try resolveLong(column, &reached)
             try checkValues(column)
         }
@@ -47,7 +48,7 @@ struct GroupCheck {
     }
 
     /// Checks that every segment exists and has its column's kind. Returns the columns whose values are checked: those
-    /// that may have long values, and those of links and collections.
+    /// that may have long values, those of links and collections, and required ones with null bits.
     private func checkSegments(_ group: Group) throws -> Set<Int> {
         var wanted: Set<Int> = []
         var seen: Set<Int> = []
@@ -75,7 +76,8 @@ struct GroupCheck {
             if column < RowSet.firstUserColumn { continue }
             let own = definition.columns[column - RowSet.firstUserColumn]
             let mayBeLong = layout.kinds[column] == .bytes && flags & Segment.hasLong != 0
-            if mayBeLong || own.type == .links || own.collection != nil || ValueLayout(own) != nil {
+            let mayLack = own.isRequired && flags & Segment.hasNulls != 0
+            if mayBeLong || mayLack || own.type == .links || own.collection != nil || ValueLayout(own) != nil {
                 wanted.insert(column - RowSet.firstUserColumn)
             }
         }
@@ -161,6 +163,16 @@ struct GroupCheck {
             let bytes = try view.long(descriptor)
             if let base = descriptor.baseAddress { try reached.note(LongValue(base).reference) }
             values.resolve(row, bytes)
+        }
+    }
+
+    /// Checks that required values are there. Null bits of deleted rows, and of values that were changed since, do not
+    /// count.
+    private func checkNulls(_ column: Int) throws {
+        let values = rows.columns[column + RowSet.firstUserColumn]
+        guard values.hasFlags, definition.columns[column].isRequired else { return }
+        for row in 0..<rows.count where values.isNull(row) {
+            throw broken("\(definition.columns[column].name) of row \(rows.key(row)) is null, and has to have a value")
         }
     }
 

@@ -147,7 +147,8 @@ struct ReachedPages {
     mutating func note(_ reference: NodeReference) throws {
         if reference.isNull { return }
         let kind = NodeKind(rawValue: reference.kindCode)
-        let name = kind.map { "\($0)" } ?? "node"
+        // Only for messages: most calls find nothing.
+        var name: String { kind.map { "\($0)" } ?? "node" }
         if reference.birth > version {
             throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")
         }

@@ -23,7 +23,8 @@ extension Store {
 /// under an unfinished name, and renamed when it is complete.
 ///
 /// A ``ColumnCopy`` takes rows and entries as they are. If that breaks a rule of the format, the source breaks it as
-/// well, and a second copy decides: a ``RowCopy`` checks each value, builds the indexes anew, and refuses the rest.
+/// well, and a second copy decides: a ``RowCopy`` checks each value, builds the indexes anew, and refuses the rest. If
+/// it refuses a value, the rule that was broken is the error.
 package struct StoreCopy {
     private let source: ReadView
     private let version: UInt64
@@ -33,6 +34,8 @@ package struct StoreCopy {
     private let unfinished: String
     private let options: StoreOptions
     private var fileSystem: any FileSystem { options.fileSystem }
+    /// Bytes of a source whose copy fills many pages of memory.
+    private static let largeSource = 8 << 20
 
     /// - Parameters:
     ///   - source: kept by the caller while the copy is made.
@@ -141,27 +144,32 @@ package struct StoreCopy {
 
     /// - Parameter last: runs when the file is complete and still locked.
     private func make(_ last: () throws(FileError) -> Void) throws(StorageError) -> Way {
-        if try isMade(.byColumns, last) { return .byColumns }
+        guard let broken = try breach(by: .byColumns, last) else { return .byColumns }
         mark(.copiedRowByRow)
         try removeAbandoned()
-        _ = try isMade(.byRows, last)
+        do throws(StorageError) { _ = try breach(by: .byRows, last) } catch {
+            if case .misuse = error { throw broken }
+            throw error
+        }
         return .byRows
     }
 
-    /// - Returns: false if a copy by columns breaks a rule. Its file remains, without its name.
-    private func isMade(_ way: Way, _ last: () throws(FileError) -> Void) throws(StorageError) -> Bool {
+    /// Makes the copy.
+    /// - Returns: the rule that a copy by columns breaks; nil for a sound one. The broken one's file remains, without
+    ///   its name.
+    private func breach(by way: Way, _ last: () throws(FileError) -> Void) throws(StorageError) -> StorageError? {
         let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
         do throws(StorageError) {
-            if version > 0, try !isFilled(target, way) {
+            if version > 0, let broken = try breach(of: target, filled: way) {
                 close(target)
-                return false
+                return broken
             }
             try target.close(mayStayOpen: false, last)
         } catch {
             close(target)
             throw error
         }
-        return true
+        return nil
     }
 
     /// An error of closing is dropped: the caller reports the first error, or makes another copy.
@@ -169,23 +177,27 @@ package struct StoreCopy {
         do throws(StorageError) { try target.close(mayStayOpen: false) { () throws(FileError) in } } catch {}
     }
 
-    /// - Returns: false if a copy by columns breaks a rule.
-    private func isFilled(_ target: Store, _ way: Way) throws(StorageError) -> Bool {
+    /// Fills the copy, and reads it back.
+    /// - Returns: the rule that a copy by columns breaks.
+    private func breach(of target: Store, filled way: Way) throws(StorageError) -> StorageError? {
         let transaction = try target.beginWrite()
+        if source.reader.pageCount > Self.largeSource / Format.pageSize {
+            transaction.nodes.arena.preferLargePages()
+        }
         do throws(StorageError) {
             try fill(transaction, way)
         } catch {
             if way == .byRows || !error.isDamageOrMisuse { throw error }
-            return false
+            return error
         }
         try transaction.commit()
         do throws(StorageError) {
             try StoreVerification(of: target).readBack(original)
         } catch {
             guard way == .byColumns, case .unsound = error else { throw error }
-            return false
+            return error
         }
-        return true
+        return nil
     }
 
     /// Copies all tables into an empty store, with keys, creation versions and version number.
