@@ -19,6 +19,7 @@ final class RealmInstance {
     let shared: SharedStore?
     let configuration: Realm.Configuration
     let confinement: Confinement
+    private let ownThread: UInt64
     let observation: Observation
     @exclusivity(unchecked) private(set) var stamp: UInt64 = 1
     /// The stamps of the running write's changes.
@@ -68,6 +69,7 @@ final class RealmInstance {
         self.shared = shared
         self.configuration = configuration
         self.confinement = confinement
+        ownThread = confinement.ownThread
         observation = Observation(inbox)
         self.reference = reference
         classes = ClassCatalog(try configuration.plans())
@@ -95,10 +97,9 @@ final class RealmInstance {
     /// Stops the program if called outside the instance's thread, queue or actor.
     @inline(__always)
     func checkConfinement() {
-        if !confinement.isHere { fatalError(confinementError.message) }
+        if strata_known_thread() != ownThread, !confinement.isHere { fatalError(confinementError.message) }
     }
 
-    /// As ``checkConfinement()``, for throwing callers.
     func requireHere() throws(Realm.Error) {
         if !confinement.isHere { throw confinementError }
     }
