@@ -17,7 +17,7 @@ struct LoneAdder {
     /// Adds an unmanaged object whose primary key must not exist.
     /// - Returns: false, without a change, if ``ObjectAdder`` has to add it, or to tell why it cannot be added.
     @inline(__always)
-    mutating func add(_ object: ObjectBase, _ write: RunningWrite) -> Bool {
+    mutating func add(_ object: ObjectBase, in write: RunningWrite) -> Bool {
         let wanted = ObjectIdentifier(Swift.type(of: object))
         if type != wanted {
             guard let found = write.instance.access(for: Swift.type(of: object)) else { return false }
@@ -25,11 +25,11 @@ struct LoneAdder {
             access = .passUnretained(found)
         }
         guard let access, write.failure == nil else { return false }
-        return access._withUnsafeGuaranteedRef { $0.addsAlone && Self.add(object, $0, write) }
+        return access._withUnsafeGuaranteedRef { $0.addsAlone && Self.add(object, $0, in: write) }
     }
 
     @inline(__always)
-    private static func add(_ object: ObjectBase, _ access: ClassAccess, _ write: RunningWrite) -> Bool {
+    private static func add(_ object: ObjectBase, _ access: ClassAccess, in write: RunningWrite) -> Bool {
         guard let plan = access.plan else { return false }
         for offset in plan.boundOffsets where object._holdsReference(offset) { return false }
         let number = object._field(access.rowKeyOffset).assumingMemoryBound(to: Int?.self).pointee ?? 0

@@ -192,7 +192,7 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        if policy == .error, !isAdding, lone.add(object, self) { return }
+        if policy == .error, !isAdding, lone.add(object, in: self) { return }
         let (outer, isOutermost) = (self.policy, !isAdding)
         self.policy = policy
         isAdding = true
