@@ -17,7 +17,7 @@ struct VerifyFiguresCommand: Command {
     let examples = [
         CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls")
     ]
-    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 a program is not built, or is older than its sources"
+    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 a program is missing or out of date"
     let options = [
         OptionSpecification(
             "--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
