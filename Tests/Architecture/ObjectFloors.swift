@@ -20,6 +20,7 @@ extension Floors {
             "Schema: Realm": errors,
             "Schema: ObjectBase": classes, "Schema: Object": classes, "Schema: EmbeddedObject": classes,
             "Schema: DynamicObject": classes, "Schema: PersistedField": classes, "Schema: PersistedOptions": classes,
+            "Schema: Persisted": "the types of properties are recognised by what all of them have in common",
             "Objects: Realm": errors + "; an object leads to its Realm",
             "Objects: SharedStore": "an instance keeps its file open",
             "Objects: AsyncWrites": "an instance has the queue of its asynchronous writes",

@@ -72,8 +72,8 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
     /// Adopts sections computed by an observer for the version that is shown.
     func seed(_ found: [(key: Key, rows: [Int64])]) { sections.seed(.frame(found)) }
 
-    /// The same, of sections that are runs.
-    func seed(_ found: SectionRuns<Key>) { sections.seed(.runs(found)) }
+    /// Adopts sections that are runs of adjacent rows.
+    func seed(_ runs: [(key: Key, count: Int)], of rows: IndexedKeys) { sections.seed(.runs(runs, of: rows)) }
 
     /// The present section of a key; an empty one if there is none.
     func current(_ key: Key) -> Element { sections.section(key) }
@@ -162,7 +162,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     /// Sections computed by an observer.
     enum Found {
         case frame([(key: Key, rows: [Int64])])
-        case runs(SectionRuns<Key>)
+        case runs([(key: Key, count: Int)], of: IndexedKeys)
     }
 
     /// Sections in order, and the index of each key.
@@ -177,10 +177,9 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
             case .frame(let frame):
                 WorkSteps.note(frame.reduce(0) { $0 + $1.rows.count })
                 for section in frame { add(section.key, .values(section.rows.map { .link($0) })) }
-            case .runs(let runs):
-                let rows = runs.rows.indexed
+            case .runs(let runs, let rows):
                 var first = 0
-                for run in runs.runs {
+                for run in runs {
                     add(run.key, .rows(rows, first: first, count: run.count))
                     first += run.count
                 }

@@ -188,7 +188,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             let update = next.follow(to: now, changes, places, sections.key(ofRow:))
         else { return nil }
         runs = next
-        sections.seed(next)
+        sections.seed(next.runs, of: next.rows.indexed)
         return update
     }
 
@@ -221,7 +221,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         runs = source.followedRows == nil ? nil : SectionRuns(known)
         if let runs {
             (known, frame) = (SectionedRows(), [])
-            sections.seed(runs)
+            sections.seed(runs.runs, of: runs.rows.indexed)
         } else {
             frame = known.frame
             sections.seed(frame)

@@ -160,8 +160,8 @@ struct SegmentPlan {
         self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
     }
 
-    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with their plan, if it was made
-    /// to find out.
+    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with their plan, if counting
+    /// them made it.
     static func fitting(
         _ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int
     ) -> (plan: SegmentPlan?, count: Int) {
