@@ -13,21 +13,21 @@ extension Realm {
     ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
     public struct Error: Swift.Error, CustomStringConvertible, Equatable {
         public enum Code: String, Sendable {
-            /// Kept for sources that name it: errors of a file have the code `fileOperationFailed` or a more precise
-            /// one.
+            /// Never thrown; kept for programs that name it. Errors of a file have the code `fileOperationFailed` or a
+            /// more precise one.
             case fileAccess
             case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
             case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
             case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
             /// A deleted object was used where that is an error.
             case objectDeleted
-            /// A primary key that exists already.
+            /// An object with this primary key exists already.
             case duplicateKey
             /// A migration leaves objects without a required value.
             case missingValues
-            /// A delete rule forbids it.
+            /// The delete rule `deny` forbids the deletion.
             case deleteDenied
-            /// Used on another thread or queue than the one it is confined to.
+            /// A Realm, or something that belongs to it, was used on another thread, queue or actor than its own.
             case incorrectThread
             /// Called in a state that does not allow it: outside a write, or inside one.
             case wrongState
@@ -99,7 +99,7 @@ extension Realm.Error {
             : "made by a newer version; use that one"
     }
 
-    /// The fault of a log, and the remedy apart from ``Realm/Configuration/onDamage``.
+    /// What is wrong with the log of a file, and what to do about it where a step is known.
     private static func logFinding(_ error: StorageError) -> String {
         switch error {
         case .logMissing(let path): "the log that \(path) needs is missing"
