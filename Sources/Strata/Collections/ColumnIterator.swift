@@ -2,11 +2,11 @@ import StrataStorage
 
 /// Iterates over the elements that a list or a set has when the iteration starts.
 ///
-/// Objects as ``ResultsIterator``: a new instance for each row, or the previous one if the program has no reference to
-/// it.
+/// Objects are handed out as by ``ResultsIterator``: a new instance for each row, or the previous one if the program
+/// has no reference to it.
 @frozen
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of objects whose keys were read at the start.
+    /// The iteration over a collection of objects whose keys were read at the start; nil for all others.
     @usableFromInline var walk: ObjectWalk?
     @usableFromInline var place = 0
     @usableFromInline let others: ElementSource<Element>
@@ -35,7 +35,7 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
     public mutating func next() -> Element? {
         if walk == nil { return nextOther() }
         if let element = nextObject() { return element }
-        // Here no copy of the reference is left, which would keep the walk from being used again.
+        // `nextObject` has released its copy of the reference, which would keep the walk from being reused.
         ObjectWalk.end(&walk)
         return nil
     }
@@ -85,12 +85,12 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
 /// The elements of an iteration that is not over the keys of objects.
 @usableFromInline
 enum ElementSource<Element> {
-    /// The iteration is over, or has keys.
+    /// The iteration is over keys, in ``ColumnIterator/walk``.
     case none
     case unmanaged([Element])
     /// All elements of a short managed collection; its owner keeps the Realm alive.
     case short([_StoredValue], _ElementContext, ObjectBase)
-    /// A managed collection that is not decoded at once.
+    /// A managed collection that is decoded in batches.
     case long(ElementWalk, _ElementContext, ObjectWalk?)
 }
 
@@ -106,7 +106,7 @@ final class ElementWalk: CollectionWalk {
     /// Keeps the owner, and so the Realm, alive.
     private let column: _CollectionColumn
     private var values: [_StoredValue] = []
-    /// Of a map.
+    /// The keys of `values` in a map; else empty.
     private var keys: [String] = []
     /// Locations of inner collections among values of any type, one for each value.
     private var places: [NestedPlace?] = []
@@ -117,7 +117,7 @@ final class ElementWalk: CollectionWalk {
     private var place = 0
     /// Nil inside a write.
     private var version: CollectionContents?
-    /// The registry of iterations, inside a write.
+    /// The iterations of the running write, which contain this one; nil outside a write.
     private var known: CollectionWalks?
     /// All elements are decoded.
     private var isOver = true
@@ -194,7 +194,7 @@ final class ElementWalk: CollectionWalk {
         places.isEmpty ? Element._element(value, context) : decodedWithPlace(value, context)
     }
 
-    /// A separate function, so that other types do not look up the metadata of the cast.
+    /// A separate function, so that elements without places do not pay for the metadata of the cast.
     private func decodedWithPlace<Element: RealmCollectionValue>(
         _ value: _StoredValue, _ context: _ElementContext
     ) -> Element {
