@@ -32,11 +32,11 @@ struct InverseLinks {
     }
 }
 
-/// Finds the links to one object some at a time, as they are when the walk begins: it keeps the version that was shown,
+/// Finds the links to one object some at a time, as they are when the walk begins: it pins the version that was shown,
 /// whose nodes never change.
 struct InverseWalk: KeyParts {
     private let links: InverseLinks
-    /// The lowest origin that may follow; nil at the end.
+    /// The lowest key of a linking row that may be given next; nil at the end.
     private var next: Int64? = .min
     private var most = 64
 

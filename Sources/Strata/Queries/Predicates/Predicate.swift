@@ -3,9 +3,9 @@ indirect enum Predicate {
     case constant(Bool)
     case comparison(Comparison)
     case not(Predicate)
-    /// Holds if all do; also if there are none.
+    /// Holds if all parts do, and if there are none.
     case and(PredicateParts)
-    /// Holds if one does.
+    /// Holds if one part does.
     case or(PredicateParts)
     /// A condition nested deeper than ``deepest``. Its parts are dropped, so that no release recurses deep enough to
     /// overflow the stack; binding it throws the error.
