@@ -39,7 +39,7 @@
                     state = try check(view)
                 }
             } catch {
-                // Reports the first error.
+                // An error of closing is dropped: the caller reports the first one.
                 do { try store.close() } catch {}
                 throw error
             }

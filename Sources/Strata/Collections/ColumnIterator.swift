@@ -97,8 +97,8 @@ enum ElementSource<Element> {
 /// An iteration over a managed collection as it is at the start, decoded in batches.
 ///
 /// 1. Outside a write it pins the version that was shown, whose nodes never change.
-/// 2. Inside a write it finds its place again for each batch; before the collection changes, or the write ends, the
-///    rest is decoded at once. See ``CollectionWalks``.
+/// 2. Inside a write it finds the collection again for each batch. Before the collection changes, or the write ends,
+///    all elements that are left are decoded. See ``CollectionWalks``.
 ///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
@@ -115,11 +115,11 @@ final class ElementWalk: CollectionWalk {
     private var position = 0
     /// The first place that is not decoded yet.
     private var place = 0
-    /// Nil inside a write.
+    /// The collection in the pinned version; nil inside a write, where it is found again for each batch.
     private var version: CollectionContents?
     /// The iterations of the running write, which contain this one; nil outside a write.
     private var known: CollectionWalks?
-    /// All elements are decoded.
+    /// Whether all elements are decoded.
     private var isOver = true
 
     /// Largest batch; a collection stored in its row is decoded at once, whatever its size.

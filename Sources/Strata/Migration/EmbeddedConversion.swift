@@ -102,7 +102,8 @@ struct EmbeddedConversion {
         return spare.count
     }
 
-    /// Copies a row.
+    /// Inserts a copy of a row, with its collections.
+    /// - Returns: the key of the copy.
     private func copy(_ key: RowKey, _ table: Int) throws(StorageError) -> RowKey {
         let view = transaction.view
         let columns = view.schema.tables[table].columns

@@ -190,7 +190,7 @@ struct SchemaSetup {
                 + ". Raise schemaVersion and give a migrationBlock")
     }
 
-    /// A read-only file must fit without a change.
+    /// - Throws: `schemaMismatch` if a read-only file does not fit as it is.
     private func checkReadOnly(_ known: StoreSchema, _ change: SchemaChange, _ plans: [ClassPlan]) throws {
         #if Zoo
             if PlantedMistake.readOnlyIgnored.isPlanted { return }

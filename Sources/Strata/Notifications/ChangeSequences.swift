@@ -174,6 +174,7 @@ extension PropertyChange {
 
 extension Realm {
     /// A frozen Realm for each call of `next()`: the newest version, as soon as it is newer than that of the last call.
+    /// The first call waits for a commit.
     ///
     ///     for await version in realm.changes { draw(version.objects(Dog.self)) }
     public var changes: Changes<Realm> {

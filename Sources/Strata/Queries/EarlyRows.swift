@@ -9,7 +9,7 @@ import StrataStorage
 ///
 /// It is valid for one stamp, and pins no version.
 struct EarlyRows {
-    /// What stands at a place.
+    /// The row at a place of the query, as far as it is known.
     enum Answer {
         case row(Int64)
         /// The place is behind the last row.
@@ -155,7 +155,7 @@ struct EarlyRows {
 
     // MARK: Of a source
 
-    /// What stands at a place of a collection, if a part of its query tells.
+    /// The row at a place of a collection, if it is found without the whole query.
     static func row(at place: Int, of source: ObjectSource) -> Answer {
         guard case .table = source.base, !source.steps.isEmpty, source.hasNoKeys, !source.isDegraded,
             let view = source.instance.currentView

@@ -24,7 +24,8 @@ struct InverseLinks {
         table = origin.table
     }
 
-    /// Runs `body` in the version that was shown. Reports a storage error and returns nil: then the source's keys tell.
+    /// Runs `body` in the version that was shown. Reports a storage error and returns nil: then the caller needs the
+    /// keys of the source.
     func read<Value>(_ body: (BacklinkReader) throws(StorageError) -> Value) -> Value? {
         source.attempt { () throws(StorageError) in
             try body(try BacklinkReader(to: target, of: table, column, in: view))

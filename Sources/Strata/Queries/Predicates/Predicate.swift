@@ -116,7 +116,7 @@ indirect enum Predicate {
         /// The type of the argument, if a stored value does not tell: a date is stored as a double. Nil if the compiler
         /// checked the type.
         var type: PropertyType?
-        /// Identity of an object whose class only its own Realm knows.
+        /// For an object: its whole identity, by which values of any type are compared.
         var link: AnyEncoding.Link?
 
         init(_ stored: _StoredValue, _ type: PropertyType? = nil) {
