@@ -74,7 +74,7 @@ struct SchemaSetup {
         return try storage { () throws(StorageError) in try store.snapshot().view.schema.userVersion }
     }
 
-    /// Removes a file and its log.
+    /// Removes a file, its log, and the other files beside it that belong to it.
     /// - Returns: whether the file existed.
     @discardableResult
     static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
