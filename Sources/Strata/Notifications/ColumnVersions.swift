@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// A list, a set or a map in the two versions of a ``ChangeBatch``, and the places where it differs.
+/// A list, a set or a map in the two versions of a ``ChangeBatch``, and the places at which they differ.
 ///
 /// All of it is computed from the versions: no observer keeps the elements of a collection.
 struct ColumnVersions {

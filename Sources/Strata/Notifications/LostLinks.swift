@@ -42,8 +42,8 @@ struct LostLinks {
         return false
     }
 
-    /// The places of the elements that linked to such an object, in a collection of values of any type; for a map those
-    /// of its keys.
+    /// The places of the elements of a collection that linked to an object that exists no longer; for a map the places
+    /// of their keys.
     /// - Parameter isFirstEnough: return only the first one.
     /// - Complexity: O(elements), and O(log rows) for each link among them.
     func places(
@@ -80,7 +80,7 @@ struct LostLinks {
         return found
     }
 
-    /// The rows of a class with such a column, and the ids of these columns.
+    /// The rows of a class with values that linked to a deleted object, and the ids of the columns with these values.
     /// - Complexity: a pass over the columns that hold values of any type, and O(log rows) for each link in them.
     func rows(of table: TableID) throws(StorageError) -> [Int64: Set<UInt16>] {
         let columns = columns(of: table)

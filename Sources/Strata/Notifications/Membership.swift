@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// A collection for which each row alone tells whether it is an element, and two rows which of them comes first.
+/// A collection in which a row's membership depends on that row alone, and the order of two rows on these two alone.
 protocol Patching {
     /// Number of occurrences of a row in the collection, in a version.
     func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int
