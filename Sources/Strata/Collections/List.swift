@@ -185,7 +185,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// The ranges of adjoining places, both descending.
+    /// Joins adjoining places to ranges. The places descend, and so do the ranges.
     private static func runs(_ places: [Int]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for place in places {

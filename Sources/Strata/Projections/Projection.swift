@@ -83,8 +83,7 @@ struct ProjectedProperty<Root: ObjectBase> {
     /// The names of the properties in its key path, joined by dots.
     let path: String
     let keyPath: PartialKeyPath<Root>
-    /// The path to be observed: `path`, and for a projected collection behind it the projected property of its
-    /// elements.
+    /// The path to be observed: `path`; for a projected collection, `path` and the projected property of its elements.
     let watched: String
     /// Whether it holds the elements of a collection, or is one.
     let holdsCollection: Bool

@@ -1,5 +1,8 @@
-/// Cache of the last queries inside a write and their results. A loop may make its results anew in each turn: `while
-/// let item = list.filter("isOpen == true").first`. Then each turn starts with the keys that the turn before found.
+/// Cache of the last queries inside a write and their results. A loop may make its results anew in each turn:
+///
+///     while let item = list.filter("isOpen == true").first { ... }
+///
+/// Then each turn starts with the keys that the turn before found.
 ///
 /// It is dropped with its write, and keeps no object alive: an object would keep the Realm alive, and a write that ends
 /// only when its Realm is dropped would never end.

@@ -99,7 +99,7 @@ extension Realm.Error {
             : "made by a newer version; use that one"
     }
 
-    /// What is wrong with the log of a file, and what to do about it where a step is known.
+    /// What is wrong with the log of a file, and what to do about it.
     private static func logFinding(_ error: StorageError) -> String {
         switch error {
         case .logMissing(let path): "the log that \(path) needs is missing; put it back"
