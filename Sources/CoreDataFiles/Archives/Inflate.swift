@@ -7,7 +7,7 @@ package enum Inflate {
         return reader.run() ? reader.output : nil
     }
 
-    /// The number of codes by length, and the symbols ordered by code.
+    /// A canonical Huffman code: the number of codes by length, and the symbols ordered by code.
     private struct Codes {
         var counts = [Int](repeating: 0, count: 16)
         var symbols: [Int] = []

@@ -60,7 +60,6 @@ package struct KeyedArchive: Sendable {
         if case .string(let text) = list[objects[object.place]] { text } else { nil }
     }
 
-    /// The name of an object's class.
     package func className(_ object: Object) -> String? {
         guard let kind = self.object(object, "$class"), let place = members(kind)?["$classname"],
             case .string(let name) = list[place]

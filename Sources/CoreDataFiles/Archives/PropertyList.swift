@@ -37,7 +37,7 @@ package struct PropertyList: Sendable {
         let reader = Reader(bytes: bytes, end: table, referenceSize: referenceSize, count: count)
         var objects: [Value] = []
         objects.reserveCapacity(count)
-        // The total of references is bounded by the size: each object's are counted once.
+        // Objects may overlap, and could expand beyond memory: all together may have four times the bytes of the list.
         var room = bytes.count * 4
         for index in 0..<count {
             guard let offset = Self.number(bytes, table + index * offsetSize, offsetSize), offset < table,

@@ -21,7 +21,7 @@ package enum AnyBytes {
         withUnsafeBytes(of: UInt32(clamping: value).littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// A list of values: data (kind 7) or text (kind 6), with a bitmap where an element is absent.
+    /// A list of values: data (kind 7) or text (kind 6); with a bitmap of the absent elements, if there are any.
     private static func list(_ elements: [[UInt8]], kind: UInt8 = 7) -> [UInt8] {
         let hasNulls = kind == 7 && elements.contains { $0.isEmpty }
         var bytes: [UInt8] = [kind, hasNulls ? 1 : 0]

@@ -9,7 +9,7 @@ struct ClassLayout {
     enum Source {
         /// Z_PK, if another property is the primary key.
         case key
-        /// The name of Z_ENT.
+        /// The name of the entity that Z_ENT numbers.
         case entity
         /// Z_OPT; null in rows that the application inserted.
         case version

@@ -80,7 +80,7 @@
                 if !isThere { report.way = isResumed ? .resumed : .first }
                 try target.store.close()
             } catch {
-                // Reports the first error; durable rows stay.
+                // An error of closing is dropped: the caller reports the first one. Rows that are durable stay.
                 do { try target.store.close() } catch {}
                 throw error
             }

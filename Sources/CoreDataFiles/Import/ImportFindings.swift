@@ -9,7 +9,7 @@ package struct ImportFindings: Sendable {
         case duplicateJoin = "duplicate join row"
         /// The entity number beside a link is not its target's; the link is kept.
         case wrongEntity = "link with another entity's number"
-        /// Left out by the mapping.
+        /// A row whose Z_ENT no entity has; the mapping leaves it out.
         case unknownEntity = "row of an unknown entity"
         case missingBlob = "missing external blob"
         /// A transformable that could not be decoded; its bytes are kept.
@@ -17,7 +17,7 @@ package struct ImportFindings: Sendable {
         /// Null in a required property; the property became optional.
         case unexpectedNull = "null in a required property"
         case lowMaximum = "Z_MAX below a key"
-        /// Found by a verification.
+        /// Found by a verification, as are the next three.
         case missingRow = "row that the new file lacks"
         case extraRow = "row that the store lacks"
         case differentRow = "row that differs"
@@ -30,7 +30,8 @@ package struct ImportFindings: Sendable {
 
     package init() {}
 
-    /// Only differences count for a verification.
+    /// The number of differences between the store and the new file: of the findings, a verification counts these
+    /// alone.
     package var differences: Int {
         [.missingRow, .extraRow, .differentRow, .differentList].reduce(0) { $0 + counts[$1, default: 0] }
     }

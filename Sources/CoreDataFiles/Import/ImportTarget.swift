@@ -22,7 +22,8 @@
         init(_ path: String, _ layout: ClassLayout, isNew: Bool, readOnly: Bool = false) throws {
             self.path = path
             self.layout = layout
-            // No other program opens the file of a first import, so that it needs no log, and can be resumed.
+            // No other program opens the file of a first import, so its commits need no log. An import that is killed
+            // is resumed after the rows that the file has.
             store = try Store.open(
                 path: path, options: StoreOptions(durability: isNew ? .none : .full, readOnly: readOnly))
             state = State(uuid: layout.layout.uuid, isComplete: false, lastTransaction: 0, rows: 0)
@@ -38,7 +39,7 @@
                     state = try check(view)
                 }
             } catch {
-                // Reports the first error.
+                // An error of closing is dropped: the caller reports the first one.
                 do { try store.close() } catch {}
                 throw error
             }
@@ -176,7 +177,7 @@
 
         // MARK: Rows
 
-        /// Makes required columns optional if a null occurs.
+        /// Makes the required columns optional for which a row has a null.
         /// - Returns: the changed properties.
         func admitNulls(
             _ table: Int, _ cells: UnsafeMutableBufferPointer<Cell>, count: Int, transaction: WriteTransaction

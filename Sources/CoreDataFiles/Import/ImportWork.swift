@@ -34,7 +34,7 @@
             all = keys.reduce(0) { $0 + $1.count }
         }
 
-        /// Rows of unknown entities do not count, if they are left out.
+        /// The SQL condition that leaves out rows of unknown entities; empty if the mapping does not leave them out.
         private static func condition(_ hierarchy: StoredHierarchy, _ mapping: CoreDataMapping) -> String {
             let numbers = hierarchy.entities.map { String($0.number) }.joined(separator: ", ")
             return mapping.leavesUnknownOut ? " WHERE Z_ENT IN (\(numbers))" : ""
@@ -130,7 +130,7 @@
                 try finish(transaction)
             } catch let error as CoreDataError where error.kind == .stopped {
                 try transaction.commit()
-                throw Self.stopped(error, "the same command goes on from there")
+                throw Self.stopped(error, "the same command resumes it")
             } catch {
                 transaction.rollback()
                 throw error
@@ -198,7 +198,8 @@
                             : try ImportTarget.list(
                                 transaction.view, position, key: RowKey(owner), column: list)
                         if known == wanted { continue }
-                        // The application has deleted it, and the store's history does not mention it.
+                        // The application has deleted the owner from the new file, and the store's history does not
+                        // mention the owner.
                         if known.isEmpty, try transaction.view.locate(position, RowKey(owner)) == nil {
                             findings.add(.missingRow, "\(made.name) \(owner)")
                             continue
@@ -280,7 +281,9 @@
             return found.map { $0.sorted() }
         }
 
-        /// Keys that only one side has, or whose Z_OPT or Z_ENT differ; all keys, if all values are compared.
+        /// The keys of a class whose rows may differ: those that only one side has, those whose Z_OPT differs, and
+        /// those of rows that the application inserted although the store has the key. All keys of the store, if all
+        /// values are compared. Rows that only the application inserted are not among them.
         private func comparedChanges(_ table: Int, _ view: ReadView) throws -> [Int64] {
             let version = target.versionPlace(table)
             var found: [Int64] = []

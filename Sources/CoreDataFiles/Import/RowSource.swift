@@ -85,13 +85,13 @@
             cells.deallocate()
         }
 
-        /// Rows from a key on, ascending.
+        /// The rows after a key, ascending; without a key all rows.
         func statement(after key: Int64? = nil) throws(CoreDataError) -> SQLiteStatement {
             let condition = key.map { " WHERE Z_PK > \($0)" } ?? ""
             return try file.statement("SELECT \(columns) FROM \(quoted(hierarchy.table))\(condition) ORDER BY Z_PK")
         }
 
-        /// One row, by a bound key.
+        /// The row whose key is bound to the statement.
         func single() throws(CoreDataError) -> SQLiteStatement {
             try file.statement("SELECT \(columns) FROM \(quoted(hierarchy.table)) WHERE Z_PK = ?")
         }
@@ -130,7 +130,7 @@
             return true
         }
 
-        /// Handles the most frequent kinds without the attribute.
+        /// Fills one cell. For the most frequent kinds of values the attribute is not looked at.
         @inline(__always)
         private func fill(
             _ place: Int, _ row: SQLiteStatement, _ entityName: UnsafeMutableRawBufferPointer
@@ -245,7 +245,8 @@
             }
         }
 
-        /// Checks eight bytes of ASCII at a time; the standard library validates the rest.
+        /// Whether the bytes are valid UTF-8. ASCII is tested eight bytes at a time; the standard library validates
+        /// other text.
         private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
             var place = 0
             while bytes.count - place >= 8 {

@@ -1,5 +1,5 @@
 #if SQLite
-    /// The output of `info`: the source of each property's name and type.
+    /// The output of `strata coredata info`: for each property its type, its column, and which source named it.
     package struct StoreDescription {
         package let layout: StoreLayout
         package let notes: [String]
@@ -7,7 +7,7 @@
         package let rows: [Int]
 
         /// - Parameter place: a copy of the store is made in the folder of this path, and removed.
-        /// - Throws: as an import.
+        /// - Throws: the errors of an import.
         package init(
             _ source: String, modelPath: String?, mapping: CoreDataMapping, beside place: String
         ) throws(CoreDataError) {

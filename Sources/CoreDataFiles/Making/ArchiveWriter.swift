@@ -1,4 +1,4 @@
-/// Writes a model as the keyed archive that ``ModelArchive`` reads, and plain values as one.
+/// Writes a model as the keyed archive that ``ModelArchive`` reads, for stores that are made for tests.
 package enum ArchiveWriter {
     private indirect enum Node {
         case bool(Bool)
@@ -23,12 +23,12 @@ package enum ArchiveWriter {
             ]))
     }
 
-    /// The objects of an archive, as they come.
+    /// The objects of an archive, in the order in which they are added.
     private struct Objects {
         private(set) var all: [Node] = [.string("$null")]
         private var kinds: [String: Node] = [:]
         private var names: [String: Node] = [:]
-        /// An entity that another object refers to is written by name only.
+        /// An object per entity with its name alone: other objects refer to this one.
         private var stubs: [String: Node] = [:]
 
         init(_ model: CoreDataModel) {

@@ -12,7 +12,7 @@
 
         package let file: SQLiteFile
         package let model: CoreDataModel
-        /// Numbers of entities: by name, each after its parent.
+        /// The numbers of the entities, by their names. A parent has a lower number than its children.
         package let numbers: [String: Int64]
         package let uuid: String
         private var inserts: [String: (statement: SQLiteStatement, columns: [String])] = [:]
@@ -47,7 +47,7 @@
             try file.run("COMMIT")
         }
 
-        /// Preorder, by name.
+        /// Numbers entities in preorder, siblings by name.
         private static func numbers(_ model: CoreDataModel) -> [String: Int64] {
             var numbers: [String: Int64] = [:]
             func visit(_ above: String?) {
@@ -110,7 +110,8 @@
             model.entity(named: relationship.target)?.relationships.first { $0.name == relationship.inverse }
         }
 
-        /// Of two entities the first by name owns the table.
+        /// Makes the tables of an entity's many-to-many relationships. Of two entities, the one with the lower number
+        /// owns the table.
         private func makeJoins(_ entity: CoreDataEntity) throws(CoreDataError) {
             for many in entity.relationships where many.isToMany {
                 guard let back = inverse(of: many), back.isToMany, let number = numbers[entity.name],
@@ -138,7 +139,7 @@
 
         // MARK: Rows
 
-        /// Inserts a row with the next key of its table.
+        /// Inserts a row; without a given key, with the next key of its table.
         /// - Parameter values: by column.
         /// - Returns: the key.
         @discardableResult

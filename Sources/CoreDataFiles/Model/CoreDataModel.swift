@@ -33,7 +33,7 @@ package struct CoreDataModel: Sendable, Equatable {
     /// The largest depth of a hierarchy, a bound for cycles.
     private static let deepest = 200
 
-    /// The same without inherited properties, which compiled models repeat.
+    /// The model without inherited properties, which compiled models repeat.
     var withoutRepeated: CoreDataModel {
         var model = self
         let places = Dictionary(

@@ -85,7 +85,7 @@
             var roots: [Int64: Int] = [:]
             for entity in layout.entities {
                 guard let root = catalog.root(of: entity) else {
-                    throw CoreDataError(.unknownShape, "the entities above \(entity.name) go round in a circle")
+                    throw CoreDataError(.unknownShape, "the entities above \(entity.name) form a cycle")
                 }
                 if roots[root.number] == nil {
                     roots[root.number] = layout.hierarchies.count
@@ -103,7 +103,8 @@
             return layout
         }
 
-        /// Columns get their names in the order of the entities; a taken name gets a number.
+        /// Finds the columns of a hierarchy's attributes and to-one relationships. Core Data names columns in the order
+        /// of the entities; for a name that is taken it appends a number.
         private mutating func fill(_ layout: inout StoreLayout, _ index: Int) throws(CoreDataError) {
             var hierarchy = layout.hierarchies[index]
             guard catalog.tables[hierarchy.table] != nil else {
@@ -218,7 +219,8 @@
             return other
         }
 
-        /// Whether values begin with the byte that tells inline from external: true if any of them refers to a file.
+        /// Whether values begin with the byte that tells inline from external. If the model does not tell, they do if
+        /// any of them refers to a file.
         private func isExternal(
             _ attribute: CoreDataAttribute, _ column: String, _ table: String
         ) throws(CoreDataError) -> Bool {

@@ -127,6 +127,8 @@
             }
         }
 
+        /// Inode, size and time of the last change of each file of the store. They differ when a file was written
+        /// meanwhile.
         private static func marks(_ source: String) -> [Int64] {
             ["", "-wal", "-journal"].flatMap { suffix -> [Int64] in
                 var status = stat()
@@ -140,7 +142,8 @@
             }
         }
 
-        /// - Returns: the size.
+        /// Checks that the store is an SQLite database that is not encrypted.
+        /// - Returns: its size in bytes.
         private static func check(_ source: String) throws(CoreDataError) -> Int64 {
             guard let size = size(source) else { throw CoreDataError(.wrongInput, "\(source): no such file") }
             let header = try ModelSources.bytes(source, first: 4096)
@@ -228,7 +231,7 @@
 
         // MARK: Log
 
-        /// Memory for one frame, however long the log is.
+        /// Reads the log frame by frame: it takes the memory of one frame, however long the log is.
         private static func readLog(_ path: String, _ pageSize: Int) throws(CoreDataError) -> WriteAheadLog {
             let header = try ModelSources.bytes(path, first: WriteAheadLog.headerBytes)
             var log = header.withUnsafeBytes {
@@ -267,7 +270,7 @@
             case .live:
                 notes.append(
                     "the write-ahead log is read with the store: \(log.committedFrames) of \(log.frames) pages are "
-                        + "committed" + (log.committedFrames < log.frames ? ", the rest was never, or is torn" : ""))
+                        + "committed" + (log.committedFrames < log.frames ? ", the rest never was, or is torn" : ""))
             case .stale: notes.append("the write-ahead log is stale: all of it is in the store already")
             case .damaged:
                 throw CoreDataError(

@@ -33,8 +33,7 @@
             guard try metadata.step(), metadata.kind(0) == .text else {
                 throw CoreDataError(
                     .unknownShape,
-                    "\(file.path): Z_METADATA has no Z_UUID, which keys of rows begin "
-                        + "with")
+                    "\(file.path): Z_METADATA has no Z_UUID, by which a later import knows the store")
             }
             uuid = metadata.text(0)
             (entities, systemEntities) = try Self.entities(file)
@@ -60,7 +59,7 @@
             for entity in own where entity.superNumber != 0 && !numbers.contains(entity.superNumber) {
                 throw CoreDataError(
                     .unknownShape,
-                    "\(file.path): the entity \(entity.name) stands below entity \(entity.superNumber), which is none")
+                    "\(file.path): the entity \(entity.name) is below entity \(entity.superNumber), which is missing")
             }
             guard Set(own.map(\.name)).count == own.count, numbers.count == own.count else {
                 throw CoreDataError(.unknownShape, "\(file.path): two entities of Z_PRIMARYKEY have one name or number")
@@ -101,7 +100,8 @@
 
         func columns(_ table: String) -> [String] { tables[table, default: []].map(\.name) }
 
-        /// `12` and `NAME` of `Z_12NAME` or `Z12_NAME`, after the prefix.
+        /// The number and what follows it, of a name without its prefix: 12 and `NAME` of `Z_12NAME`, 12 and `_NAME` of
+        /// `Z12_NAME`.
         static func numbered(_ name: Substring) -> (number: Int64, rest: Substring)? {
             let digits = name.prefix { $0.isASCII && $0.isNumber }
             guard let number = Int64(digits), digits.endIndex < name.endIndex else { return nil }

@@ -6,7 +6,7 @@ package struct StoreLayout: Sendable {
     package var entities: [StoredEntity]
     package var hierarchies: [StoredHierarchy]
     package var joins: [StoredJoin]
-    /// Ordered one-to-many relationships: the order stands on the many side.
+    /// Ordered one-to-many relationships: the rows of the many side have the order.
     package var orders: [StoredOrder]
     /// System entities that are left out, by name.
     package var leftOut: [String]
@@ -52,7 +52,8 @@ package struct StoredAttribute: Sendable {
     package var entity: String
     package var attribute: CoreDataAttribute
     package var column: String
-    /// Whether the value may be null: the model allows it, a sibling entity has rows here, or a null was found.
+    /// Whether the value may be null: the model allows it, or an entity below the root has the attribute, so that rows
+    /// of other entities have none.
     package var isOptional: Bool
     /// Values begin with a byte that tells inline from external.
     package var isExternal: Bool
@@ -70,7 +71,8 @@ package struct StoredLink: Sendable {
     package var target: Int
 }
 
-/// A many-to-many relationship. It belongs to the side whose number its table's name begins with.
+/// A many-to-many relationship. Its owner, which has the list, is the side whose number the table's name begins with;
+/// the other side if only that one is ordered.
 package struct StoredJoin: Sendable {
     package var name: String
     package var table: String
@@ -87,8 +89,8 @@ package struct StoredJoin: Sendable {
     package var relationship: CoreDataRelationship?
 }
 
-/// The order of a one-to-many relationship: `column` of the many side's link, and the place among links to the same
-/// row.
+/// An ordered one-to-many relationship. A row of the many side has its link in `linkColumn`, and its place among the
+/// rows with the same link in `orderColumn`.
 package struct StoredOrder: Sendable {
     package var name: String
     /// The one side, which has the list. Position in ``StoreLayout/hierarchies``.

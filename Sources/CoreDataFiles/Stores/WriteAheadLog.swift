@@ -1,11 +1,12 @@
 /// The state of an SQLite write-ahead log, by its checksums: which frames the next open will read.
 package struct WriteAheadLog: Sendable, Equatable {
     package enum State: String, Sendable {
-        /// No file or an empty one: the store itself is complete.
+        /// No file, or one without frames: the store itself is complete.
         case empty
         /// Frames with commits, which belong to the store.
         case live
-        /// Its first frame does not match its header: a checkpoint has copied everything to the store.
+        /// It has frames, but no commit whose frames match its header: a checkpoint has copied everything to the store,
+        /// or no commit was completed since.
         case stale
         /// Its header is invalid.
         case damaged
@@ -20,7 +21,7 @@ package struct WriteAheadLog: Sendable, Equatable {
     /// The checksum so far, which each frame continues.
     private var sum: (UInt32, UInt32) = (0, 0)
     private var isBig = false
-    /// Of the header; frames of an earlier log have another one.
+    /// The salt of the header; frames of an earlier log have another one.
     private var salt: (UInt32, UInt32) = (0, 0)
     private var validFrames = 0
 
@@ -33,10 +34,10 @@ package struct WriteAheadLog: Sendable, Equatable {
         (one.state, one.committedFrames, one.frames) == (other.state, other.committedFrames, other.frames)
     }
 
-    /// Takes the header. The frames that follow it are given to `add`, one after the other, until it returns false.
+    /// Takes the header. The caller then gives the frames that follow it to ``add(frame:)``, until that returns false.
     ///
     /// - Parameters:
-    ///   - header: the first 32 bytes, fewer where the file is shorter.
+    ///   - header: the first 32 bytes, fewer if the file is shorter.
     ///   - byteCount: of the whole file.
     package init(header: UnsafeRawBufferPointer, byteCount: Int64, pageSize: Int) {
         guard header.count >= Self.headerBytes else {
@@ -58,7 +59,7 @@ package struct WriteAheadLog: Sendable, Equatable {
         state = frames > 0 ? .stale : .empty
     }
 
-    /// - Returns: whether the frame is one of this log; those behind one that is not are none either.
+    /// - Returns: whether the frame belongs to this log. After one that does not, no later frame does.
     package mutating func add(frame: UnsafeRawBufferPointer) -> Bool {
         guard (Self.big(frame, 8), Self.big(frame, 12)) == salt else { return false }
         sum = Self.sum(frame, 0..<8, start: sum, isBig: isBig)

@@ -10,7 +10,8 @@
             package var counts: [(entity: String, stored: Int, found: Int)] = []
             package var rows = 0
             package var lists = 0
-            /// One hash over the rows of both: of their keys and hashes, whatever their order.
+            /// A hash over all rows of the store, and one over all rows of the file: sums, so that the order does not
+            /// matter.
             package var storedHash: UInt64 = 0
             package var foundHash: UInt64 = 0
             /// Rows that the application inserted into the file.
@@ -43,7 +44,7 @@
                 throw CoreDataError(
                     .wrongInput,
                     partial
-                        ? "\(destination) is not complete yet: run strata coredata import again, which goes on"
+                        ? "\(destination) is not complete yet: run strata coredata import again, which resumes it"
                         : "\(destination): no such file")
             }
             let copy = try SourceCopy(of: source, beside: destination)

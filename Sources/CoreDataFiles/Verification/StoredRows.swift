@@ -30,7 +30,7 @@
                 "SELECT \(selected.joined(separator: ", ")) FROM \(quoted(hierarchy.table)) ORDER BY Z_PK")
         }
 
-        /// Advances to the next compared row, whose key and entity are the properties.
+        /// Advances to the next row that is compared: ``key`` and ``entity`` are its own then.
         /// - Returns: its hash, or nil after the last.
         func next() throws(CoreDataError) -> UInt64? {
             while try rows.step() {

@@ -7,7 +7,7 @@
         private let stored: StoredRows
         private let found: FoundRows
         private(set) var counts: [Int64: (stored: Int, found: Int)] = [:]
-        /// The key of the store's next row; nil after the last.
+        /// The hash of the store's next row, whose key is `stored.key`; nil after the last.
         private var next: UInt64?
         private var report = CoreDataVerification.Report()
 

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Makes collections of classes that only the file declares.
+/// Makes the list, set or map of a property by its tag, for classes that only the file declares.
 enum AnyCollectionFactory {
     static func make(_ column: _CollectionColumn, _ tag: ColumnTag) -> Any? {
         switch tag.type {

@@ -61,7 +61,8 @@ public struct _CollectionColumn {
     // MARK: Reading
 
     /// Calls `body` with the collection; returns `otherwise` if the owner was deleted or the collection is damaged.
-    /// - Parameter pastDamage: called with the readable elements, once the collection is known to be damaged.
+    /// - Parameter pastDamage: called with the readable elements instead of `body`, if the collection is known to be
+    ///   damaged; also with the visible members of a set of values of any type that links to deleted objects.
     func read<Value>(
         _ otherwise: Value, pastDamage: ((ReadableElements) -> Value)? = nil,
         _ body: (CollectionContents) throws(StorageError) -> Value
@@ -214,8 +215,8 @@ public struct _CollectionColumn {
         return leadsToObjects ? .link(object._key) : element._encodeElement(.unmanaged)
     }
 
-    /// The first place of an element, searched among stored values. The outer nil: equal elements may be stored
-    /// differently, so the caller must compare them one by one.
+    /// The first place of an element, searched among stored values; nil if there is none. The outer nil says that equal
+    /// elements may be stored differently, so that the caller has to compare them one by one.
     func knownPlace<Element: RealmCollectionValue>(of element: Element) -> Int?? {
         // Decimals and an application's own types may have several stored forms of equal values.
         guard
@@ -227,7 +228,7 @@ public struct _CollectionColumn {
         return storedElement(element).map { .some(firstPlace(of: $0)) } ?? .some(nil)
     }
 
-    /// The place of the first element that is equal in storage's order; nil if there is none.
+    /// The place of the first element that storage finds equal; nil if there is none.
     /// - Complexity: O(count), on packed values.
     func firstPlace(of wanted: _StoredValue) -> Int? {
         // Column tests do not find NaN, which has no order.
@@ -241,7 +242,7 @@ public struct _CollectionColumn {
     }
 }
 
-/// Common to lists, sets and maps as properties.
+/// What lists, sets and maps have in common as the values of properties.
 public protocol _ColumnCollection: AnyObject, _Persistable {
     init()
     init(_column: _CollectionColumn)
@@ -251,7 +252,7 @@ public protocol _ColumnCollection: AnyObject, _Persistable {
     static var _kind: _PropertyCollection { get }
     /// The objects in an unmanaged collection.
     var _unmanagedObjects: [ObjectBase] { get }
-    /// The contents in stored form; unmanaged objects are added.
+    /// The contents in stored form; unmanaged objects in them are added to the Realm.
     func _encoded(_ context: _ElementContext, _ tag: _PropertyShape) -> [UInt8]
     /// Replaces the contents by those of `other`.
     func _assign(_ other: Self)

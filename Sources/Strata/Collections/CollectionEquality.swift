@@ -2,7 +2,7 @@
 // equal. Results are equal only to themselves, since two queries are never compared.
 
 extension _ColumnCollection {
-    /// Nil if only one of the two is managed, or neither.
+    /// Whether both are the same managed collection; false if only one of them is managed, nil if neither is.
     fileprivate func isSameColumn(as other: Self) -> Bool? {
         switch (_column, other._column) {
         case (nil, nil): nil

@@ -2,11 +2,11 @@ import StrataStorage
 
 /// Iterates over the elements that a list or a set has when the iteration starts.
 ///
-/// Objects as ``ResultsIterator``: a new instance for each row, or the previous one if the program has no reference to
-/// it.
+/// Objects are handed out as by ``ResultsIterator``: a new instance for each row, or the previous one if the program
+/// has no reference to it.
 @frozen
 public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of objects whose keys were read at the start.
+    /// The iteration over a collection of objects whose keys were read at the start; nil for all others.
     @usableFromInline var walk: ObjectWalk?
     @usableFromInline var place = 0
     @usableFromInline let others: ElementSource<Element>
@@ -35,7 +35,7 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
     public mutating func next() -> Element? {
         if walk == nil { return nextOther() }
         if let element = nextObject() { return element }
-        // Here no copy of the reference is left, which would keep the walk from being used again.
+        // `nextObject` has released its copy of the reference, which would keep the walk from being reused.
         ObjectWalk.end(&walk)
         return nil
     }
@@ -85,20 +85,20 @@ public struct ColumnIterator<Element: RealmCollectionValue>: IteratorProtocol {
 /// The elements of an iteration that is not over the keys of objects.
 @usableFromInline
 enum ElementSource<Element> {
-    /// The iteration is over, or has keys.
+    /// The iteration is over keys, in ``ColumnIterator/walk``.
     case none
     case unmanaged([Element])
     /// All elements of a short managed collection; its owner keeps the Realm alive.
     case short([_StoredValue], _ElementContext, ObjectBase)
-    /// A managed collection that is not decoded at once.
+    /// A managed collection that is decoded in batches.
     case long(ElementWalk, _ElementContext, ObjectWalk?)
 }
 
 /// An iteration over a managed collection as it is at the start, decoded in batches.
 ///
 /// 1. Outside a write it pins the version that was shown, whose nodes never change.
-/// 2. Inside a write it finds its place again for each batch; before the collection changes, or the write ends, the
-///    rest is decoded at once. See ``CollectionWalks``.
+/// 2. Inside a write it finds the collection again for each batch. Before the collection changes, or the write ends,
+///    all elements that are left are decoded. See ``CollectionWalks``.
 ///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
@@ -106,7 +106,7 @@ final class ElementWalk: CollectionWalk {
     /// Keeps the owner, and so the Realm, alive.
     private let column: _CollectionColumn
     private var values: [_StoredValue] = []
-    /// Of a map.
+    /// The keys of `values` in a map; else empty.
     private var keys: [String] = []
     /// Locations of inner collections among values of any type, one for each value.
     private var places: [NestedPlace?] = []
@@ -115,11 +115,11 @@ final class ElementWalk: CollectionWalk {
     private var position = 0
     /// The first place that is not decoded yet.
     private var place = 0
-    /// Nil inside a write.
+    /// The collection in the pinned version; nil inside a write, where it is found again for each batch.
     private var version: CollectionContents?
-    /// The registry of iterations, inside a write.
+    /// The iterations of the running write, which contain this one; nil outside a write.
     private var known: CollectionWalks?
-    /// All elements are decoded.
+    /// Whether all elements are decoded.
     private var isOver = true
 
     /// Largest batch; a collection stored in its row is decoded at once, whatever its size.
@@ -194,7 +194,7 @@ final class ElementWalk: CollectionWalk {
         places.isEmpty ? Element._element(value, context) : decodedWithPlace(value, context)
     }
 
-    /// A separate function, so that other types do not look up the metadata of the cast.
+    /// A separate function, so that elements without places do not pay for the metadata of the cast.
     private func decodedWithPlace<Element: RealmCollectionValue>(
         _ value: _StoredValue, _ context: _ElementContext
     ) -> Element {

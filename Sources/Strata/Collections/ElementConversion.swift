@@ -14,12 +14,13 @@ enum ElementConversion {
         return nil
     }
 
-    /// As ``element(_:_:)``, for a list or a set, whose objects must not be null; only a map's key may have none.
+    /// As ``element(_:_:)``, for a list or a set: nil for a null object. Only a key of a map may have no object.
     static func member<Element: RealmCollectionValue>(_: Element.Type, _ value: Any) -> Element? {
         Element._elementShape.type == .object && _flatten(value) == nil ? nil : element(Element.self, value)
     }
 
-    /// The elements of any sequence or collection.
+    /// The elements of any sequence or collection that ends; nil for text, for a dictionary with text as keys, and for
+    /// what is no sequence.
     static func elements(_ value: Any) -> [Any]? {
         if let collection = value as? any UntypedCollection { return collection.anyElements }
         if let array = value as? [Any] { return array }
@@ -27,7 +28,7 @@ enum ElementConversion {
         return (value as? any Sequence).map { sequence in sequence.map { $0 as Any } }
     }
 
-    /// The entries of any keyed collection.
+    /// The entries of a map or a dictionary with text as keys; nil for other values.
     static func entries(_ value: Any) -> [(String, Any)]? {
         if let map = value as? any UntypedCollection {
             return map.anyKeys.isEmpty && !map.anyElements.isEmpty ? nil : Array(zip(map.anyKeys, map.anyElements))

@@ -3,12 +3,13 @@ import StrataStorage
 /// A cache of the elements around the last read place of a list or a set: reading one of them again is a load. Other
 /// places are searched in the cached collection, without reading its row again.
 ///
-/// Valid for one version, or one stamp of a write. A frozen Realm's, which several threads may read, stays empty.
+/// It is valid for one version, or inside a write for one stamp. The window of a frozen Realm's collection, which
+/// several threads may read, stays empty.
 ///
 /// Concurrency: confined with its collection.
 final class ElementWindow {
     @exclusivity(unchecked) private var stamp: UInt64 = 0
-    /// Borrowed, like the tree, from what the Realm shows under the stamp.
+    /// Refers, like the tree, to memory of what the Realm shows under `stamp`: neither is read under another stamp.
     @exclusivity(unchecked) private var part: CollectionPart?
     /// Nil for a collection stored in its row, which has a single part.
     @exclusivity(unchecked) private var tree: Tree?
@@ -55,6 +56,7 @@ final class ElementWindow {
         return value
     }
 
+    /// Caches the part of a collection that an element was just read in.
     func show(
         _ part: CollectionPart, of contents: CollectionContents, _ context: _ElementContext, _ owner: ObjectBase
     ) {

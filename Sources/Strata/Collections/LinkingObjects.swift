@@ -8,7 +8,8 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// The linking property of `Element`.
     public let propertyName: String
     private let fixedOwner: ObjectBase?
-    /// Set for the older form of declaration.
+    /// Set if the field was declared by ``init(fromType:property:)``, without a wrapper: has the owner once it is
+    /// managed.
     let anchor: LinkingAnchor?
     /// Offset of the field in its owner, if it is one.
     private let offset: Int
@@ -59,11 +60,11 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     public var realm: Realm? { owner?.realm }
     public var isInvalidated: Bool { owner?.isInvalidated ?? false }
 
-    /// - Complexity: O(log n) for single links and sets; lists and maps may link several times, and are counted along
-    ///   the nodes with their links.
+    /// - Complexity: O(log n) if the linking property is a single link or a set. A list or a map may link to the object
+    ///   several times: then all nodes that have its links are read.
     public var count: Int { _source?.count ?? 0 }
 
-    /// The object at a place; beyond the end as ``Results``.
+    /// The object at a place. Beyond the end, the access follows `Configuration.invalidAccess`, as in ``Results``.
     public subscript(position: Int) -> Element {
         if let traced = anchor?.traced as? Element { return traced }
         guard let source = _source else { return _goneElement(position, 0..<0) }
@@ -95,7 +96,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 }
 
 extension LinkingObjects {
-    /// An iteration that needs neither a source nor all keys; nil if there are many.
+    /// An iteration that copies the keys and needs no source; nil if there are too many links for that.
     private var backWalk: ObjectWalk? {
         #if Zoo
             if PlantedMistake.backlinkLost.isPlanted || PlantedMistake.loopLive.isPlanted { return nil }
@@ -111,7 +112,7 @@ extension LinkingObjects {
 /// Linking objects of unknown element type.
 protocol AnyLinkingObjects {
     var propertyName: String { get }
-    /// Linking objects with a single object that records the reads of a key path.
+    /// Linking objects that consist of `element` alone, which records the properties that a key path reads.
     static func traced(_ element: ObjectBase) -> Self
 }
 

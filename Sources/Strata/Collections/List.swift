@@ -5,11 +5,11 @@
 ///         @Persisted var nicknames: List<String>
 ///     }
 ///
-/// Unmanaged until its owner is added. A managed list holds no elements: it reads and writes its owner's column, where
-/// a large list is a tree: an element is found, inserted and removed in O(log count).
+/// Unmanaged until its owner is added. A managed list holds no elements: it reads and writes its owner's column. A
+/// large list is a tree there: an element is found, inserted and removed in O(log count).
 ///
-/// A place without an element ends the program in an unmanaged list, and if the configuration says `trap`. Otherwise
-/// reads return a substitute, changes fail the write, and the handler is called.
+/// An access to a place without an element ends the program if the list is unmanaged, or if the configuration says
+/// `trap`. Otherwise reads return a substitute, changes fail the write, and the handler is called.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged: [Element] = []
     @exclusivity(unchecked) public private(set) var _column: _CollectionColumn?
@@ -60,8 +60,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return _column?.count ?? unmanaged.count
     }
 
-    /// The element at a place; beyond the end as ``Results``.
-    /// - Complexity: O(log count); O(1) near the last read one.
+    /// The element at a place. Beyond the end, the access follows `Configuration.invalidAccess`, as in ``Results``.
+    /// - Complexity: O(log count); O(1) near the place that was read last.
     public subscript(position: Int) -> Element {
         get {
             if let column = _column { return column.element(at: position, window, "list") }
@@ -150,7 +150,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Most elements that are buffered in memory besides the list.
+    /// The most elements of an appended sequence that are kept in memory before they are inserted.
     private static var mostAtOnce: Int { 1 << 16 }
 
     public func insert(_ object: Element, at index: Int) {
@@ -185,7 +185,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// Groups descending places into descending ranges.
+    /// Joins adjoining places to ranges. The places descend, and so do the ranges.
     private static func runs(_ places: [Int]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for place in places {
@@ -208,7 +208,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         remove(from: NeededPlaces.distance(from: count, to: all), to: all)
     }
 
-    /// Reports an empty list; the write does not fail.
+    /// Reports the access if the list is empty. The write does not fail.
     private func hasElements() -> Bool {
         if !isEmpty { return true }
         _gone.tell(place: 0, count: 0)
@@ -274,7 +274,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             },
             { editor in
                 guard editor.has(needed, "list"), editor.has(.gap(destination), "list") else { return }
-                // From both sides towards the destination, the nearest first, so that other elements keep their order.
+                // Elements on either side move to the destination, those nearest to it first, so that the others keep
+                // their order.
                 for (index, place) in places.reversed().drop(while: { $0 >= destination }).enumerated() {
                     editor.move(place..<(place + 1), to: destination - 1 - index)
                 }

@@ -22,8 +22,8 @@ extension List {
         replace(from: lower, to: upper, with: objects)
     }
 
-    /// The elements of the existing part of a range; assigning replaces them, and fails the write if the range does not
-    /// exist.
+    /// The elements of the existing part of a range. Assigning replaces the elements of the range, and fails the write
+    /// if a part of it does not exist.
     public subscript(bounds: Range<Int>) -> Slice<List> {
         get { _part(_gone.range(from: bounds.lowerBound, to: bounds.upperBound, in: 0..<count)) }
         set { replaceSubrange(bounds, with: Array(newValue)) }

@@ -37,9 +37,9 @@ public typealias SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> = (ke
 ///         @Persisted var dogs: Map<String, Dog?>
 ///     }
 ///
-/// A deleted object leaves nil under its key. A managed map is iterated in the order of its keys' UTF-8. It holds no
-/// entries: it reads and writes its owner's column, where a large map is a tree: an entry is found, inserted and
-/// removed in O(log count).
+/// When an object is deleted, its key stays, with nil. A managed map is iterated in the order of its keys' UTF-8. It
+/// holds no entries: it reads and writes its owner's column. A large map is a tree there: an entry is found, inserted
+/// and removed in O(log count).
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
     public typealias Element = SingleMapEntry<Key, Value>
 
@@ -50,7 +50,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
 
     public init(_column column: _CollectionColumn) { _column = column }
 
-    /// As in ``List``.
+    /// Releases nested collections in a loop; the runtime would release them recursively.
     deinit {
         if Value.self == AnyRealmValue.self, !unmanaged.isEmpty { UnmanagedRelease.run(empty) }
     }

@@ -8,7 +8,7 @@ import StrataStorage
 ///     }
 ///
 /// Two accessors of one row are one member. A managed set is iterated in the order of its values, objects by key. It
-/// holds no members: it reads and writes its owner's column, where a large set is a tree: a member is found, inserted
+/// holds no members: it reads and writes its owner's column. A large set is a tree there: a member is found, inserted
 /// and removed in O(log count).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged = UnmanagedMembers<Element>()
@@ -44,7 +44,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// - Complexity: O(1).
     public var count: Int { _column?.count ?? unmanaged.elements.count }
 
-    /// The member at a present place; beyond the end as ``Results``.
+    /// The member at a place. Beyond the end, the access follows `Configuration.invalidAccess`, as in ``Results``.
     public subscript(position: Int) -> Element {
         if let column = _column { return column.element(at: position, window, "set") }
         let elements = unmanaged.elements
@@ -112,7 +112,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         if let editor = ElementEditor(column) { body(editor) }
     }
 
-    /// No effect on an existing member.
+    /// Inserts a member; has no effect if it is one already.
     @discardableResult
     public func insert(_ object: Element) -> (inserted: Bool, memberAfterInsert: Element) {
         var inserted = false
@@ -140,7 +140,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             })
     }
 
-    /// No effect if it is no member.
+    /// Removes a member; has no effect if it is none.
     public func remove(_ object: Element) {
         change(
             { members in members.remove(object) },

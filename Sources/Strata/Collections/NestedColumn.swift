@@ -1,10 +1,10 @@
 import StrataStorage
 
-// Inner collections in values of any type: the same handles as for properties, with steps to their location.
+// Collections inside values of any type: the same types as for properties, with the steps that lead to them.
 
 extension _CollectionColumn {
-    /// The collection at steps in the values of a property. While the Realm lives, the steps follow the collection's
-    /// moves.
+    /// The collection that `standing` leads to in a property's value. While the Realm is open, its place follows the
+    /// collection when other elements are inserted or removed before it.
     init(_ owner: ObjectBase, _ position: Int, _ standing: NestedSteps) {
         let instance = owner._instance
         let place = NestedPlace(standing, madeIn: instance?.write?.number)
@@ -12,7 +12,7 @@ extension _CollectionColumn {
         if let instance, !instance.isShared, let holder { instance.nested.add(place, holder) }
     }
 
-    /// The place of a collection at steps in a version, which need not be the one that is shown.
+    /// The place of the collection that `standing` leads to in the version of `view`, which need not be the shown one.
     func place(_ standing: NestedSteps, in view: ReadView) throws(StorageError) -> NestedPlace {
         guard let instance = owner._instance, let shown = instance.currentView, let holder else {
             return NestedPlace(nil)
@@ -24,7 +24,7 @@ extension _CollectionColumn {
         return followed.flatMap { _CollectionColumn(owner, position, $0).nested } ?? NestedPlace(nil)
     }
 
-    /// The row and column, by ids.
+    /// The row and the column in which the steps begin, by their ids.
     var holder: NestedPlaces.Holder? {
         let access = owner._access
         return access.instance.nestedHolder(access.table, owner._key, property.column)

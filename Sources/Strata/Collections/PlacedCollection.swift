@@ -10,8 +10,8 @@ public protocol _PlacedCollection: RandomAccessCollection where Index == Int {
     func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element
     /// The elements of an existing range.
     func _part(_ bounds: Range<Int>) -> SubSequence
-    /// The number of elements if it is less than `most`, else `most`: where all have to be found for their count, some
-    /// are not.
+    /// The number of elements, but at most `most`. A collection that has to find its elements to count them may stop at
+    /// `most`.
     func _count(atMost most: Int) -> Int
 }
 
@@ -130,7 +130,7 @@ extension _PlacedCollection where SubSequence == Slice<Self> {
     public func _part(_ bounds: Range<Int>) -> Slice<Self> { Slice(base: self, bounds: bounds) }
 }
 
-/// A slice keeps its places: elements removed since are replaced by substitutes.
+/// A slice keeps its places. For an element that was removed after the slice was made, it gives a substitute.
 extension Slice: _PlacedCollection where Base: _PlacedCollection {
     public var _gone: _GoneAccess { base._gone }
 

@@ -108,10 +108,10 @@ extension LinkingObjects: PersistedField {
     static func setManagedAny(_ object: ObjectBase, _ offset: Int, _ value: Any?) -> Bool { false }
 }
 
-/// Gives linking objects of the older form their owner, once it is managed.
+/// What linking objects that were declared without a wrapper learn later: their owner, once it is managed.
 final class LinkingAnchor {
     var owner: ObjectBase?
-    /// The single element while a key path is followed.
+    /// The only element, while it records the properties that a key path reads.
     var traced: ObjectBase?
 }
 

@@ -1,4 +1,4 @@
-/// Common to lists, results and linking objects.
+/// What lists, sets, results and linking objects have in common.
 public protocol RealmCollection<Element>: _PlacedCollection, Equatable, ThreadConfined, CustomStringConvertible
 where Element: RealmCollectionValue {
     /// The Realm that manages it; nil for an unmanaged list.

@@ -13,7 +13,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     init(_ source: ObjectSource) { content = .objects(source) }
     init(_ values: ValueSource) { content = .values(values) }
 
-    /// Of results of objects.
+    /// The source of results of objects. Stops the program for results of plain values.
     var source: ObjectSource {
         guard case .objects(let source) = content else { fatalError("results of plain values hold no objects") }
         return source
@@ -69,8 +69,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// - Complexity: O(log n) of a whole class, and in the order of its key or of an index with an order; one pass over
-    ///   the property in another order; without an order up to the first rows that match.
+    /// - Complexity: O(log n) for a whole class, also in the order of its primary key or of an ordered index. In
+    ///   another order, one pass over the property. For a filter without an order, until the first rows match.
     public var first: Element? {
         guard case .objects(let source) = content else { return isEmpty ? nil : self[0] }
         return Self.element(of: source, at: 0)
@@ -142,9 +142,9 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline let walk: ObjectWalk?
     @usableFromInline var keys: [Int64]
     @usableFromInline var place = 0
-    /// Finds more keys; nil if the keys are all.
+    /// Finds the keys after `keys`; nil if there are no more.
     private var more: (any KeyParts)?
-    /// Of other elements.
+    /// The source of elements that are not plain objects, such as projections.
     private let source: ObjectSource?
     /// Plain values, instead of keys.
     private let values: (source: ValueSource, found: [_StoredValue])?
@@ -228,7 +228,7 @@ public struct ResultsIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @inlinable
     mutating func nextShort() -> Element? {
         if let object = nextOfShort() { return unsafeBitCast(object, to: Element.self) }
-        // Here no copy of the reference is left, which would keep the walk from being used again.
+        // `nextOfShort` has released its copy of the reference, which would keep the walk from being reused.
         ObjectWalk.end(&short)
         return nil
     }
@@ -279,7 +279,7 @@ public struct ResultsSnapshot<Element: ObjectBase>: _PlacedCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { keys.count }
 
-    /// The object at a place; beyond the end as ``Results``.
+    /// The object at a place. Beyond the end, the access follows `Configuration.invalidAccess`, as in ``Results``.
     public subscript(position: Int) -> Element {
         guard keys.indices.contains(position) else { return _goneElement(position, keys.indices) }
         return Element._element(.link(keys[position]), source.context)

@@ -41,7 +41,7 @@ extension RealmCollection {
         by key: @escaping (Element) -> Key, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
         guard let values = _values?.source else {
-            fatalError("sections of objects have an order of their own: sectioned(by:sortDescriptors:)")
+            fatalError("sections of objects need an order: call sectioned(by:sortDescriptors:)")
         }
         return SectionedResults(Results(values.adding(.sort(ascending: ascending))), key)
     }

@@ -73,7 +73,7 @@ struct UnmanagedMembers<Element: RealmCollectionValue> {
     mutating func remove(_ element: Element) {
         guard let place = place(of: element) else { return }
         let last = elements.removeLast()
-        // Members that are managed since are stored under their old identity.
+        // Members that became managed after they were inserted are filed under their old identity: all are filed again.
         guard instances == 0 else {
             if place < elements.count { elements[place] = last }
             return self = Self(elements)

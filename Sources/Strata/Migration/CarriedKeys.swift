@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// Copies row keys, which are in no column, to properties.
+/// Copies primary keys that were stored as row keys, and so in no column, to the columns that they have now.
 struct CarriedKeys {
     private let source: RealmInstance
     private let target: RealmInstance
@@ -10,7 +10,8 @@ struct CarriedKeys {
         self.target = target
     }
 
-    /// Copies the old row key to properties that have a column of their own now, before the block runs.
+    /// Copies the old row key to every property that has a column of its own now. Called before the migration block
+    /// runs.
     func copyAll(of schema: StoreSchema) {
         for table in schema.tables {
             guard let key = table.rowKeyProperty, let old = source.access(named: table.name, typed: false),

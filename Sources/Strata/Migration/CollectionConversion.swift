@@ -2,9 +2,9 @@ import StrataStorage
 
 /// Converts the elements of lists, sets or maps of one property to another property by a rule.
 ///
-/// Elements are read and written in batches of some thousand, even within one collection of millions. An object's new
-/// collection is complete before the next one is read. After the first element without a value, further ones are only
-/// counted.
+/// Elements are read and written in batches: small collections together, up to some ten thousand elements, and a large
+/// collection in parts. A large collection is complete before the next object is read. After the first element for
+/// which the rule gives no value, nothing more is written, and further such elements are only counted.
 struct CollectionConversion {
     private let source: RealmInstance
     private let target: RealmInstance
@@ -13,7 +13,7 @@ struct CollectionConversion {
     private let from: BoundProperty
     private let into: BoundProperty
     private var following: Int64? = .min
-    /// The present large collection, and the place of its next element.
+    /// The large collection that is being read, and the place of its next element.
     private var large: (key: Int64, place: Int)?
     private var failedObject: Int64?
     private var failedElements = 0
@@ -54,7 +54,7 @@ struct CollectionConversion {
         self.into = into
     }
 
-    /// Converts all of them.
+    /// Converts the elements of all objects.
     /// - Parameter progress: called with the number of objects read so far.
     mutating func run(_ rule: (Any?) throws -> Any?, _ progress: (Int) -> Void) rethrows {
         while let pieces = next() {
@@ -201,7 +201,7 @@ struct CollectionConversion {
         else { return }
         if first == 0 { editor.remove(0..<editor.count) }
         if into.tag.collection == .set {
-            // In a set, members written earlier may come after it now.
+            // A converted member may belong before members that were written earlier.
             for value in values { editor.insertMember(value) }
         } else {
             editor.insert(values, keys: piece.elements.keys, at: editor.count)

@@ -3,12 +3,12 @@ import StrataStorage
 /// Converts objects to embedded ones: an object without a link to it is deleted, and one with several links is copied
 /// for each further link.
 ///
-/// A copy shares the original's links, and a deleted object drops its own; so all embedded classes are processed
-/// repeatedly until there is no change. Objects that embed themselves, directly or not, never reach that point, and
-/// ``EmbeddedCheck`` reports them.
+/// A copy has the original's links, and a deleted object has none any more: both change how many links lead to further
+/// embedded objects. So all embedded classes are processed repeatedly until nothing changes. Objects that embed
+/// themselves, directly or not, never reach that point, and ``EmbeddedCheck`` reports them.
 struct EmbeddedConversion {
     private let transaction: WriteTransaction
-    /// More than the longest chain of embedded classes in any real schema.
+    /// The most passes over all classes: more than the longest chain of embedded classes in any real schema.
     private static let passLimit = 64
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
@@ -20,7 +20,7 @@ struct EmbeddedConversion {
         var isMany: Bool
     }
 
-    /// - Complexity: O(embedded objects and links to them), for each class along the path from the outermost.
+    /// - Complexity: O(embedded objects and links to them) per pass; a pass for each class of the longest chain.
     func run() throws(StorageError) {
         for _ in 0..<Self.passLimit {
             var changes = 0
@@ -42,7 +42,7 @@ struct EmbeddedConversion {
         }
         var changes = 0
         var from: Int64? = .min
-        // Copies are inserted behind the last row; they have a single link, and are not processed.
+        // Copies get keys after that of the last row. A copy has a single link, so it need not be processed.
         let end = transaction.nextKey(table).rawValue
         while let start = from {
             var keys: [Int64] = []
@@ -102,7 +102,8 @@ struct EmbeddedConversion {
         return spare.count
     }
 
-    /// Copies a row.
+    /// Inserts a copy of a row, with its collections.
+    /// - Returns: the key of the copy.
     private func copy(_ key: RowKey, _ table: Int) throws(StorageError) -> RowKey {
         let view = transaction.view
         let columns = view.schema.tables[table].columns

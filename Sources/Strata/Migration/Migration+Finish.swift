@@ -115,9 +115,10 @@ extension Migration {
         return try place.view.count(place.table, where: .null(place.column))
     }
 
-    /// Number of objects without a value in a property of changed type that had one before.
+    /// The number of objects that lack a value since the type of a property changed; 0 if that is no error.
     ///
-    /// If the new property is optional, that may be intended; so it is an error only if all values are missing.
+    /// For a required property, each null counts. For an optional one and a collection, missing values may be intended:
+    /// they are an error only if no object has a value, and then the objects that had one before count.
     private func unconverted(_ property: SchemaTransition.Property) throws(StorageError) -> Int {
         guard let place = place(property) else { return 0 }
         if property.isCollection {

@@ -9,7 +9,7 @@ extension Migration {
     /// Names of versions in between may be used, so that renamings of several steps work if versions are skipped. An
     /// impossible renaming fails the migration with a message: an unknown property, one that the new schema still has,
     /// a name that the old schema had already, another type.
-    /// - Complexity: O(1), except for an index that only the new property has.
+    /// - Complexity: O(1); O(rows) if only the new property has an index, or if the row key becomes a column.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         let original = aliases[typeName]?[oldName] ?? oldName
         let shown = "'\(typeName).\(oldName)'"
@@ -96,9 +96,9 @@ extension Migration {
 
     // MARK: Rules
 
-    /// Sets the value for objects without one, for a property that became required.
+    /// Gives a value to every object that has none in a property that became required.
     ///
-    /// Without it, objects without a value fail the migration.
+    /// Objects that still have none at the end fail the migration.
     public func fillNulls(onType typeName: String, of property: String, with value: Any) {
         guard let new = target.access(named: typeName, typed: false), let into = new.property(property),
             into.column >= 0, let view = target.currentView

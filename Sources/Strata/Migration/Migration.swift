@@ -22,9 +22,9 @@ public final class Migration {
     let source: RealmInstance
     let target: RealmInstance
     var transition: SchemaTransition
-    /// Intermediate names of properties between the old and the new schema, if versions are skipped.
+    /// By class: names that properties have had between the old and the new schema, with their names in the old one.
     var aliases: [String: [String: String]] = [:]
-    /// Properties with a rule.
+    /// Properties that a call of `fillNulls`, `convertProperty` or `convertElements` has filled.
     var ruled: Set<RuledProperty> = []
     private let wanted: Set<String>
     private let progress: (@Sendable (MigrationProgress) -> Void)?

@@ -15,10 +15,10 @@ import StrataStorage
 public enum MigrationBackup: Sendable, Equatable {
     /// No copy.
     case none
-    /// Until the migrated file was opened once more with the same schema version, which shows that the program works
-    /// with it.
+    /// A copy that is removed when the migrated file is opened once more with the same schema version, which shows that
+    /// the program works with it.
     case untilNextOpen
-    /// Until the user removes it.
+    /// A copy that stays until the user removes it.
     case keep
 }
 

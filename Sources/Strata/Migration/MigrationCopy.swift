@@ -77,7 +77,7 @@ struct MigrationCopy {
             do throws(StorageError) { try store.close() } catch {}
             throw error
         }
-        // The copy is complete only after this.
+        // Closing writes and syncs what is only in memory: the copy is complete after it.
         try storage { () throws(StorageError) in try store.close() }
     }
 

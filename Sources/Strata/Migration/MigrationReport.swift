@@ -66,7 +66,7 @@ private struct ClassComparison {
     private let new: ReadView
     private let oldTable: Int?
     private let newTable: Int?
-    /// Columns of both versions.
+    /// The columns that both versions have, with their positions there.
     private var shared: [(name: String, old: Int, new: Int, tag: ColumnTag)] = []
     private var report: MigrationReport.ClassReport
 

@@ -80,7 +80,7 @@ extension Store {
             let transaction = try beginWrite()
             let old = try snapshot()
             if old.version == transaction.view.version { return (old, transaction) }
-            // The base is committed and not visible yet; an empty commit waits for that.
+            // An earlier commit is the base, and is not visible yet. An empty commit returns when it is.
             try transaction.commit()
         }
     }

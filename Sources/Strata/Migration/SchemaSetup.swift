@@ -10,7 +10,8 @@ import StrataStorage
 
 /// Brings a file to the schema of a configuration: creates, compares, extends, migrates.
 ///
-/// All changes are made in one write transaction. After an error, file, schema and version are unchanged.
+/// All changes are made in one write transaction, or on a copy that replaces the file at the end (``MigrationCopy``).
+/// After an error, file, schema and version are unchanged.
 struct SchemaSetup {
     private let store: Store
     private let configuration: Realm.Configuration
@@ -73,7 +74,7 @@ struct SchemaSetup {
         return try storage { () throws(StorageError) in try store.snapshot().view.schema.userVersion }
     }
 
-    /// Removes a file and its log.
+    /// Removes a file, its log, and the other files beside it that belong to it.
     /// - Returns: whether the file existed.
     @discardableResult
     static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
@@ -112,7 +113,7 @@ struct SchemaSetup {
         do { try store.close() } catch {}
     }
 
-    /// The library itself creates the directory of the default file.
+    /// Creates the directory of the default file. That of any other file is the program's to create.
     private static func makeDirectory(_ configuration: Realm.Configuration) throws {
         guard configuration.files == nil, let url = configuration.fileURL,
             url.lastPathComponent == Realm.Configuration.defaultFileName, url == Realm.Configuration.defaultFileURL()
@@ -122,7 +123,7 @@ struct SchemaSetup {
 
     // MARK: Schema
 
-    /// Whether the migration takes more than one transaction.
+    /// Whether the migration takes several transactions, and so a copy of the file: ``MigrationCopy``.
     private func needsWorkshop() throws -> Bool {
         guard configuration.migrationPlan != nil, !configuration.readOnly,
             !configuration.deleteRealmIfMigrationNeeded
@@ -144,7 +145,7 @@ struct SchemaSetup {
             if try isSettled(snapshot.view.schema, plans) { return false }
             let (old, transaction) = try storage { () throws(StorageError) in try store.beginMigration() }
             if old.version != snapshot.version {
-                // Another process has changed the schema first; compare with that.
+                // Another thread or process has committed since `snapshot`, perhaps a schema: compare with that.
                 transaction.rollback()
                 continue
             }
@@ -189,7 +190,7 @@ struct SchemaSetup {
                 + ". Raise schemaVersion and give a migrationBlock")
     }
 
-    /// A read-only file must fit without a change.
+    /// - Throws: `schemaMismatch` if a read-only file does not fit as it is.
     private func checkReadOnly(_ known: StoreSchema, _ change: SchemaChange, _ plans: [ClassPlan]) throws {
         #if Zoo
             if PlantedMistake.readOnlyIgnored.isPlanted { return }

@@ -1,18 +1,18 @@
 import StrataStorage
 
-/// The transitional schema of a file during its migration, and the final one.
+/// The schema in between of a file that is migrated, and its final schema.
 ///
-/// Until the migration ends no data is lost or invented: removed columns stay, hidden, so that a renaming changes a
-/// name and no data; a property that becomes required, or changes its type, may be null until every row has a value.
+/// Until the migration ends, no data is lost or invented. Removed columns stay, hidden, so that a renaming changes a
+/// name and no data. A property that becomes required, or changes its type, may be null until every row has a value.
 struct SchemaTransition {
     /// The file's schema before the migration.
     let old: StoreSchema
-    /// The file's schema after it. Renamings change it.
+    /// The file's schema after the migration. Renamings change it.
     private(set) var final: StoreSchema
     /// Classes whose data is removed at the end.
     var removed: Set<TableID> = []
 
-    /// Marks the tag of a hidden column; see ``ColumnTag/init(rawValue:)``.
+    /// Marks the tag of a hidden column: ``ColumnTag/init(rawValue:)`` refuses it, so that no property has the column.
     private static let hiddenTag: UInt32 = 1 << 31
     private static let hiddenPrefix = "\u{7F}"
 
@@ -43,12 +43,14 @@ struct SchemaTransition {
 
     // MARK: The transitional schema
 
+    /// The schema in between: the final one, with nulls where values may still be missing, and with hidden columns.
     var transitional: StoreSchema {
         var schema = final
         for position in schema.tables.indices {
             guard let before = old.table(schema.tables[position].id) else { continue }
             if isNewlyEmbedded(schema.tables[position]) {
-                // Until the end an object may have several links to it, and is not deleted with any of them.
+                // Until the migration ends, an object of the class may have several links to it, and is not deleted
+                // with an owner.
                 schema.tables[position].tag = TableTag.noPrimaryKey
             }
             var columns = schema.tables[position].columns
@@ -81,7 +83,7 @@ struct SchemaTransition {
 
     var newlyEmbedded: [TableDefinition] { final.tables.filter(isNewlyEmbedded) }
 
-    /// Whether a column is new under the name of an old column of another type.
+    /// Whether a column is new under the name of an old column, or of the old row key, of another type.
     private func isRetyped(_ column: ColumnDefinition, in before: TableDefinition) -> Bool {
         guard before.position(of: column.id) == nil else { return false }
         return before.position(named: column.name) != nil
@@ -99,7 +101,7 @@ struct SchemaTransition {
         var className: String
         var column: ColumnID
         var name: String
-        /// Its column in the old file; nil if it was the row key.
+        /// The property's column in the old schema; nil if it was the row key.
         var oldColumn: ColumnID?
         var mayBeNull: Bool
         /// Lists, sets and maps are never null.

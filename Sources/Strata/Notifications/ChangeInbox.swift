@@ -1,25 +1,26 @@
 import StrataStorage
 import Synchronization
 
-/// Commit notices that one Realm instance's observers were not notified of yet.
+/// The notices of commits that the observers of one Realm instance have not been notified of.
 ///
-/// Concurrency: commits append from their threads, the instance takes out on its own. Bounded: beyond `limit` entries
-/// the details are dropped, and observers compare the versions instead.
+/// Concurrency: a committing thread appends its notice, the instance reads and drops notices on its own thread.
+/// Bounded: beyond `limit` changed rows and tables the notices are dropped, and the observers' changes are computed
+/// from the two versions instead.
 final class ChangeInbox: Sendable {
     private let state = Mutex(State())
-    /// Wakes the instance, where it lives; nil if it does not follow automatically.
+    /// Wakes the instance on its queue or actor, or on the main thread; nil on other threads, which cannot be woken.
     private let wake: (@Sendable () -> Void)?
     private static let limit = 200_000
 
     private struct State {
         var notices: [CommitNotice] = []
         var entries = 0
-        /// Whether any observer needs details.
+        /// Whether any observer needs to know which rows changed. Without one, notices are not kept.
         var collects = false
         /// Notices up to this version were dropped.
         var lostUpTo = TransactionID(0)
         var isWakePending = false
-        /// The last version whose notice has arrived; a version can be visible a moment before.
+        /// The last version whose notice has arrived. A version may be visible a moment before its notice arrives.
         var received = TransactionID(0)
     }
 
@@ -56,9 +57,11 @@ final class ChangeInbox: Sendable {
         }
     }
 
+    /// Called by the instance when it has been woken: the next notice wakes it again.
     func wakeArrived() { state.withLock { $0.isWakePending = false } }
 
-    /// Notices after `old`, up to and including `new`; nil if details were dropped.
+    /// The notices of the versions after `old`, up to and including `new`; nil if any of them was dropped or is
+    /// missing.
     func notices(after old: TransactionID, upTo new: TransactionID) -> [CommitNotice]? {
         state.withLock { state in
             guard state.lostUpTo <= old, state.received >= new else { return nil }
@@ -66,7 +69,7 @@ final class ChangeInbox: Sendable {
         }
     }
 
-    /// Drops the notices that every observer has got.
+    /// Drops the notices up to a version that every observer was notified of.
     func forget(upTo version: TransactionID) {
         state.withLock { state in
             guard let first = state.notices.first, first.version <= version else { return }

@@ -3,12 +3,12 @@ import Dispatch
 /// An asynchronous sequence of changes: first the present state, then each change since the previous element.
 ///
 /// All commits between two calls of `next()` form one change. Elements are frozen; they may be kept, and `thaw()`
-/// returns the live value. The sequence ends with its task, and after the last possible change. It keeps the file open,
-/// and pins one version.
+/// returns the live value. The sequence ends when its task is cancelled, and after a change that can be the last only,
+/// such as a deletion. While it is iterated, it keeps the file open and pins one version.
 public struct Changes<Element>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
-    /// Callable from any thread: it captures references only.
+    /// May be called on any thread: it reads nothing that a Realm's thread changes.
     private let start: Carried<() -> ChangePuller<Element>>
 
     init(_ start: @escaping () -> ChangePuller<Element>) { self.start = Carried(value: start) }
@@ -23,7 +23,7 @@ public struct Changes<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// Follows changes with a Realm and a queue of its own, at the pace of the consumer.
+/// Follows changes with a Realm instance and a queue of its own, at the pace of the consumer.
 final class ChangePuller<Element>: @unchecked Sendable {  // everything but the queue is used on the queue only
     private let queue = DispatchQueue(label: "strata.changes")
     private let open: (DispatchQueue) throws -> RealmInstance
@@ -74,7 +74,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
         do {
             let instance = try open(queue)
             self.instance = instance
-            // Refreshes only for a waiting consumer, so that changes until its next call are merged.
+            // Refreshes only while the consumer waits, so that all changes until its next call are merged.
             instance.onWake = { [weak self] in
                 guard let self, self.waiting != nil else { return }
                 self.instance?.refresh()
@@ -173,7 +173,8 @@ extension PropertyChange {
 }
 
 extension Realm {
-    /// Frozen Realms of versions from now on; each is the newest one at the call of `next()`.
+    /// A frozen Realm for each call of `next()`: the newest version, as soon as it is newer than that of the last call.
+    /// The first call waits for a commit.
     ///
     ///     for await version in realm.changes { draw(version.objects(Dog.self)) }
     public var changes: Changes<Realm> {

@@ -1,8 +1,8 @@
 import StrataStorage
 
-/// A list, a set or a map in the two versions of a batch, and its differences, as places.
+/// A list, a set or a map in the two versions of a ``ChangeBatch``, and the places at which they differ.
 ///
-/// Computed from the versions alone: no observer keeps the elements of a collection.
+/// All of it is computed from the versions: no observer keeps the elements of a collection.
 struct ColumnVersions {
     /// Nil if the row or the column did not exist.
     let old: CollectionContents?
@@ -13,7 +13,8 @@ struct ColumnVersions {
     let insertions: [Int]
     /// New places of keys whose values differ, ascending.
     let modifications: [Int]
-    /// In a list of values of any type: old and new places of changed inner lists and maps.
+    /// In a list of values of any type: old and new places of inner lists and maps that changed, and of elements whose
+    /// object was deleted.
     let changed: [(old: Int, new: Int)]
     private let difference: CollectionDifference?
     private let column: _CollectionColumn
@@ -52,7 +53,7 @@ struct ColumnVersions {
         var gone = made.deletions.flatMap { Array($0) }
         var come = made.insertions.flatMap { Array($0) }
         if new.tag.takesNested, new.tag.collection == .list {
-            // An inner collection that changed in place is the same one.
+            // An inner collection that changed in place is reported as changed, not as deleted and inserted.
             var inner = try NestedMatch(old.reader, new.reader, made).changed()
             if !lost.isEmpty {
                 let known = Set(inner.map(\.old))
@@ -123,14 +124,14 @@ struct ColumnVersions {
     /// The new place of an element; nil if it was deleted.
     func newPlace(of old: Int) -> Int? { difference?.newPlace(of: old) }
 
-    /// Old places of links to some rows; ascending.
+    /// Old places of links to any of `targets`; ascending.
     /// - Complexity: O(log links) per row; O(count) if the collection linked to any of them.
     func oldPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
         guard let old else { return [] }
         return try Self.places(of: targets, in: old, column)
     }
 
-    /// Their new places; ascending.
+    /// New places of links to any of `targets`; ascending.
     func newPlaces(of targets: Set<Int64>) throws(StorageError) -> [(place: Int, target: Int64)] {
         guard let new else { return [] }
         return try Self.places(of: targets, in: new, column)

@@ -47,7 +47,7 @@ struct DetachedObject: Sendable {
 }
 
 /// A reference to a collection for any thread. Pins no version.
-struct DetachedSource: @unchecked Sendable {  // immutable values; predicates were rid of objects
+struct DetachedSource: @unchecked Sendable {  // immutable; its predicates hold no managed objects
     private enum Base {
         case table
         case list(DetachedObject?, ownerClass: String, isTyped: Bool, property: String)
@@ -113,13 +113,14 @@ struct DetachedSource: @unchecked Sendable {  // immutable values; predicates we
     }
 }
 
-/// A reference to the values of a list, a set or a map for any thread, and to queries of them. Pins no version.
+/// A reference to the values of a list, a set or a map for any thread, and to queries of them. Pins a version only for
+/// a collection inside a list: see `nested`.
 struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
     private let owner: DetachedObject
     private let property: String
     private let steps: [ValueSource.Step]
-    /// Steps to a collection nested in a value of any type, and the version in which they are valid. Steps through a
-    /// list's elements need that version to follow their moves, so it is pinned for them.
+    /// Steps to a collection nested in a value of any type. Steps that count a list's elements are valid in one version
+    /// only: it is pinned, so that its difference from a later version tells where the elements are then.
     private let nested: (standing: NestedSteps, version: Snapshot?)?
 
     init?(_ column: _CollectionColumn, _ steps: [ValueSource.Step] = []) {
@@ -160,7 +161,8 @@ struct DetachedValues: @unchecked Sendable {  // immutable; the closures of the 
     }
 }
 
-/// A reference to a collection of elements of any type for any thread. Pins no version.
+/// A reference to a collection of elements of any type for any thread. Pins a version only where ``DetachedValues``
+/// does.
 struct DetachedCollection: @unchecked Sendable {  // immutable; the closures of the steps hold values alone
     private enum Kind {
         case objects(DetachedSource)
@@ -216,7 +218,8 @@ extension ValueSource {
 }
 
 extension RealmInstance {
-    /// Refreshes to at least a version, if possible.
+    /// Refreshes the instance if it shows an older version than `version`. A frozen instance, and one in a write,
+    /// stays.
     func catchUp(_ version: TransactionID) {
         if isFrozen || isInWrite { return }
         if let snapshot, snapshot.version >= version { return }

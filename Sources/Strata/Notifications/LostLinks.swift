@@ -3,12 +3,12 @@ import StrataStorage
 /// Links in values of any type to objects that exist in one version and not in a later one: the values became nil
 /// although their rows did not change.
 ///
-/// Storage keeps no backlinks of such values, so their columns are read; but not if the class has no such column, or no
-/// row was deleted.
+/// Storage keeps no backlinks of such values, so all columns of values of any type are read. They are not if the class
+/// has no such column, or if no row was deleted.
 struct LostLinks {
     private let old: ReadView
     private let new: ReadView
-    /// Classes with possibly deleted objects.
+    /// The tables, by their ids, from which rows may have been deleted.
     private let tables: Set<UInt32>
 
     /// Nil if no class lost an object.
@@ -25,7 +25,7 @@ struct LostLinks {
         return try old.holds(link)
     }
 
-    /// Whether a value, or one in its inner collections, linked to an object that is deleted now.
+    /// Whether a value, or a value in its inner collections, linked to an object that exists no longer.
     func led(_ value: UnsafeRawBufferPointer, depth: Int = 0) throws(StorageError) -> Bool {
         if let link = AnyEncoding.link(value) { return try contains(link) }
         guard NestedEncoding.isKeyed(value.first) != nil, depth < NestedEncoding.deepest,
@@ -42,7 +42,8 @@ struct LostLinks {
         return false
     }
 
-    /// The places of such elements in a collection of values of any type; for a map those of its keys.
+    /// The places of the elements of a collection that linked to an object that exists no longer; for a map the places
+    /// of their keys.
     /// - Parameter isFirstEnough: return only the first one.
     /// - Complexity: O(elements), and O(log rows) for each link among them.
     func places(
@@ -67,7 +68,7 @@ struct LostLinks {
         return places
     }
 
-    /// Ids of the columns of a row with such a value.
+    /// The ids of a row's columns with a value that linked to a deleted object.
     func columns(of key: Int64, in table: TableID) throws(StorageError) -> Set<UInt16> {
         let columns = columns(of: table)
         guard !columns.isEmpty, let position = new.schema.position(of: table),
@@ -79,7 +80,7 @@ struct LostLinks {
         return found
     }
 
-    /// Rows of a class with such columns.
+    /// The rows of a class with values that linked to a deleted object, and the ids of the columns with these values.
     /// - Complexity: a pass over the columns that hold values of any type, and O(log rows) for each link in them.
     func rows(of table: TableID) throws(StorageError) -> [Int64: Set<UInt16>] {
         let columns = columns(of: table)

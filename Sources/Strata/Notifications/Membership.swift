@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// A collection whose membership is decided row by row, and whose order by comparing two rows.
+/// A collection in which a row's membership depends on that row alone, and the order of two rows on these two alone.
 protocol Patching {
     /// Number of occurrences of a row in the collection, in a version.
     func multiplicity(of key: Int64, _ view: ReadView) throws(StorageError) -> Int
@@ -18,7 +18,7 @@ struct Membership: Patching {
     /// Whether the order is that of the keys.
     var isAscending: Bool { sorts.isEmpty }
 
-    /// Nil if the collection has further steps.
+    /// Nil if the collection has steps other than filters and sorts.
     init?(_ source: ObjectSource) {
         access = source.access
         var evaluators: [PredicateEvaluator] = []
@@ -49,7 +49,7 @@ struct Membership: Patching {
         }
         for path in dependencies {
             let touched = try path.touched(batch)
-            // Most often one set is all of them.
+            // Most often only one of the sets has elements: it is taken over instead of copied.
             if candidates.isEmpty { candidates = touched } else { candidates.formUnion(touched) }
         }
         return candidates.count > limit ? nil : candidates
@@ -112,11 +112,11 @@ struct LinkPatch: Patching {
 
 /// The properties that a collection's elements and their order depend on.
 struct Dependencies {
-    /// Nil if they are unknown.
+    /// The paths of property names that filters and sorts read; nil if they are unknown.
     private let paths: [LinkPath]?
     /// The property that holds the collection, and its owner.
     private var column: (path: LinkPath, owner: ObjectBase)?
-    /// The class that links to the owner.
+    /// Of inverse links: the class that links to the owner.
     private var origin: TableID?
     private let table: TableID
     /// Whether every row of the class is an element.

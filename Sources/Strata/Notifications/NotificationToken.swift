@@ -6,7 +6,7 @@ import Synchronization
 public final class NotificationToken: Sendable {
     private let state: Mutex<Held>
 
-    private struct Held: @unchecked Sendable {  // the observer is used on its Realm's thread; here it is only let go of
+    private struct Held: @unchecked Sendable {  // the observer is used on its Realm's thread; here it is only released
         var observer: (any Observer)?
         var isActive = true
     }
@@ -33,7 +33,7 @@ public final class NotificationToken: Sendable {
 
     deinit { invalidate() }
 
-    /// Stores an observer that was made on its queue; false if the token was invalidated before.
+    /// Stores an observer that was made later, on its own queue; false if the token was invalidated before.
     func hold(_ observer: any Observer) -> Bool {
         let given = Held(observer: observer)
         return state.withLock { state in

@@ -70,13 +70,13 @@ final class ColumnObserver: Observer {
     private var told: NestedSteps?
     private let filter: KeyPathFilter?
     private let call: (_ versions: ColumnVersions, _ touched: Set<Int64>) throws(StorageError) -> Void
-    /// Callbacks once a part of the collection is unreadable.
+    /// What is called once a part of the collection is unreadable, instead of `call`.
     private let pastDamage: PastDamage
     /// The readable elements at the last report, once a part is unreadable.
     private var readable: StoredCollection?
 
     struct PastDamage {
-        /// Called once.
+        /// Called once, for the first part that cannot be read.
         let failed: (Realm.Error) -> Void
         /// Called for each change of the readable elements.
         let changed: (_ old: StoredCollection, _ new: StoredCollection) -> Void
@@ -84,7 +84,7 @@ final class ColumnObserver: Observer {
 
     /// - Parameters:
     ///   - filter: selects changes of objects in the collection; nil for plain values.
-    ///   - pastDamage: called if the collection is partly unreadable.
+    ///   - pastDamage: called instead of `call` once a part of the collection is unreadable.
     ///   - call: called with the versions, and the rows of changed objects.
     init(
         _ column: _CollectionColumn, _ filter: KeyPathFilter?, pastDamage: PastDamage,

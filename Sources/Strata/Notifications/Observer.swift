@@ -1,9 +1,9 @@
 import StrataStorage
 import Synchronization
 
-/// Called when its Realm goes from one version to another.
+/// Told by ``Observation`` when its Realm has gone from one version to another.
 ///
-/// Concurrency: used where its Realm lives; `isActive` from any thread.
+/// Concurrency: used on the thread, queue or actor of its Realm; `isActive` on any thread.
 protocol Observer: AnyObject {
     var isActive: ActiveFlag { get }
     /// The Realm shows `batch.new`; `batch.old` is the version last reported to this observer, and still pinned.

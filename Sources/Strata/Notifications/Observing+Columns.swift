@@ -5,7 +5,7 @@ extension _ColumnCollection {
     /// Starts an observer of the owner's column, here or on a queue.
     /// - Parameters:
     ///   - gone: called if the owner was deleted before.
-    ///   - start: called with the collection where it is observed.
+    ///   - start: called on the thread or queue that will observe, with the collection as it is there.
     fileprivate func observeColumn(
         on queue: DispatchQueue?, gone: @escaping (Self) -> Void, failed: @escaping (any Error) -> Void,
         _ start: @escaping (Self, _CollectionColumn, NotificationToken) -> Void

@@ -33,8 +33,8 @@ extension RealmCollection {
     ///   - keyPaths: changes that count as a modification of an element: `"name"`, or `"dogs.name"` for the dogs that
     ///     it links to and for their names. Nil for the properties of the elements and of objects that they lead to by
     ///     at most four links; for projections, for the projected properties. Plain values have none.
-    ///   - queue: where to be called; nil for where the Realm lives, at its commits, refreshes and beginnings of
-    ///     writes.
+    ///   - queue: the queue to be called on; nil for the thread, queue or actor of the Realm, at its commits, refreshes
+    ///     and beginnings of writes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -171,14 +171,14 @@ extension _CheckedReading {
     /// - Parameters:
     ///   - keyPaths: the observed changes: `"name"`, or `"dogs.name"` for the dogs that it links to and their names;
     ///     nil for the object's own properties.
-    ///   - queue: where to be called; nil for where the Realm lives.
+    ///   - queue: the queue to be called on; nil for the thread, queue or actor of the Realm.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         follow(keyPaths, queue, Self.told(block))
     }
 
-    /// As above, for callers that know the object by a base class.
+    /// As ``observe(keyPaths:on:_:)``, for callers that know the object by a base class.
     @_disfavoredOverload
     public func observe<Seen: ObjectBase>(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Seen>) -> Void

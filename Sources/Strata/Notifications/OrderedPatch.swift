@@ -11,7 +11,7 @@ struct OrderedPatch<Members: Patching> {
     struct Outcome {
         /// Candidates that were members, with their places before.
         var removed: [(place: Int, key: Int64)] = []
-        /// Places before and after, ascending.
+        /// Deletions as places before the change, insertions as places after it; both ascending.
         var deletions: [Int] = []
         var insertions: [Int] = []
         var isChange = false
@@ -42,7 +42,7 @@ struct OrderedPatch<Members: Patching> {
         }
         var inserted: [(place: Int, key: Int64)] = []
         for key in try members.ordered(present, new) {
-            // After equal elements, so that earlier insertions keep their places.
+            // Behind equal elements, so that the places of rows that were inserted earlier stay valid.
             let place = try keys.partition { (other) throws(StorageError) -> Bool in
                 if other == key { return true }
                 return try members.precedes(other, key, new)

@@ -12,7 +12,7 @@ struct RowComparison {
         var old: Int
         var new: Int
         var type: ColumnType
-        /// Type of its collections, and whether they hold objects.
+        /// The type of the property's values and collections; nil for a tag that this version does not know.
         var tag: ColumnTag?
     }
 
@@ -70,7 +70,7 @@ struct RowComparison {
         .bytes(bytes.map { Array($0) } ?? [])
     }
 
-    /// In values of any type, links to deleted objects are null.
+    /// Compares collections as the program sees them: in values of any type, a link to a deleted object is null.
     private func isSame(_ before: CollectionContents, _ after: CollectionContents) throws(StorageError) -> Bool {
         let isSame = try before.reader.isSame(as: after.reader)
         guard before.tag.type == .any else { return isSame }

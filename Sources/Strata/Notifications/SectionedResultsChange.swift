@@ -25,7 +25,7 @@ public enum SectionedResultsChange<Collection> {
 /// RealmSwift's other name for changes of sections.
 public typealias RealmSectionedResultsChange = SectionedResultsChange
 
-/// Common to all sections and one section, for generic code.
+/// What all sections and a single section have in common, for generic code.
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable {
     var realm: Realm? { get }
     var isInvalidated: Bool { get }
@@ -63,10 +63,10 @@ extension SectionedResults {
     /// - Parameters:
     ///   - keyPaths: changes that count as a modification, as for results. If a section's key depends on more than the
     ///     elements' own properties, name that too.
-    ///   - queue: where to be called; nil for where the Realm lives.
+    ///   - queue: the queue to be called on; nil for the thread, queue or actor of the Realm.
     /// - Complexity: a key for each element that is new or changed, including changes of objects that it leads to by at
-    ///   most four links. Where the sort descriptors keep sections together, besides it O(sections); where elements of
-    ///   other sections lie between those of one, passes over the rows' numbers.
+    ///   most four links. If the sort descriptors keep sections together, O(sections) besides it; if elements of other
+    ///   sections lie between those of one, passes over an integer for each row.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void

@@ -4,8 +4,9 @@ struct SectionedRows<Key: Hashable> {
     private(set) var rows: [Int64] = []
     /// Sections in the order of their first rows, with their rows in order.
     private(set) var frame: SectionUpdate<Key>.Frame = []
-    /// The section number of each row.
+    /// The number of each row's section; -1 for a row whose key has to be evaluated.
     private var numbers: [Int] = []
+    /// The key of each section number, and the number of each key.
     private var names: [Key] = []
     private var known: [Key: Int] = [:]
 

@@ -19,8 +19,8 @@ struct SequenceDifference {
         self.init(from: old.map(number), to: new.map(number))
     }
 
-    /// - Complexity: O(n log n) without duplicates; with them O(n d) for d differences in short sequences; in long ones
-    ///   the whole middle counts as replaced.
+    /// - Complexity: O(n log n) without duplicates. With duplicates O(n d) for d differences, if at most 4 096 elements
+    ///   are left between the equal beginnings and ends; if more are left, all of them count as replaced.
     init(from old: [Int64], to new: [Int64]) {
         WorkSteps.note(old.count + new.count)
         var start = 0

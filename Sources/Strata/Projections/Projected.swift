@@ -34,7 +34,7 @@ public struct Projected<Root: ObjectBase, Value> {
 
 /// A projected property of unknown types.
 protocol ProjectedField {
-    /// Of the projected class.
+    /// The key path, from the projected class.
     var anyKeyPath: AnyKeyPath { get }
     var holdsCollection: Bool { get }
 }

@@ -43,7 +43,7 @@ public struct ProjectedCollection<Element>: _PlacedCollection, CustomStringConve
 
     /// Notifies of the initial contents, and then of every change.
     /// - Parameter keyPaths: the properties whose changes count as modifications of an object; nil for its own
-    ///   properties.
+    ///   properties and those of objects that it leads to by at most four links.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A ``Projection`` of unknown class.
+/// What all classes of projections have in common; see ``Projection``.
 public protocol ProjectionObservable: AnyObject, RealmFetchable, ThreadConfined {
     associatedtype Root: ObjectBase
     var rootObject: Root { get }
@@ -83,7 +83,7 @@ struct ProjectedProperty<Root: ObjectBase> {
     /// The names of the properties in its key path, joined by dots.
     let path: String
     let keyPath: PartialKeyPath<Root>
-    /// The observed path; it includes the elements of a projected collection.
+    /// The path to be observed: `path`; for a projected collection, `path` and the projected property of its elements.
     let watched: String
     /// Whether it holds the elements of a collection, or is one.
     let holdsCollection: Bool

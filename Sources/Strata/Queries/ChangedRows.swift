@@ -2,7 +2,7 @@
 ///
 /// Concurrency: confined with its collection.
 final class ChangedRows {
-    /// Nil if unknown.
+    /// Nil if all rows may have changed.
     private var rows: Set<Int64>? = []
 
     func add(_ changed: Set<Int64>) { rows?.formUnion(changed) }

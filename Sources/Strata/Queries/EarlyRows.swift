@@ -7,9 +7,9 @@ import StrataStorage
 /// 3. For another order, one pass over the property keeps the first rows; for a filter without an order, the pass ends
 ///    at the first group of rows that has enough. If the program asks for later places, more are kept, then all.
 ///
-/// It holds for one stamp, and keeps no version.
+/// It is valid for one stamp, and pins no version.
 struct EarlyRows {
-    /// What stands at a place.
+    /// The row at a place of the query, as far as it is known.
     enum Answer {
         case row(Int64)
         /// The place is behind the last row.
@@ -33,12 +33,12 @@ struct EarlyRows {
 
     let stamp: UInt64
     private var way: Way
-    /// How many places in an order that storage has were asked for.
+    /// How often a row was asked for by its place in an order of storage's own: that of the key, or of an index.
     private var asked = 0
 
     /// Beyond this number of first rows, all are found.
     static let most = 1 << 14
-    /// Up to this number, places are cheaper than all rows.
+    /// Up to so many requests, finding single rows by their places is cheaper than finding all rows.
     private static let fewPlaces = 4096
 
     /// - Parameter source: a query of a whole class.
@@ -60,7 +60,7 @@ struct EarlyRows {
             }
         }
         if filter == nil, sorts.count == 1, let way = try storedOrder(source, sorts[0], view) { return way }
-        // Inside a write the found rows are kept, and follow the changes.
+        // Inside a write all rows are found and kept: after a change, only the changed rows move (`keptKeys`).
         if source.isWorthKeeping { return .whole }
         if let filter, sorts.isEmpty { return .matches(filter, found: []) }
         return FirstOfOrder(source, sorts).map { .best($0, filter, found: []) } ?? .whole
@@ -155,7 +155,7 @@ struct EarlyRows {
 
     // MARK: Of a source
 
-    /// What stands at a place of a collection, if a part of its query tells.
+    /// The row at a place of a collection, if it is found without the whole query.
     static func row(at place: Int, of source: ObjectSource) -> Answer {
         guard case .table = source.base, !source.steps.isEmpty, source.hasNoKeys, !source.isDegraded,
             let view = source.instance.currentView
@@ -178,7 +178,7 @@ struct EarlyRows {
 }
 
 extension ObjectSource {
-    /// The count of the collection if it is less than `most`; else `most`, for which not all rows have to be found.
+    /// The count of the collection, but at most `most`: then not all rows have to be found.
     func count(atMost most: Int) -> Int {
         guard most > 0 else { return 0 }
         var isPassed = false

@@ -7,7 +7,7 @@ struct FrozenKeys: ~Copyable {
     /// The keys without the rows that are known to be unreadable, by the generation of the known damage.
     private let readable = Mutex<(generation: UInt32, keys: [Int64])?>(nil)
 
-    /// Whether all keys were needed.
+    /// Whether all keys have been found.
     var areKnown: Bool { all.withLock { $0 != nil } }
 
     /// All keys, found on first use. Two threads may find them at the same time, and find the same.

@@ -24,7 +24,8 @@ struct InverseLinks {
         table = origin.table
     }
 
-    /// Runs `body` in the version that was shown. Reports a storage error and returns nil: then the source's keys tell.
+    /// Runs `body` in the version that was shown. Reports a storage error and returns nil: then the caller needs the
+    /// keys of the source.
     func read<Value>(_ body: (BacklinkReader) throws(StorageError) -> Value) -> Value? {
         source.attempt { () throws(StorageError) in
             try body(try BacklinkReader(to: target, of: table, column, in: view))
@@ -32,11 +33,11 @@ struct InverseLinks {
     }
 }
 
-/// Finds the links to one object some at a time, as they are when the walk begins: it keeps the version that was shown,
+/// Finds the links to one object some at a time, as they are when the walk begins: it pins the version that was shown,
 /// whose nodes never change.
 struct InverseWalk: KeyParts {
     private let links: InverseLinks
-    /// The lowest origin that may follow; nil at the end.
+    /// The lowest key of a linking row that may be given next; nil at the end.
     private var next: Int64? = .min
     private var most = 64
 

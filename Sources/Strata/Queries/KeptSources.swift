@@ -1,5 +1,8 @@
-/// Cache of the last queries inside a write and their results. A loop that makes its results anew in each turn, as
-/// `while let item = list.filter("isOpen == true").first` does, continues with the result of the turn before.
+/// Cache of the last queries inside a write and their results. A loop may make its results anew in each turn:
+///
+///     while let item = list.filter("isOpen == true").first { ... }
+///
+/// Then each turn starts with the keys that the turn before found.
 ///
 /// It is dropped with its write, and keeps no object alive: an object would keep the Realm alive, and a write that ends
 /// only when its Realm is dropped would never end.
@@ -20,7 +23,7 @@ final class KeptSources: WriteMemory {
 
     private struct Question {
         let access: ObjectIdentifier
-        /// For a list: its place.
+        /// For a list: its owner's row and the property.
         let list: ListPlace?
         let steps: [ObjectSource.Step]
 
@@ -38,7 +41,7 @@ final class KeptSources: WriteMemory {
             steps = source.steps
         }
 
-        /// Whether both queries are the same, as far as comparing them tells.
+        /// Whether both are the same query; false also if that cannot be told.
         func isSame(as other: Question) -> Bool {
             access == other.access && list == other.list && steps.areSame(as: other.steps)
         }
@@ -51,8 +54,8 @@ final class KeptSources: WriteMemory {
         let property: Int
     }
 
-    /// The result of the same query; nil if it was not cached lately. It leaves the cache, so that its keys are changed
-    /// in place.
+    /// The cached result of the same query; nil if there is none. The entry leaves the cache: the caller has the only
+    /// reference to the keys then, and changes them in place.
     func take(_ source: ObjectSource) -> Found? {
         guard !entries.isEmpty, let question = Question(source),
             let place = entries.firstIndex(where: { $0.question.isSame(as: question) })
@@ -70,7 +73,7 @@ final class KeptSources: WriteMemory {
 }
 
 extension [ObjectSource.Step] {
-    /// Whether both are the same filters and sorts, as far as comparing them tells.
+    /// Whether both are the same filters and sorts; false also if that cannot be told.
     func areSame(as other: Self) -> Bool {
         guard count == other.count else { return false }
         return zip(self, other).allSatisfy { step, other in
@@ -94,7 +97,8 @@ extension Predicate {
         }
     }
 
-    /// Whether both are spelled alike. Subqueries and shapes are not compared, and count as different.
+    /// Whether both have the same parts in the same order. Subqueries and shapes are not compared, and count as
+    /// different.
     fileprivate func isSame(as other: Predicate) -> Bool {
         switch (self, other) {
         case (.constant(let value), .constant(let otherValue)): value == otherValue
@@ -138,7 +142,7 @@ extension Predicate.Expression {
 }
 
 extension Predicate.Constant {
-    /// Text by its bytes: two encodings are two queries.
+    /// Text is compared by its bytes: two encodings of a letter make two queries.
     fileprivate func isSame(as other: Predicate.Constant) -> Bool {
         guard type == other.type, link == other.link else { return false }
         if case .text(let text) = stored, case .text(let otherText) = other.stored {

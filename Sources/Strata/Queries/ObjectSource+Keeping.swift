@@ -105,8 +105,8 @@ extension ObjectSource {
         return true
     }
 
-    /// The same for a list that is unchanged apart from deleted elements: removes the rows that no longer match. A row
-    /// that now matches has an unknown place in the list.
+    /// Removes the rows that no longer match from the keys of a list that is unchanged apart from deleted elements. For
+    /// a row that matches now the query must be repeated: its place in the list is unknown.
     private func patch(
         _ keys: inout [Int64], with rows: [Int64], in view: ReadView, owner: ObjectBase, column: Int,
         filters: [PredicateEvaluator], isSorted: Bool

@@ -21,13 +21,14 @@ extension RealmCollection {
         filter(format, argumentArray: arguments)
     }
 
-    /// The same, as protocols of applications require it.
+    /// ``filter(_:_:)`` with arguments that are not optional, as protocols of applications declare it.
     @_disfavoredOverload
     public func filter(_ format: String, _ arguments: Any...) -> Results<Element> {
         filter(format, argumentArray: arguments)
     }
 
-    /// The elements that match a format, with its arguments in an array, for code that passes on those of its caller.
+    /// The elements that match a format, with its arguments in an array, for code that passes on its caller's
+    /// arguments.
     public func filter(_ format: String, argumentArray: [Any?]?) -> Results<Element> {
         matching { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
@@ -66,7 +67,7 @@ extension RealmCollection {
         index(matching: format, argumentArray: arguments)
     }
 
-    /// The same, as protocols of applications require it.
+    /// ``index(matching:_:)`` with arguments that are not optional, as protocols of applications declare it.
     @_disfavoredOverload
     public func index(matching format: String, _ arguments: Any...) -> Int? {
         index(matching: format, argumentArray: arguments)

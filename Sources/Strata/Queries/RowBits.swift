@@ -11,13 +11,13 @@ struct RowBits {
         var words = [UInt64](repeating: 0, count: RowBits.chunkWords)
     }
 
-    /// By number. None is empty.
+    /// Ascending by number; none is empty.
     private var chunks: [Chunk] = []
     private(set) var count = 0
 
     private static let chunkBits: Int64 = 14
     private static let chunkWords = 1 << 8
-    /// Memory of a chunk, about, and of a key in an array.
+    /// The bytes that a chunk takes, about, and those of a key in an array.
     private static let chunkSize = 8 * chunkWords + 64
     private static let keySize = 8
 
@@ -36,12 +36,12 @@ struct RowBits {
         append(keys)
     }
 
-    /// Appends ascending keys, which are greater than those that are there.
+    /// Appends ascending keys, all greater than the last one.
     mutating func append(_ keys: [Int64]) {
         for key in keys { put(1 << UInt64(Self.bit(key) & 63), at: key) }
     }
 
-    /// Appends keys from `first` on, a bit each, which are greater than those that are there.
+    /// Appends keys, a bit each from `first` on, all greater than the last one.
     mutating func append(_ bits: UnsafePointer<UInt64>, words: Int, from first: Int64) {
         let shift = UInt64(bitPattern: first & 63)
         for index in 0..<words where bits[index] != 0 {
@@ -90,7 +90,7 @@ struct RowBits {
         return chunks[chunk].words[bit >> 6] >> UInt64(bit & 63) & 1 != 0
     }
 
-    /// Places of those keys that are there. The keys ascend.
+    /// The places of those of `keys` that are present. The keys ascend.
     /// - Complexity: O(chunks + keys and the words between them).
     func places(of keys: [Int64]) -> [(place: Int, key: Int64)] {
         var found: [(place: Int, key: Int64)] = []
@@ -140,7 +140,7 @@ struct RowBits {
         return nil
     }
 
-    /// No effect on a key that is there.
+    /// Inserts a key; has no effect if it is present.
     mutating func insert(_ key: Int64) {
         let (place, isThere) = find(key)
         if !isThere { chunks.insert(Chunk(number: key >> Self.chunkBits), at: place) }
@@ -152,7 +152,7 @@ struct RowBits {
         count += 1
     }
 
-    /// No effect on a key that is not there.
+    /// Removes a key; has no effect if it is not present.
     mutating func remove(_ key: Int64) {
         let (place, isThere) = find(key)
         if !isThere { return }

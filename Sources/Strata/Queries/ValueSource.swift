@@ -26,14 +26,14 @@ final class ValueSource {
     var name: String { "\(column.owner._access.name).\(column.property.name)" }
 
     /// The same query in another instance; nil if the owner does not exist there.
-    /// - Parameter allowsGone: whether the values of a missing owner are none instead.
+    /// - Parameter allowsGone: return a source without values instead of nil.
     func moved(to instance: RealmInstance, allowsGone: Bool = false) -> ValueSource? {
         column.moved(to: instance, allowsGone: allowsGone).map { ValueSource($0, steps: steps) }
     }
 
     func adding(_ step: Step) -> ValueSource { ValueSource(column, steps: steps + [step]) }
 
-    /// In the form of the column.
+    /// The values that the steps leave, in the form of the column.
     /// - Complexity: O(values of the collection), and that of the steps; O(1) while the visible state is unchanged.
     var values: [_StoredValue] {
         let stamp = column.owner._instance?.stamp ?? 0
@@ -62,7 +62,7 @@ final class ValueSource {
         return values
     }
 
-    /// Values of any type as visible in the version: a link is null if its object is deleted.
+    /// Values of any type as the version that the Realm shows has them: a link is null if its object is deleted.
     private func shown(_ values: [_StoredValue]) -> [_StoredValue] {
         guard tag.type == .any, let instance = column.owner._instance, let view = instance.currentView else {
             return values
@@ -146,7 +146,7 @@ struct ValueCondition {
         var test = ValueTest(comparator: comparison.comparator, options: options, isAny: tag.type == .any)
         var right = try operand(comparison.right, type)
         if comparison.comparator == .isIn, comparison.right.isConstant {
-            // The same for every value.
+            // Constants are the same for every value, so they are made once.
             let constants = right(.null)
             if constants.count > MemberSet.few { test.members = MemberSet(constants, options, tag.type) }
             right = { _ in constants }

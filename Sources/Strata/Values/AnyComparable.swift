@@ -4,10 +4,10 @@
 /// type, so that a date equals no number, a boolean no integer, and an object none of another class. The bytes behind
 /// the type order as the values do.
 enum AnyComparable {
-    /// The comparable form of a column's bytes; nil if they are not of the layout.
+    /// The comparable form of the bytes of a column; nil if they do not have the layout of ``AnyEncoding``.
     static func value(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
         guard let first = bytes.first else { return .null }
-        // Of no other type, so that it equals only itself.
+        // A list or a map: no other value's bytes begin as its do, so that it equals only a collection of equal bytes.
         if NestedEncoding.isKeyed(first) != nil { return .bytes(Array(bytes)) }
         guard let type = PropertyType(rawValue: first) else { return nil }
         if type == .object {
@@ -16,7 +16,7 @@ enum AnyComparable {
         return AnyEncoding.plain(bytes).map { value($0, type) }
     }
 
-    /// A value of a known type; if unknown, the value determines it.
+    /// The comparable form of a value of `type`. Without a type, the value's own case decides: bytes count as data.
     static func value(_ plain: _StoredValue, _ type: PropertyType?) -> _StoredValue {
         switch (type, plain) {
         case (.bool, .integer(let value)): return .bytes([PropertyType.bool.rawValue, value == 0 ? 0 : 1])

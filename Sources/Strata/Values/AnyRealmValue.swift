@@ -6,7 +6,7 @@ import StrataStorage
     import Foundation
 #endif
 
-/// A property whose type is decided by each value.
+/// The value of a property whose type is decided by each value.
 ///
 ///     final class Setting: Object { @Persisted var value: AnyRealmValue }
 ///     setting.value = .int(5)
@@ -132,7 +132,8 @@ public enum AnyRealmValue: Hashable {
         }
     }
 
-    /// An object, or a collection of values of any type; see ``_instance(in:as:)``.
+    /// An object, a list or a map, if that is what the value is. A value of no class is not cast: see
+    /// ``_instance(in:as:)``.
     private static func instance(_ value: Any) -> AnyRealmValue? {
         guard type(of: value) is AnyObject.Type else { return nil }
         switch value {
@@ -163,7 +164,7 @@ public enum AnyRealmValue: Hashable {
         return .fromArray(values)
     }
 
-    /// Values hash by their type; all lists share one hash, and so do all dictionaries.
+    /// A value hashes as its own type does. All lists share one hash, and so do all dictionaries.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .none: hasher.combine(0)
@@ -209,7 +210,7 @@ extension AnyRealmValue: CustomStringConvertible {
 ///
 /// No bytes for none; else the type (1 byte, as ``PropertyType``) and the value, little-endian.
 enum AnyEncoding {
-    /// Identity of an object of a managed class: its table, its key, and the version that created it.
+    /// Identity of a managed object: its table, its row key, and the version that created it.
     struct Link: Equatable {
         var table: UInt32
         var key: Int64
@@ -219,7 +220,7 @@ enum AnyEncoding {
     /// - Parameters:
     ///   - depth: how many collections enclose it.
     ///   - isLinkable: whether an object can be linked to. It may add the object, or record why it cannot.
-    /// - Returns: nil for an object that cannot be linked to; in collections it becomes none.
+    /// - Returns: nil for an object that cannot be linked to; an element of a collection is encoded as none instead.
     static func encode(
         _ value: AnyRealmValue, depth: Int = 0, _ isLinkable: (Object) -> Bool = { $0._frame != nil }
     ) -> [UInt8]? {
@@ -294,7 +295,8 @@ enum AnyEncoding {
         }
     }
 
-    /// The form that queries compare: that of a property of the value's own type.
+    /// The value as a column of its own type holds it; nil if the bytes are not of the layout. ``AnyComparable`` makes
+    /// of it what queries compare.
     static func plain(_ bytes: UnsafeRawBufferPointer) -> _StoredValue? {
         if let link = link(bytes) { return .link(link.key) }
         return decode(bytes).map(plain)

@@ -5,13 +5,14 @@
 #endif
 
 extension _StoredValue {
-    /// A value of any Swift type in the form of a column of `type`; nil if it is of another type.
+    /// A value of any Swift type in the form of a column of `type`; nil if it does not convert to that type. Text
+    /// converts to a date (ISO 8601), data (base64), a UUID, an ObjectId and a decimal.
     init?(any value: Any, as type: PropertyType) {
         if let made = Self(content: value, as: type) {
             self = made
             return
         }
-        // A value with a stored type of its own counts as a value of that type.
+        // An enumeration counts as its raw value, a value of a custom persistable type as what that type stores.
         let content: Any? =
             if let enumeration = value as? any PersistableEnum { enumeration.rawValue } else {
                 (value as? any FailableCustomPersistable)?.persistableValue
@@ -145,7 +146,8 @@ protocol EndlessSequence {}
 
 extension PartialRangeFrom: EndlessSequence {}
 
-/// The null of Foundation's JSON, if the program has Foundation, which is not linked for this alone.
+/// Foundation's `NSNull`, which its JSON contains; nil if the program has not loaded Foundation. Found by its name, so
+/// that Strata does not link Foundation for this alone.
 private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
 
 /// Unwraps an optional inside an `Any`, and reads a null object as nil.
@@ -159,7 +161,7 @@ func _flatten(_ value: Any?) -> Any? {
     return value
 }
 
-/// A value as an instance of a class; nil if it is of no class.
+/// A value as an instance of `wanted`; nil if it is none. A value that is of no class is never cast.
 ///
 /// A plain cast of a dictionary or an array to a class bridges it to a Foundation object, with all its elements: that
 /// takes time for each element, and stack for each level.

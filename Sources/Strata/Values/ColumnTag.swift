@@ -50,7 +50,7 @@ struct ColumnTag: Equatable {
             case .float, .double, .date: .double
             case .string: .text
             case .data, .objectId, .UUID, .linkingObjects: .data
-            // Equal decimals may have different bytes.
+            // Equal decimals may have different bytes, so storage must not tell them apart by their bytes.
             case .decimal128: .opaque
             case .any: .any
             }
@@ -70,13 +70,15 @@ struct ColumnTag: Equatable {
         return ColumnTag(shape, isPrimary: false)
     }
 
-    /// The value of rows that are older than the column.
+    /// The bits that storage gives for rows that are older than the column: 1970-01-01 for a required date. Nil for
+    /// other types, whose default is zero, no bytes or null.
     var defaultBits: UInt64? {
         type == .date && !isOptional && collection == .none ? (-978_307_200.0 as Double).bitPattern : nil
     }
 
     func index(isIndexed: Bool) -> IndexKind {
-        // Equal decimals may have different bytes, and values of any type have no order: both are compared row by row.
+        // Equal decimals may have different bytes, and values of any type have no order in storage: queries test both
+        // row by row.
         guard isIndexed || isPrimary, collection == .none, ![.object, .decimal128, .any].contains(type) else {
             return .none
         }
@@ -89,7 +91,7 @@ enum TableTag {
     static let noPrimaryKey: UInt32 = 0
     /// The row's key is the primary key; the property's name is in the table's `information`, as UTF-8.
     static let primaryKeyIsRowKey: UInt32 = 1
-    /// A column with the primary flag.
+    /// The primary key is the column whose tag has the primary flag.
     static let primaryKeyIsColumn: UInt32 = 2
     /// Each row belongs to the one row that links to it.
     static let embedded: UInt32 = 3

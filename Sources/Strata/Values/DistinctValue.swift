@@ -1,5 +1,5 @@
-/// A value in the form that `distinct` compares: two are equal if a query finds them equal; null is one value, and so
-/// is NaN.
+/// A value in the form that `distinct` compares. Two values of one type are equal if a query finds them equal; null is
+/// one value, and so is NaN.
 ///
 /// Text is compared by its bytes: Swift's equality of strings identifies composed and decomposed accents.
 enum DistinctValue: Hashable {

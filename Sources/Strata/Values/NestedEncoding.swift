@@ -1,7 +1,7 @@
 import StrataStorage
 
-/// The bytes of lists and maps inside values of any type: their type, and their encoding. Storage reads them, too. The
-/// layout is permanent: docs/file-format-objects.md.
+/// The bytes of lists and maps inside values of any type: a type byte, then the encoding of the contents. Storage reads
+/// them, too. The layout is permanent: docs/file-format-objects.md.
 enum NestedEncoding {
     /// The maximum nesting depth.
     static var deepest: Int { NestedCollection.deepest }
@@ -71,7 +71,7 @@ enum NestedEncoding {
 
     // MARK: Depth
 
-    /// Whether collections are nested too deep, as in one that contains itself.
+    /// Whether `value` contains collections nested deeper than ``deepest``, as one that contains itself does.
     static func isTooDeep(_ value: AnyRealmValue, depth: Int = 0) -> Bool {
         switch value {
         case .list(let list): depth >= deepest || list.contains { isTooDeep($0, depth: depth + 1) }

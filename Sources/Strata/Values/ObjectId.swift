@@ -63,7 +63,8 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self = made
     }
 
-    /// Of a second, a machine (its lower three bytes) and a process (its lower two); a counter makes it unique.
+    /// Made of a second, a machine (the lower three bytes of its id), a process (the lower two), and a counter that
+    /// makes it unique.
     public init(timestamp: Date, machineId: Int, processId: Int) {
         let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970)))
         let maker =

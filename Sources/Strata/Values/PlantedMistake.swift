@@ -1,6 +1,6 @@
 #if Zoo
     import StrataFiles
 
-    /// Lets every file of this room refer to mistakes without an import that other builds do not need.
+    /// Lets every file of Strata name a planted mistake without an import that builds without `Zoo` do not need.
     typealias PlantedMistake = StrataFiles.PlantedMistake
 #endif

@@ -67,9 +67,9 @@ public struct _PropertyShape: Sendable {
 public enum DeleteRule: UInt8, Sendable {
     /// Only the links are removed.
     case nullify = 0
-    /// They are deleted with the owner, and so are theirs.
+    /// The linked objects are deleted with the owner, and their own delete rules apply.
     case cascade = 1
-    /// Those without another link to them are deleted with the owner.
+    /// Those of the linked objects that no other object links to are deleted with the owner.
     case cascadeIfLast = 2
     /// The owner cannot be deleted while the property links to an object: the write transaction fails.
     case deny = 3

@@ -13,21 +13,21 @@ extension Realm {
     ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
     public struct Error: Swift.Error, CustomStringConvertible, Equatable {
         public enum Code: String, Sendable {
-            /// Kept for sources that name it: errors of a file have the code `fileOperationFailed` or a more precise
-            /// one.
+            /// Never thrown; kept for programs that name it. Errors of a file have the code `fileOperationFailed` or a
+            /// more precise one.
             case fileAccess
             case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
             case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
             case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
             /// A deleted object was used where that is an error.
             case objectDeleted
-            /// A primary key that exists already.
+            /// An object with this primary key exists already.
             case duplicateKey
             /// A migration leaves objects without a required value.
             case missingValues
-            /// A delete rule forbids it.
+            /// The delete rule `deny` forbids the deletion.
             case deleteDenied
-            /// Used on another thread or queue than the one it is confined to.
+            /// A Realm, or something that belongs to it, was used on another thread, queue or actor than its own.
             case incorrectThread
             /// Called in a state that does not allow it: outside a write, or inside one.
             case wrongState
@@ -99,11 +99,11 @@ extension Realm.Error {
             : "made by a newer version; use that one"
     }
 
-    /// The fault of a log, and the remedy apart from ``Realm/Configuration/onDamage``.
+    /// What is wrong with the log of a file, and what to do about it.
     private static func logFinding(_ error: StorageError) -> String {
         switch error {
-        case .logMissing(let path): "the log that \(path) needs is missing"
-        case .logMismatch(let path): "the log beside \(path) belongs to another database"
+        case .logMissing(let path): "the log that \(path) needs is missing; put it back"
+        case .logMismatch(let path): "the log beside \(path) belongs to another database; put its own log back"
         case .logCorrupt(let path, let offset):
             "the log \(path) is damaged at \(offset); onDamage = .lastGoodVersion recovers the state before that"
         case .logOutdated(let path):
@@ -167,13 +167,18 @@ extension Realm.Error {
         case .corrupt(let page, let offset, let reason):
             return (.invalidDatabase, "\(page), offset \(offset) is damaged (\(reason.rawValue))")
         case .logMissing, .logMismatch, .logCorrupt, .logOutdated: return (.invalidDatabase, Self.logFinding(error))
-        case .inUse(let path): return (.alreadyOpen, "another process has \(path) open")
+        case .inUse(let path): return (.alreadyOpen, "another process has \(path) open; close it there, then try again")
         case .beingRead(let path, let processes):
-            return (.alreadyOpen, "\(Self.named(processes)) reads \(path), and shares it with no writer")
+            return (
+                .alreadyOpen,
+                "\(path) is open for reading only in \(Self.named(processes)), so no process can write it; close it "
+                    + "there, then open it again"
+            )
         case .unshared(let path):
             return (
                 .alreadyOpen,
-                "another process has \(path) open exclusively: the disk had no space for the file they would share"
+                "another process has \(path) open exclusively: the disk had no space for the file they would share; "
+                    + "free some space, and open it again in both"
             )
         case .stale(let path):
             return (.fileNotFound, "\(path) was replaced or deleted while it was open; open it again")
@@ -184,7 +189,7 @@ extension Realm.Error {
                 .incompatibleLockFile, "\(path) was changed or removed; let all processes close the file, then open it"
             )
         case .settingsDiffer(let path):
-            return (.alreadyOpen, "another process has \(path) open with another durability")
+            return (.alreadyOpen, "another process has \(path) open with another durability; open it with the same one")
         case .readOnly(let path): return (.filePermissionDenied, "\(path) was opened for reading only")
         case .unsound(let path, let rule):
             return (
@@ -218,7 +223,7 @@ extension Realm.Error {
 
     private static func finding(_ limit: StorageError.Limit) -> (code: Code, message: String) {
         switch limit {
-        case .processes: return (.fail, "32 processes have the file open, which is the limit")
+        case .processes: return (.fail, "32 processes have the file open, which is the limit; close it in one of them")
         case .addressSpace:
             return (
                 .addressSpaceExhausted,

@@ -1,5 +1,5 @@
-/// The standard library stores strings of up to 15 bytes of UTF-8 in their own two words. The layout is checked once,
-/// at first use.
+/// Reads and makes the standard library's small strings, which hold up to 15 bytes of UTF-8 in their own two words.
+/// Their layout is checked once, at first use: if it is another one, strings are read and made in the ordinary way.
 enum SmallString {
     static let isKnown: Bool = {
         func check(_ text: String) -> Bool {
@@ -22,7 +22,7 @@ enum SmallString {
     @inline(__always)
     static func make(_ bytes: UnsafeRawBufferPointer) -> String { make(bytes, isKnown: isKnown) }
 
-    /// Small strings are assembled in registers, in a few nanoseconds instead of about twenty.
+    /// Assembles a small string of ASCII in registers, in a few nanoseconds instead of about twenty.
     /// - Parameter isKnown: ``isKnown``, whose access costs a call.
     @inline(__always)
     static func make(_ bytes: UnsafeRawBufferPointer, isKnown: Bool) -> String {

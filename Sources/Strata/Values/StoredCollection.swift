@@ -2,9 +2,9 @@ import StrataStorage
 
 /// The content of a list's, a set's or a map's column. The layouts are permanent: docs/file-format-objects.md.
 struct StoredCollection: Equatable {
-    /// Of a map, ascending by their UTF-8 bytes, one per value; else empty.
+    /// The keys of a map, ascending by their UTF-8 bytes, one per value. Empty for a list or a set.
     var keys: [String] = []
-    /// Links for objects. A set's ascend by ``SetOrder``.
+    /// The elements; for objects, links. Those of a set ascend by ``SetOrder``.
     var values: [_StoredValue] = []
 
     init(keys: [String] = [], values: [_StoredValue] = []) {
@@ -162,7 +162,7 @@ enum SetOrder {
         return _StoredValue.precedes(a, b)
     }
 
-    /// The canonical value of all values that are the same member.
+    /// The one value that a set stores for all values that are the same member: one NaN, one zero.
     static func normal(_ value: _StoredValue) -> _StoredValue {
         guard case .double(let double) = value else { return value }
         return .double(double.isNaN ? .nan : double == 0 ? 0 : double)

@@ -79,7 +79,7 @@ public enum _StoredValue: Hashable, Sendable {
         }
     }
 
-    /// An integer or double as a double.
+    /// An integer, a double or a decimal as a double; nil for other values.
     package var number: Double? {
         switch self {
         case .integer(let value): return Double(value)

@@ -18,7 +18,8 @@ indirect enum AccessPath {
     /// Beyond this number of look-ups in an index or a tree of backlinks, a scan of the columns is faster.
     private static let maximumLookups = 1000
 
-    /// The limit for several values of one column: a look-up costs as much as some tens of rows in a column.
+    /// Whether so many values of one column are looked up in an index instead of scanning the column. A look-up costs
+    /// as much as some tens of rows in a column.
     private static func mayLookUp(
         _ values: Int, _ access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> Bool {

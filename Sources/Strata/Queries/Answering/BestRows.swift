@@ -7,9 +7,10 @@ struct BestRows {
     private struct Row {
         /// Orders as the value, or as its first eight bytes, in the wanted direction.
         let word: UInt64
-        /// Whether it comes after the rows with an equal word that are not so: null and the lowest value share a word.
+        /// Whether the row comes after those with the same word for which this is false: null and the lowest value
+        /// share a word.
         let isSecond: Bool
-        /// Of text and data.
+        /// The whole value of text and data; else empty.
         let bytes: [UInt8]
         let key: Int64
     }
@@ -24,12 +25,12 @@ struct BestRows {
     private var capacity: Int
     /// The last of the best rows; nil until there are enough.
     private var last: Row?
-    /// Its word: rows with a higher one are not among the first.
+    /// The word of `last`: rows with a higher word are not among the first.
     private var limit = UInt64.max
-    /// Too many rows have equal values.
+    /// Whether too many rows have the value of `last` to be kept: then the caller has to sort all rows.
     private(set) var isLost = false
 
-    /// Beyond this number of kept rows, a sort of all rows is not much more.
+    /// Beyond this number of kept rows, sorting all rows costs not much more.
     private static let mostKept = 1 << 16
 
     init(_ most: Int, ascending: Bool, keepsTies: Bool) {
@@ -56,7 +57,7 @@ struct BestRows {
     mutating func add(_ value: UnsafeRawBufferPointer, _ key: Int64) {
         let word = Self.word(value) ^ flip
         if word > limit { return }
-        // Before the bytes are copied: many texts start alike.
+        // Compares before the bytes are copied, since many texts start alike.
         if word == limit, let last, last.isSecond == ascending {
             let order = last.bytes.withUnsafeBytes { TextSearch.order(value, $0) }
             if ascending ? order > 0 : order < 0 { return }
@@ -85,7 +86,7 @@ struct BestRows {
         if rows.count >= capacity { cut() }
     }
 
-    /// Drops the rows behind the first ones.
+    /// Drops the rows that cannot be among the first any more.
     private mutating func cut() {
         if rows.count <= most { return }
         let ascending = ascending
@@ -112,7 +113,7 @@ struct BestRows {
         return ascending ? order : -order
     }
 
-    /// The first eight bytes, filled up with zeros.
+    /// The first eight bytes as a big-endian number, filled up with zeros.
     private static func word(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
         var word: UInt64 = 0

@@ -17,6 +17,7 @@ struct BoundLocation {
     let shape: _GeoShape
 }
 
+/// A comparison whose operands are resolved, and prepared for testing many values.
 struct BoundComparison {
     var left: BoundExpression
     var test: ValueTest
@@ -49,14 +50,14 @@ struct BoundComparison {
         }
     }
 
-    /// The same comparison for the values of another path.
+    /// This comparison, asked of the values of another path.
     func asked(of path: BoundPath) -> BoundComparison {
         var copy = self
         copy.left = .path(path)
         return copy
     }
 
-    /// Whether a value is one of `constants`.
+    /// This comparison's left side, compared with `constants` by IN.
     func asked(for constants: [_StoredValue]) -> BoundComparison {
         BoundComparison(left, .isIn, .constants(constants), quantifier: quantifier, options: options, isAny: test.isAny)
     }
@@ -139,7 +140,7 @@ struct BoundPath {
     var scope: Int
     var root: ClassAccess
     var steps: [Step]
-    /// Whether a missing link counts as null: if the whole path, as written, has one value.
+    /// Whether a missing link counts as null. It does if the whole path has one value; ``tail`` takes the answer over.
     var missingIsNull: Bool
 
     struct Step {

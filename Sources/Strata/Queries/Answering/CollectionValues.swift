@@ -2,7 +2,7 @@ import StrataStorage
 
 /// Reads the content of a collection column for queries.
 enum CollectionValues {
-    /// The elements in order, for a map the requested part; values of any type as visible in the version.
+    /// The elements in order, of a map the requested part. In values of any type, a link to a deleted object is null.
     /// - Throws: `corrupt` if the layout of the collection is unknown.
     static func read(
         in view: ReadView, at location: RowLocation, key: Int64, property: BoundProperty,
@@ -64,7 +64,7 @@ enum CollectionValues {
     }
 
     /// An aggregate that storage computes over packed values. Nil if the values must be read one by one: doubles are
-    /// added in their order, and a mean does not wrap around.
+    /// added in the order of the elements, and the sum behind a mean must not wrap around.
     static func total(
         _ aggregate: Predicate.Aggregate, _ reader: CollectionReader, _ tag: ColumnTag
     ) throws(StorageError) -> _StoredValue? {

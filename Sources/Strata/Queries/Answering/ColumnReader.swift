@@ -93,7 +93,7 @@ struct ColumnReader {
         case integer(Int64)
         case double(Double)
         case bytes(UnsafeRawBufferPointer)
-        /// Of a type whose bytes do not compare.
+        /// A value of a type that does not compare by its bytes.
         case other(_StoredValue)
 
         /// - Parameter view: the version of the bytes.

@@ -78,7 +78,7 @@ struct FieldEvaluator {
         return test.holds(stored(value, asAny: isAny), operands.map { stored($0, asAny: isAny) })
     }
 
-    /// As an operand of the other side, an object equals no value, not even null.
+    /// An object that is compared with plain values equals none of them, not even null.
     private func stored(_ value: Value, asAny: Bool) -> _StoredValue {
         switch value {
         case .plain(let value, let type), .any(let value, let type):

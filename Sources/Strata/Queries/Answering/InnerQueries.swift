@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// Turns conditions behind a link into conditions on the link: the linked class is queried once, and its keys are
-/// looked up for every row.
+/// Turns conditions behind a link into conditions on the link: the linked class is queried once, and the link of every
+/// row is looked up among the keys that were found.
 struct InnerQueries {
     let instance: RealmInstance
     let view: ReadView
-    /// Number of rows of the queried class; a much larger class is not queried for it.
+    /// Number of rows of the queried class. A linked class that is much larger is not queried: its rows cost more.
     let rowCount: Int
 
     /// `boss.age > 3`, `ANY friends.name == 'x'`, `ALL reports.id > 7`.

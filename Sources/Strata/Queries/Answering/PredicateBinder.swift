@@ -56,7 +56,7 @@ struct PredicateBinder {
         // Resolved once: for a query for one row, this is most of the cost.
         let (left, right) = (try path(of: comparison.left), try path(of: comparison.right))
         if comparison.comparator == .contains, !comparison.isQuantified, left?.steps.last?.isMany == true {
-            // A collection contains a member, not a part of one.
+            // CONTAINS asks a collection for a member, not for a part of a text.
             comparison.comparator = .equal
         }
         let leftType = try type(of: comparison.left, left)
@@ -126,7 +126,7 @@ struct PredicateBinder {
         }
     }
 
-    /// A deleted or unmanaged object, or one of another file, has no row that a link leads to.
+    /// The link to an object; to none for a deleted or unmanaged object, or one of another file.
     private func link(
         _ object: ObjectBase, _ type: OperandType?, _ other: Predicate.Expression
     ) throws(Realm.Error) -> _StoredValue {

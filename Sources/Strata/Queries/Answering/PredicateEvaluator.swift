@@ -2,7 +2,7 @@ import StrataStorage
 
 /// Evaluates a predicate on one row, by reading the columns that it is bound to.
 ///
-/// Concurrency: confined; it keeps its position in the evaluated row.
+/// Concurrency: for one thread at a time, because it keeps what it has read of the row that it evaluates.
 final class PredicateEvaluator {
     let node: BoundPredicate
     private let instance: RealmInstance
@@ -40,7 +40,8 @@ final class PredicateEvaluator {
         return try matches(node, view)
     }
 
-    /// The same for a row of a batch; `columns` maps columns to their place in the batch.
+    /// ``matches(_:_:)`` for a row of a batch, which has some of its values; `columns` maps columns to their place
+    /// there.
     func matches(_ rows: RowBatch, columns: [Int: Int], at row: Int, in view: ReadView) throws(StorageError) -> Bool {
         start(rows.keys[row])
         batch = (rows, columns, row)
@@ -135,13 +136,13 @@ final class PredicateEvaluator {
         }
     }
 
-    /// All values of the path.
+    /// All values that the path has for a row.
     func values(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> [_StoredValue] {
         start(key)
         return try values(path, view)
     }
 
-    /// The one value of a path; nil if a link is missing that does not count as null.
+    /// The only value that the path has for a row; nil if a link is missing that does not count as null.
     func single(_ path: BoundPath, of key: Int64, _ view: ReadView) throws(StorageError) -> _StoredValue? {
         start(key)
         return try single(path, view)
@@ -204,7 +205,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Appends the values that the path has from step `index` on; a missing link has none.
+    /// Appends the values that the path has from step `index` on; none behind a missing link.
     private func gather(
         _ path: BoundPath, from index: Int, at key: Int64, in view: ReadView, into values: inout [_StoredValue]
     ) throws(StorageError) {
@@ -284,7 +285,7 @@ extension Predicate.Aggregate {
         }
     }
 
-    /// The numbers as decimals, if one of them is: these do not round.
+    /// The numbers as decimals, if one of them is a decimal: a sum of doubles would round it.
     private static func decimals(_ values: [_StoredValue]) -> [Decimal128]? {
         guard values.contains(where: { if case .decimal = $0 { true } else { false } }) else { return nil }
         return values.compactMap { Decimal128._from($0) }

@@ -54,10 +54,10 @@ struct ResultDependencies {
             || columns.contains { marks.changed($0) > stamp }
     }
 
-    /// Whether the log of the collection's class lacks some changes after `stamp`.
+    /// Whether changes after `stamp` are missing in the log of changed rows that ``WriteMarks`` keeps for the class.
     func changedUnseen(since stamp: UInt64, _ marks: WriteMarks) -> Bool {
         if dependsOnDeletions && marks.deletion > stamp { return true }
-        // The log of their own class holds the deleted elements.
+        // Only a change of the list itself counts here: a deleted element is in the log, which is that of its class.
         if let list, marks.set(list) > stamp { return true }
         return columns.contains { $0 != list && marks.unlogged($0) > stamp }
     }

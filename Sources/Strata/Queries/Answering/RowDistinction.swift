@@ -2,8 +2,8 @@ import StrataStorage
 
 /// Keeps the first of the rows whose properties are equal.
 ///
-/// Values are equal as a query compares them; null is one value, and so is NaN. A row with a missing link in the path
-/// has no value, and is left out.
+/// Values of one type are equal as a query compares them; null is one value, and so is NaN. A row with a missing link
+/// in the path has no value, and is left out.
 struct RowDistinction {
     private let readers: [ColumnReader]
 

@@ -4,7 +4,8 @@ import StrataStorage
 ///
 /// The filter is exact, or nil: what storage would answer differently stays with the evaluator.
 struct FilterTranslation {
-    /// Runs the queries behind links first; nil if that is not worth it.
+    /// Queries linked classes for conditions behind links; nil if the caller wants no such queries: then these
+    /// conditions have no filter.
     let inner: InnerQueries?
 
     func filter(_ node: BoundPredicate) throws(StorageError) -> RowFilter? {
@@ -101,7 +102,8 @@ struct FilterTranslation {
         }
     }
 
-    /// Tests for single integers: storage finds them in packed values.
+    /// The few integers that an equality or an IN asks for: storage finds them in packed values. Nil for other
+    /// comparisons.
     private static func integers(
         _ comparison: BoundComparison, tag: ColumnTag, part: Predicate.MapPart, constants: [_StoredValue]
     ) -> [Int64]? {
@@ -149,7 +151,7 @@ struct FilterTranslation {
         }
     }
 
-    /// A test of a collection.
+    /// The filter for rows whose collection passes a test; nil for a property that is no collection.
     static func matching(
         _ property: BoundProperty, _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool
     ) -> RowFilter? {
@@ -332,7 +334,7 @@ struct ScalarFilter {
         if case .integer(let value) = constant { return (comparison, value) }
         guard case .double(let value) = constant else { return nil }
         if value.isNaN { return .some(nil) }
-        // Integers beyond are compared as their nearest doubles.
+        // The evaluator compares integers with a larger number as their nearest doubles; storage does not.
         guard value.magnitude < 9e15 else { return nil }
         if value == value.rounded() { return (comparison, Int64(value)) }
         switch comparison {

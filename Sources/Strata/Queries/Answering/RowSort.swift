@@ -127,7 +127,8 @@ struct SortColumn {
         ends.append(bytes.count)
     }
 
-    /// Sorts places.
+    /// Sorts places, which index the values appended so far. The sort is stable; nulls come first, or last if
+    /// descending.
     mutating func sort(_ places: inout [UInt32], ascending: Bool) {
         if !others.isEmpty {
             sortOthers(&places, ascending)
@@ -249,7 +250,7 @@ struct SortColumn {
 /// Sorts by unsigned words without comparing them: a pass per byte in which they differ.
 enum RadixSort {
     /// Sorts `places`, which index `words`, by these words. The sort is stable.
-    /// - Complexity: O(n) per byte that differs; O(n log n) for few.
+    /// - Complexity: O(n) per byte that differs; O(n log n) for fewer than 256 places.
     static func sort(_ places: inout [UInt32], by words: [UInt64], ascending: Bool) {
         let flip: UInt64 = ascending ? 0 : .max
         if places.count < 256 {

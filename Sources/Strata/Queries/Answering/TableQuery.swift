@@ -116,7 +116,8 @@ struct TableQuery {
     /// Up to this number of rows, an index is always faster.
     static let fewRows = 64
 
-    /// A row read through an index costs as much as some tens of rows that storage scans in a column.
+    /// Whether an access path is cheaper than a scan of the class: a row that is read through an index costs as much as
+    /// some tens of rows that storage scans in a column.
     private static func pays(_ way: (path: AccessPath, estimate: Int), _ rows: Int) -> Bool {
         if case .keyRange = way.path { return way.estimate <= fewRows }
         return way.estimate <= fewRows || way.estimate <= rows / 64
@@ -148,7 +149,7 @@ struct TableQuery {
 
     /// The first keys in ascending order: at least `most`, or all.
     ///
-    /// Groups of rows are passed until there are enough. A condition that is evaluated row by row is tried on few rows
+    /// Row groups are searched until enough rows match. A condition that is evaluated row by row is tried on few rows
     /// of the first group, then on whole groups, whose columns are decoded at once.
     func first(_ most: Int, _ view: ReadView) throws(StorageError) -> (keys: [Int64], isWhole: Bool) {
         if let found = try lookUp(view) { return (found, true) }
@@ -181,7 +182,7 @@ struct TableQuery {
     }
 
     /// Appends the matching rows until there are `most`.
-    /// - Returns: false if there are, and not all rows were looked at.
+    /// - Returns: false if `most` were found before all candidates were tested.
     private static func append(
         _ candidates: [Int64], to keys: inout [Int64], most: Int, evaluator: PredicateEvaluator, view: ReadView
     ) throws(StorageError) -> Bool {

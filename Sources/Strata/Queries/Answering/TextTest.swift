@@ -2,13 +2,13 @@
 struct TextTest: Sendable {
     let comparator: Predicate.Comparator
     let options: TextOptions
-    /// Already folded.
+    /// The operand, folded as the options say.
     private let part: [UInt8]
     private let isPartASCII: Bool
     /// For LIKE: the pattern in characters.
     private let pattern: [Character]
 
-    /// Whether the comparison is one of bytes once both sides are folded.
+    /// Folds the operand, and splits a pattern into characters.
     init(_ comparator: Predicate.Comparator, _ part: [UInt8], _ options: TextOptions) {
         self.comparator = comparator
         self.options = options

@@ -48,7 +48,7 @@ extension RealmCollection {
         }
     }
 
-    /// Outside of a write a change ends the program.
+    /// Fails the write. Outside of a write a change ends the program.
     private func refuseChange(_ reason: String) {
         if managedSource?.instance.isInWrite != true { fatalError(reason) }
         refuse(reason)
@@ -96,7 +96,7 @@ extension Map {
         self[key] = element
     }
 
-    /// Outside of a write a change ends the program.
+    /// Fails the write. Outside of a write a change ends the program.
     private func refuseChange(_ reason: String) {
         if _column?.owner._instance?.isInWrite != true { fatalError(reason) }
         refuse(reason)

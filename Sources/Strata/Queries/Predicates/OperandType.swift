@@ -1,6 +1,6 @@
 /// The type of an operand's values, as far as comparisons distinguish it.
 enum OperandType: CustomStringConvertible {
-    /// Of an aggregate.
+    /// A number of any type, such as an aggregate gives.
     case number
     case scalar(PropertyType)
     /// Objects of a class; nil if the class is unknown.
@@ -65,7 +65,9 @@ enum OperandType: CustomStringConvertible {
         }
     }
 
+    /// Checks that values of a type can be compared by a comparator.
     /// - Parameter shown: the operand as messages show it.
+    /// - Throws: `invalidInput` if they cannot.
     static func check(
         _ comparator: Predicate.Comparator, _ type: OperandType, _ shown: @autoclosure () -> String
     ) throws(Realm.Error) {
@@ -84,6 +86,7 @@ enum OperandType: CustomStringConvertible {
     }
 
     /// The constant as a value of this type.
+    /// - Throws: `invalidInput` for a constant that no value of the type is compared with.
     func fitted(
         _ constant: Predicate.Constant, _ shown: @autoclosure () -> String
     ) throws(Realm.Error) -> _StoredValue {

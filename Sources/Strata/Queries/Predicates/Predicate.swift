@@ -3,9 +3,9 @@ indirect enum Predicate {
     case constant(Bool)
     case comparison(Comparison)
     case not(Predicate)
-    /// Holds if all do; also if there are none.
+    /// Holds if all parts do, and if there are none.
     case and(PredicateParts)
-    /// Holds if one does.
+    /// Holds if one part does.
     case or(PredicateParts)
     /// A condition nested deeper than ``deepest``. Its parts are dropped, so that no release recurses deep enough to
     /// overflow the stack; binding it throws the error.
@@ -116,7 +116,7 @@ indirect enum Predicate {
         /// The type of the argument, if a stored value does not tell: a date is stored as a double. Nil if the compiler
         /// checked the type.
         var type: PropertyType?
-        /// Identity of an object whose class only its own Realm knows.
+        /// For an object: its whole identity, by which values of any type are compared.
         var link: AnyEncoding.Link?
 
         init(_ stored: _StoredValue, _ type: PropertyType? = nil) {

@@ -206,7 +206,7 @@ extension PredicateParser {
         }
     }
 
-    /// Nil for a value that no property compares with.
+    /// An argument as an operand; nil for a value that no property compares with.
     static func value(_ argument: Any?) -> Predicate.Expression? {
         guard let argument = _flatten(argument) else { return .value(.init(.null)) }
         if let object = argument as? ObjectBase { return .object(object) }

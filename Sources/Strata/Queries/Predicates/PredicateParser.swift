@@ -164,7 +164,7 @@ struct PredicateParser {
         }
     }
 
-    /// `ANY` if an operand follows; else it is a property of that name.
+    /// Takes `ANY`, `SOME`, `ALL` or `NONE` if an operand follows. Else the word is the name of a property, and stays.
     private mutating func quantifier() -> Predicate.Quantifier? {
         guard token.isWord("ANY", "SOME", "ALL", "NONE"), place + 1 < tokens.count else { return nil }
         switch tokens[place + 1].kind {

@@ -17,15 +17,15 @@ extension RealmCollection where Element: ObjectBase {
     ///     let name = "Ta"
     ///     try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(name) })
     ///
-    /// It means the same as the typed condition: text is compared by its bytes, and null is less than no value. The
-    /// macro cannot capture objects; compare their keys.
+    /// The predicate means the same as the typed condition: text is compared by its bytes, and null is less than no
+    /// value. The macro cannot capture objects; compare their keys.
     /// - Throws: ``Realm/Error`` with `invalidInput` for a part that the database cannot evaluate, such as a method of
     ///   the program's own or arithmetic with a property; the message shows the part.
     public func `where`(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
         try matching(PredicateTranslation().predicate(predicate))
     }
 
-    /// The same with the name of Foundation's own method for sequences.
+    /// ``where(_:)`` under the name of Foundation's own method for sequences.
     public func filter(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
         try `where`(predicate)
     }
@@ -33,8 +33,8 @@ extension RealmCollection where Element: ObjectBase {
 
 /// Translates the tree of a `#Predicate` to a ``Predicate``.
 ///
-/// Each kind of node defines its translation, see ``TranslatableExpression``; any other node without a variable is
-/// evaluated at once.
+/// A node without a variable is evaluated at once. Every other kind of node defines its own translation, see
+/// ``TranslatableExpression``.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 final class PredicateTranslation {
     /// The translation of a node.
@@ -43,7 +43,7 @@ final class PredicateTranslation {
         case condition(Predicate)
         /// `value ?? other`
         case coalesced(Predicate.Expression, Predicate.Expression)
-        /// A condition on an optional value, and the value: nil if that is missing.
+        /// An optional value, and a condition on it: nil if the value is missing.
         case optionalCondition(Predicate.Expression, Predicate)
         /// The matching objects of a collection.
         case filtered(Predicate.Path, variable: String, Predicate)

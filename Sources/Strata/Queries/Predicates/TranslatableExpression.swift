@@ -64,7 +64,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-    /// A missing value satisfies no comparison.
+    /// Nothing is unwrapped: a missing value is compared as null.
     func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
         try translation.operand(inner)
     }

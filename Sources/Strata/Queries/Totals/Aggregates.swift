@@ -65,7 +65,7 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Double?
     where Value.PersistedType: AddableType { Aggregates(self, _name(for: keyPath)).mean() }
 
-    /// The mean as the property's own type; without fractions it is rounded towards zero.
+    /// The mean as the property's own type; for a type without fractions it is rounded towards zero.
     @_disfavoredOverload
     public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
     where Value.PersistedType: AddableType { average(ofProperty: _name(for: keyPath)) }
@@ -179,7 +179,8 @@ private struct Aggregates {
         return best
     }
 
-    /// Doubles are added here in the order of the collection, so that the sum does not depend on the order of storage.
+    /// The sum and the number of its values. Doubles are added in the order of the collection, so that the sum does not
+    /// depend on the order of storage.
     func sum() -> (sum: _StoredValue, count: Int) {
         if let sum = storedSum() { return sum }
         var total = Total()
@@ -233,7 +234,7 @@ private struct Aggregates {
         }
     }
 
-    /// Unlike the sum it does not wrap: integers whose sum may overflow are added as doubles.
+    /// The mean. Unlike the sum it does not wrap: integers whose sum may overflow are added as doubles.
     func mean() -> Double? {
         let (sum, count) = sum()
         guard count > 0 else { return nil }

@@ -1,7 +1,7 @@
 // Aggregates of the elements of a collection of any stored type: nulls are skipped.
 
 extension RealmCollectionValue {
-    /// The smallest or largest of some, or their sum; nil if there is none.
+    /// The aggregate of some elements; nil if there is none, or if the type cannot hold it.
     fileprivate static func total(_ aggregate: Predicate.Aggregate, _ elements: some Sequence<Self>) -> Self? {
         if Self.self == AnyRealmValue.self {
             return AnyNumbers(elements.lazy.compactMap { $0 as? AnyRealmValue }).total(aggregate) as? Self
@@ -40,7 +40,7 @@ extension _HasPersistedType {
         return (self as? any _Persistable.Type).flatMap { made($0) }
     }
 
-    /// The same for a mean; without fractions it is rounded towards zero.
+    /// The mean as a value of this type; nil for null. For a type without fractions it is rounded towards zero.
     static func _mean(_ value: _StoredValue) -> Self? {
         if value.isNull { return nil }
         return _number(value)

@@ -43,7 +43,7 @@ extension Map {
     public func average<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Double?
     where Value == Target?, Number.PersistedType: AddableType { objects().average(of: keyPath) }
 
-    /// The mean as the property's own type; without fractions it is rounded towards zero.
+    /// The mean as the property's own type; for a type without fractions it is rounded towards zero.
     @_disfavoredOverload
     public func average<Target: ObjectBase, Number: _HasPersistedType>(of keyPath: KeyPath<Target, Number>) -> Number?
     where Value == Target?, Number.PersistedType: AddableType { objects().average(of: keyPath) }

@@ -27,6 +27,7 @@ extension Predicate {
         }
     }
 
+    /// The condition for one element of `collection`, which `variable` stands for.
     fileprivate func counted(_ collection: Path, _ variable: String) -> Predicate {
         switch self {
         case .constant, .tooDeep: return self
@@ -50,7 +51,8 @@ extension Predicate.Expression {
         }
     }
 
-    /// The same for an element: without the path to the collection, which an inner collection does not have.
+    /// The expression for one element: its paths start at `variable`, without the path to the collection. The path of
+    /// an inner subquery starts at the element already.
     fileprivate func counted(_ collection: Predicate.Path, _ variable: String) -> Self {
         func moved(_ path: Predicate.Path) -> Predicate.Path {
             guard path.variable == nil else { return path }
@@ -75,7 +77,7 @@ extension Predicate.Path {
         collectionLength.map { Predicate.Path(names: Array(names.prefix($0)), variable: variable) }
     }
 
-    /// The path as one of elements of the collection at its end.
+    /// The path, as the start of paths to properties of the elements that the collection at its end has.
     var behindCollection: Predicate.Path {
         var copy = self
         if copy.collectionLength == nil { copy.collectionLength = names.count }

@@ -83,7 +83,7 @@ extension Query where Value: RealmCollection, Value.Element: OptionalProtocol, V
 }
 
 extension Query {
-    /// The smallest and the largest value lie within the range: all values do.
+    /// Whether the smallest and the largest value lie within the range: then all values do.
     func lies<Bound>(within range: ClosedRange<Bound>) -> Query<Bool> {
         least(.greaterOrEqual, range.lowerBound) && greatest(.lessOrEqual, range.upperBound)
     }

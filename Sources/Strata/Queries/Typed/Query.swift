@@ -76,7 +76,7 @@ public struct Query<Value> {
         Query<Result>(.expression(.aggregate(path, aggregate), nil))
     }
 
-    /// A property of this one's value.
+    /// The expression for a property of this expression's value.
     func member<Member>(_ names: [String]) -> Query<Member> {
         var path = path
         path.names += names

@@ -21,7 +21,7 @@ extension _Scalar {
 extension AnyRealmValue {
     public var _queryConstant: _QueryConstant {
         if case .object(let object) = self { return _QueryConstant(.object(object)) }
-        // Of any type, which no value has: a comparison with it is refused with a message.
+        // Marked as of any type, as no other constant is: a comparison with it is refused with a message.
         if listValue != nil || dictionaryValue != nil { return _QueryConstant(.bytes([]), .any) }
         let type = AnyEncoding.encode(self)?.first.flatMap(PropertyType.init(rawValue:))
         return _QueryConstant(AnyEncoding.plain(self), type)
@@ -29,7 +29,7 @@ extension AnyRealmValue {
 }
 
 extension FailableCustomPersistable {
-    /// One stored as an embedded object is compared by the properties of that object.
+    /// A value that is stored as an embedded object is compared by the properties of that object.
     public var _queryConstant: _QueryConstant {
         let stored = persistableValue
         if let object = stored as? ObjectBase { return _QueryConstant(.members(object)) }
