@@ -11,7 +11,7 @@ import CXXHash
 //    crash: a synced write was lost.
 // 4. Of two valid slots, the newer one never has the older checkpoint.
 
-/// The start of a store: the newest durable checkpoint, and the log to replay on top of it.
+/// What an open reads first: where the newest durable checkpoint is, and whether a log has to be replayed on top of it.
 ///
 /// Layout, 512 bytes: magic u64 @0, format version u32 @8, log required u32 (0, 1) @12, store id @16, sequence u64 @32,
 /// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log half u32 @120,
@@ -173,8 +173,9 @@ extension HeaderSlot {
 
         /// The other place is unreadable, so it may have held a newer slot.
         ///
-        /// A clean slot is then not conclusive: a log with this store's id that is based on its checkpoint has to be
-        /// replayed, and one with a newer base means corruption; ``LogFile/header(fileSystem:path:)`` reads it.
+        /// A clean slot then does not prove that there is nothing to replay. A log with this store's id that is based
+        /// on the slot's checkpoint has to be replayed, and one with a newer base means corruption;
+        /// ``LogFile/header(fileSystem:path:)`` reads the log's id and base.
         package var isOtherLost: Bool {
             if case .valid = other { return false }
             return true

@@ -37,8 +37,8 @@ package struct ColumnDefinition: Sendable, Equatable {
     /// Value of rows that were written before the column existed: an integer or the bits of a double. If nil, null in
     /// an optional column, else 0, 0.0 or no bytes.
     package var defaultBits: UInt64?
-    /// Nil if values are no collections, and in columns of collections that no version has declared: there a collection
-    /// is a value like any other.
+    /// The kind of collections that the column holds. Nil if its values are no collections, or if the application has
+    /// not declared the kind to storage: storage then treats a collection like any other value.
     package var collection: CollectionColumn?
     /// Belongs to the object layer, stored unchanged.
     package var tag: UInt32
@@ -87,7 +87,7 @@ package struct TableDefinition: Sendable, Equatable {
         self.information = information
     }
 
-    /// Modified in place, since a loop that appends columns would copy them each time.
+    /// Modified in place: otherwise each append in a loop would copy all columns.
     package var columns: [ColumnDefinition] {
         get { storedColumns }
         _modify {
@@ -125,7 +125,7 @@ package struct StoreSchema: Sendable, Equatable {
         nextColumnID = max(1, (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) &+ 1)
     }
 
-    /// Modified in place, as a table's columns.
+    /// Modified in place, as ``TableDefinition/columns``.
     package var tables: [TableDefinition] {
         get { storedTables }
         _modify {

@@ -62,7 +62,7 @@ struct SpaceMap {
 
     // MARK: Growing
 
-    /// Plan for longer contents.
+    /// What longer contents need, before anything is changed for them.
     struct Growth {
         /// Regions of the longer contents.
         var regions: Int
@@ -194,7 +194,7 @@ struct SpaceMap {
     /// Root of the map.
     var reference: NodeReference { root.pages > 0 ? root.reference : regions.first?.reference ?? .null }
 
-    /// Makes the written nodes the map.
+    /// Makes the nodes that a checkpoint has written the map in force.
     /// - Returns: pages that the map no longer uses.
     mutating func adopt(_ written: FreeMapWriting.Result) -> [Extent] {
         for node in written.nodes {

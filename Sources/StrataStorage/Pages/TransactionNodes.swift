@@ -10,7 +10,7 @@ final class TransactionNodes: NodeWriting {
     let allocator: PageAllocator
     let file: any File
     let limits: StoreLimits
-    /// Buffer for bytes on their way into a node. Its user empties it first.
+    /// Buffer for bytes on their way into a node. A caller empties it before its use.
     let scratch = ByteHeap()
     /// The version that this transaction will commit.
     @exclusivity(unchecked) var version: UInt64
@@ -32,7 +32,7 @@ final class TransactionNodes: NodeWriting {
     /// Set during an online compaction: nodes are placed below this page if there is room.
     @exclusivity(unchecked) var placesBelow: Int?
 
-    /// Called before the first page is allocated before the commit. A guest has to become the owner there.
+    /// Called before a transaction allocates its first page ahead of its commit: a guest becomes the owner there.
     @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
 
     init(
@@ -152,7 +152,7 @@ final class TransactionNodes: NodeWriting {
         }
     }
 
-    /// Makes sure that this process may allocate pages.
+    /// Makes sure that this process owns writing, and so may allocate pages.
     func prepareForPages() throws(StorageError) {
         guard let ready = beforeFirstPage else { return }
         try ready()
@@ -172,7 +172,7 @@ final class TransactionNodes: NodeWriting {
         return early.map { Extent(page: $0.key, pages: $0.value, birth: version) }
     }
 
-    /// Notes nodes that were written to their final pages, unless they are dropped later.
+    /// Notes nodes that were written to their final pages before the commit.
     func place(_ extents: some Sequence<Extent>) { for extent in extents { early[extent.page] = extent.pages } }
 
     /// Frees pages of abandoned nodes. The transaction no longer references them.
