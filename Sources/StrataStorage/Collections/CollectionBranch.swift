@@ -7,7 +7,7 @@ struct CollectionEntry {
     var reference: NodeReference
     /// Union of the flags of its leaves, as in ``CollectionLeaf``.
     var flags: Int
-    /// Not on disk: the node was just written, and should join a neighbour.
+    /// The node was just written with few elements or children, so it should join a neighbour. Not stored on disk.
     var isUnderfull = false
 }
 
@@ -65,9 +65,11 @@ struct CollectionBranch {
         return sum
     }
 
-    /// The child with the element at `place`, which is below ``total``, and the number of elements before that child.
+    /// The child with the element at `place`, and the number of elements before that child.
     ///
-    /// - Parameter isBorder: a place between two children belongs to the first of them, and the end to the last child.
+    /// - Parameters:
+    ///   - place: below ``total``; with `isBorder` at most ``total``.
+    ///   - isBorder: a place between two children belongs to the first of them, and the end to the last child.
     @inline(__always)
     func find(_ place: Int, isBorder: Bool) -> (child: Int, first: Int) {
         var first = 0
