@@ -6,7 +6,7 @@ package final class TableLayout: Sendable {
     package let table: UInt32
     package let kinds: [SegmentKind]
     package let ids: [UInt16]
-    /// Columns of collections: a long value may be a tree of elements.
+    /// Whether a column holds collections: then a long value may be a tree of elements.
     let isCollection: [Bool]
     /// Values of columns that a group lacks: null for optional ones, the default for others.
     package nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes

@@ -6,7 +6,7 @@ struct Blob {
 
 /// A decomposed group, to be changed and written as a new node.
 ///
-/// Unchanged parts are borrowed from the old node, which must live until ``write(table:to:)`` returns.
+/// Unchanged parts are borrowed from the old node, which must live until ``write(to:)`` returns.
 struct GroupImage {
     struct Column {
         var id: UInt16
@@ -26,7 +26,7 @@ struct GroupImage {
     var references: [NodeReference] = []
     var columns: [Column] = []
     var segments: [SegmentDescriptor] = []
-    /// Bytes of each segment in this node.
+    /// The bytes of each segment that is in the group's own node; nil for a segment in another node.
     var blobs: [Blob?] = []
     var patches: [PatchImage] = []
     var deleted: [UInt16] = []

@@ -1,4 +1,4 @@
-/// Encoding of a column's rows: decided first, then written.
+/// How a segment will encode some rows of a column: its size is known before it is written.
 ///
 /// Integers get a frame of reference and the narrowest width that fits; if only a few values would widen it, those
 /// become exceptions.
@@ -10,7 +10,7 @@ struct SegmentPlan {
     let flags: Int
     let width: Int
     let base: Int64
-    /// Exceptions, or the equal length.
+    /// Number of exceptions, or the equal length.
     let auxiliary: Int
 
     /// Choice of the frame of reference for integers.
@@ -160,8 +160,8 @@ struct SegmentPlan {
         self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
     }
 
-    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with their plan, if it was made
-    /// to find out.
+    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with the plan of these rows,
+    /// if one was made on the way.
     static func fitting(
         _ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int
     ) -> (plan: SegmentPlan?, count: Int) {
