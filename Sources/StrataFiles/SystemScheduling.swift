@@ -60,8 +60,8 @@ private final class Work: Sendable {
 
 /// A POSIX mutex and condition.
 ///
-/// A forked child has one thread, and a lock that another thread of the parent held would never be released: the lock
-/// has no effect there.
+/// In a forked child the lock has no effect: the child has one thread only, and a lock that another thread of the
+/// parent held at the fork would never be released there.
 private final class SystemMonitor: Monitor {
     private let origin = ProcessOrigin()
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
