@@ -13,7 +13,7 @@
 // open(2). Returns the descriptor or -errno.
 int strata_open(const char *path, int flags, unsigned mode);
 
-/* Creates a file for reading and writing; fails if it exists. It gets the owner, the group and the mode of another file,
+/* Creates a file for reading and writing; fails if it exists. It gets the owner, group and mode of another file,
  * as far as this process may set them, so that its contents are as private as those of the other file; but its owner
  * may always write it. If there is no other file, only the caller may read and write it. Returns the descriptor or
  * -errno. */
