@@ -6,9 +6,9 @@ package struct SalvageReport: Sendable, Equatable {
     package enum Start: String, Sendable {
         /// The newest header slot and its root.
         case slot
-        /// The newest root found by the scan: no slot verifies, or the newest slot's root cannot be read.
+        /// The newest root found by the scan: no slot verifies, or the only one that does is older than the log.
         case root
-        /// Single nodes: no root verifies.
+        /// Single nodes: the newest slot's root cannot be read, or the scan found no root of the newest state.
         case nodes
     }
 
