@@ -15,6 +15,7 @@ package enum JSONValue: Sendable, Equatable {
     case object([JSONMember])
 }
 
+/// A member of an object.
 package struct JSONMember: Sendable, Equatable {
     package var name: String
     package var value: JSONValue

@@ -100,6 +100,7 @@ private final class MemoryContents: Sendable {
     }
 }
 
+/// An open handle of a file, with the locks that were taken through it.
 private final class MemoryFile: File {
     private let contents: MemoryContents
     let path: String

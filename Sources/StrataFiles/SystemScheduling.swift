@@ -53,6 +53,7 @@ package struct SystemScheduling: Scheduling {
     package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
 }
 
+/// The work of a new thread, as an object whose address `pthread_create` passes to it.
 private final class Work: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }

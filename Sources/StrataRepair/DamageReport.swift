@@ -14,6 +14,7 @@ package enum DamagePolicy: String, Sendable, CaseIterable {
 
 /// Result of a recovery from damage, with the losses.
 package struct DamageReport: Sendable {
+    /// What the policy has made of the store.
     package enum Outcome: Sendable {
         /// Everything after `version` is lost, up to `newest` as far as that is readable.
         case wentBack(to: TransactionID, newest: TransactionID)

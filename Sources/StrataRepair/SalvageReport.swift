@@ -94,6 +94,7 @@ package struct SalvageReport: Sendable, Equatable {
         package var leftOut = 0
     }
 
+    /// What was recovered and what was lost of one table.
     package struct Table: Sendable, Equatable {
         package var id: TableID
         package var name: String

@@ -17,7 +17,8 @@ struct CollectionEntry {
 /// 30; then, for up to ``capacity`` children, order keys i64 from 32, elements below u64 from 840, references of 24
 /// bytes from 1648; key of the owner's row i64 at 4072. Unused bytes are zero.
 ///
-/// 1. A branch has at least one child; level 1 stands above the leaves, and each level above the one below.
+/// 1. A branch has at least one child. Children of a branch of level 1 are leaves, those of a higher one are branches
+///    of the level below.
 /// 2. The counts of elements below are right. Flags include those of all leaves below.
 /// 3. Keys are those of the first elements below, and never descend; a list has none.
 struct CollectionBranch {

@@ -9,7 +9,7 @@
 ///    transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a
 ///    deleted row may keep one.
 ///
-/// Cells of other columns hold 1, and bytes as in 2.
+/// Cells of columns without collections have what 1 and 2 describe, with any bytes.
 package enum CollectionCell {
     case empty
     /// Borrowed from the version.

@@ -27,6 +27,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
     /// The place of that leaf's first element.
     @exclusivity(unchecked) private var first = 0
 
+    /// A branch on the path, and the index of the child that the path takes.
     private struct Step {
         var node: UnsafeMutableRawPointer
         var child: Int
@@ -68,7 +69,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try insert(single, at: place)
     }
 
-    /// Replaces elements from `place` on; in a map their values, with the keys kept.
+    /// Replaces elements from `place` on. In a map it replaces their values only; the keys stay.
     func set(_ elements: CollectionElements, at place: Int) throws(StorageError) {
         guard place >= 0, elements.count <= count, place <= count - elements.count else {
             throw .misuse(.noSuchPlace)

@@ -16,7 +16,8 @@ struct EntryChild {
 /// first high i64 from 32, first low i64 from 704, entries below u64 from 1376, references of 24 bytes from 2048.
 /// Unused bytes are zero.
 ///
-/// 1. A branch has at least one child; level 1 stands above the leaves, and each level above the one below.
+/// 1. A branch has at least one child. Children of a branch of level 1 are leaves, those of a higher one are branches
+///    of the level below.
 /// 2. First keys ascend strictly; each equals the first key of the first leaf below.
 /// 3. Entries below are those that a walk would count.
 package struct EntryBranch {

@@ -30,7 +30,7 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case replayedInMemory = "recovery.replayedInMemory"
     /// One slot was unreadable, and the log shows that it was the newer one.
     case lostSlot = "recovery.lostSlot"
-    /// A log of an older format stood beside the store.
+    /// A log of an older format was beside the store.
     case setLogAside = "recovery.setLogAside"
     /// The data file is older than the log beside it.
     case olderThanLog = "recovery.olderThanLog"
@@ -105,6 +105,7 @@ func mark(_ mark: CoverageMark) {
     #endif
 }
 
+/// How often this process has hit each mark.
 package enum CoverageMarks {
     /// Whether this build counts hits.
     package static var areCounted: Bool {

@@ -142,7 +142,7 @@ package struct HeaderSlot: Equatable, Sendable {
         else {
             return false
         }
-        // At a checkpoint the log holds no record behind it.
+        // The reach was noted when the checkpoint began, before the log had a newer record.
         guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
         guard logHalf <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
             pageCount <= UInt64(Format.arenaBit)

@@ -73,12 +73,14 @@ package enum StorageError: Error, Sendable, Equatable {
         .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
     }
 
+    /// What is wrong with bytes on disk.
     package enum Corruption: String, Sendable {
         case checksum, structure, fileTooShort, header, slotsDiffer, seal
         /// The medium did not return the page, or the file was truncated.
         case unreadable
     }
 
+    /// Which rule of the interface the caller broke.
     package enum Misuse: String, Sendable {
         case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
         case transactionFailed, noSuchPlace
@@ -88,6 +90,7 @@ package enum StorageError: Error, Sendable, Equatable {
         case notAscending
     }
 
+    /// What there cannot be more of.
     package enum Limit: String, Sendable {
         case pages, addressSpace, valueSize, columns, pins, processes
     }

@@ -1,5 +1,6 @@
 /// Changes of values: as patches, in place in a segment in the arena, or folded into a segment.
 extension GroupDraft {
+    /// What ``fold(only:)`` has done.
     enum Folding {
         case done
         /// There are no patches to fold.

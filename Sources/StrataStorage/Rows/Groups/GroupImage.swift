@@ -8,12 +8,14 @@ struct Blob {
 ///
 /// Unchanged parts are borrowed from the old node, which must live until ``write(to:)`` returns.
 struct GroupImage {
+    /// A column's entry of the directory: its id, and its range in `segments`.
     struct Column {
         var id: UInt16
         var first: Int
         var count: Int
     }
 
+    /// The patches of one column, which is named by its index in `columns`.
     struct PatchImage {
         var column: Int
         var slots: [UInt16]

@@ -21,7 +21,7 @@ struct SegmentPlan {
         case roomy
     }
 
-    /// - Complexity: O(rows), one pass; two if exceptions pay.
+    /// - Complexity: O(rows): one pass for bytes, at most four for integers.
     init(_ column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame = .tight) {
         switch column.kind {
         case .integer: self.init(integers: column, rows, frame)

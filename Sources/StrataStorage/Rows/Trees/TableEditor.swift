@@ -19,7 +19,7 @@ final class TableEditor {
         var index: Int
     }
 
-    /// From the root to the branch above the group.
+    /// The branches from the root to the one above the current group, each with the index of the child on the path.
     @exclusivity(unchecked) var path: [Step] = []
     /// Keys of the group at the end of the path; nil if the path is invalid.
     @exclusivity(unchecked) var reach: KeyReach?
