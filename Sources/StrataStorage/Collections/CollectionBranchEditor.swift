@@ -15,9 +15,10 @@ enum CollectionOutcome {
 /// The shape depends on the tree and the operation alone, never on what is cached, so that an operation that is
 /// replayed on the same tree takes the same number of pages.
 ///
-/// 1. At the end of the tree a full node stays, and a new one follows it; at the start a new one precedes it.
-/// 2. Elsewhere it is balanced with a neighbour under the same branch that has an eighth free, or else split in half.
-/// 3. A node less than a quarter full joins a neighbour if both fill three quarters at most.
+/// 1. A full node at the end of the tree stays as it is, and a new one follows it; at the start a new one precedes it.
+/// 2. A full node elsewhere gives elements to a neighbour under the same branch of which an eighth is free. Without
+///    such a neighbour it is split in half.
+/// 3. A node less than a quarter full joins a neighbour if both together fill at most three quarters of a node.
 ///
 /// Concurrency: confined to its owner.
 final class CollectionBranchEditor<Nodes: NodeWriting> {

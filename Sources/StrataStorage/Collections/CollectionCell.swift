@@ -12,7 +12,7 @@
 /// Cells of columns without collections have what 1 and 2 describe, with any bytes.
 package enum CollectionCell {
     case empty
-    /// Borrowed from the version.
+    /// Bytes borrowed from the version.
     case encoded(UnsafeRawBufferPointer)
     case tree(root: NodeReference, count: Int)
 

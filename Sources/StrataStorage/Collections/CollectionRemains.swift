@@ -30,7 +30,7 @@ package struct LooseCollectionNode {
     package let count: Int
     /// Whether elements may be long values.
     package let mayHaveLong: Bool
-    /// It belongs to an inner collection.
+    /// Whether the node belongs to an inner collection.
     package let isNested: Bool
     fileprivate let leaf: CollectionLeaf?
     private let branch: CollectionBranch?

@@ -25,7 +25,7 @@ package struct HeaderSlot: Equatable, Sendable {
     package var checkpoint: TransactionID
     /// Null before the first commit.
     package var root: NodeReference
-    /// Null if there is no free page.
+    /// The free map of the checkpoint: its root, or its only node. Null before the first commit.
     package var freeMap: NodeReference
     /// Pages of the file that the checkpoint uses; the file is at least as long.
     package var pageCount: UInt64

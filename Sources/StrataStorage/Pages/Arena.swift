@@ -9,10 +9,10 @@ final class Arena {
     let base: UnsafeMutableRawPointer
     /// By page index: the number of pages of the node that starts there; 0 for a dropped node, -1 inside a node.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
-    /// Dropped nodes by their number of pages; large ones apart.
+    /// Indexes of dropped nodes by their number of pages. Nodes of 17 pages and more are in `largeSpare`.
     @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
     @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
-    /// Most pages that it may grow to.
+    /// The most pages that the arena may grow to.
     private let most: Int
     /// Pages of reserved address space.
     @exclusivity(unchecked) private var capacity: Int

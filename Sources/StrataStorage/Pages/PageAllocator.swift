@@ -36,7 +36,7 @@ final class PageAllocator {
     /// Opens the map that the last checkpoint wrote.
     /// - Throws: `corrupt`.
     func openMap(_ reference: NodeReference) throws(StorageError) {
-        // Changes under the write gate alone, which the caller holds.
+        // Read without the lock: it changes only under the write gate, which the caller holds.
         if space.isOpen { return }
         lock.lock()
         defer { lock.unlock() }
@@ -75,7 +75,8 @@ final class PageAllocator {
         defer { lock.unlock() }
         for extent in extents {
             try check(extent)
-            // Two parents reference it, or the map is wrong: it must not be freed twice.
+            // The newest version does not reach these pages any more, so they would be freed twice: two parents
+            // reference them, or the map is wrong.
             if space.regions.isUnreached(Int(extent.page)) {
                 throw .corrupt(page: PageNumber(extent.page), offset: 0, reason: .structure)
             }
@@ -113,7 +114,8 @@ final class PageAllocator {
         }
     }
 
-    /// Takes the extents that a committed version no longer reaches: each is free when no protected version needs it.
+    /// Takes the extents that a committed version no longer reaches: each becomes free once no protected version
+    /// needs it.
     /// - Parameters:
     ///   - freed: the first version that does not reach `extents`.
     ///   - abandoned: extents that no version ever reached; they are free at once.
@@ -313,7 +315,7 @@ final class PageAllocator {
         lock.withLock {
             space = SpaceMap(reader, pageCount: pageCount)
             protections = Protections()
-            // The size may be lower than before: another process may have truncated the file.
+            // The file may be smaller than this process knew it: another process may have truncated it.
             room.follow(fileCapacity)
             for version in versions { protections.protect(version) }
         }

@@ -12,7 +12,7 @@ struct TagKey: Sendable {
     }
 }
 
-/// Pages of the file that may be read. Grows with the file; shrinks only when no version reaches the tail.
+/// How many pages of the file may be read. Grows with the file; shrinks only when no version reaches the tail.
 final class PageLimit: Sendable {
     let pages = Atomic<Int>(0)
 }

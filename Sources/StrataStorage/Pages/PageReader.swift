@@ -19,7 +19,7 @@ package final class PageReader: NodeReading, Sendable {
     /// Pages of the mapping that the file has.
     private let limit: PageLimit
     private let key: TagKey
-    /// Of the file's store.
+    /// The seed of the checksums of the file's store.
     package let seed: NodeSeed
     let damage: MapDamage
     private let owner: PageMap

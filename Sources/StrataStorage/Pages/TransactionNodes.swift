@@ -23,7 +23,8 @@ final class TransactionNodes: NodeWriting {
     private static let kept = 256
     /// Pages that the arena's nodes got at the commit.
     @exclusivity(unchecked) var landed: [Extent] = []
-    /// The transaction has added nothing yet, so it may use the reserve for deletes on a full disk.
+    /// Whether the transaction has added nothing yet. If so, its nodes may take the reserve, so that a program can
+    /// delete rows on a full disk.
     @exclusivity(unchecked) var usesReserve = false
     /// Pages of early nodes that the transaction has replaced again: no version ever reached them.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
@@ -56,7 +57,7 @@ final class TransactionNodes: NodeWriting {
         placesBelow = nil
         landed = []
         beforeFirstPage = nil
-        // Until the transaction adds something.
+        // This holds until the transaction adds something.
         usesReserve = true
     }
 

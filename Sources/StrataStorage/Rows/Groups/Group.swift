@@ -180,15 +180,15 @@ package struct Group {
     }
 }
 
-/// Slots of a segment, and its place.
+/// The slots that a segment holds, and where the segment is: an entry of the group's directory.
 package struct SegmentDescriptor {
     package var firstSlot: Int
     package var rows: Int
     /// Index of the group's node reference, or ``Group/inThisNode``.
     package var node: Int
-    /// Its index in that node.
+    /// Index of the segment in that node.
     package var index: Int
-    /// Offset in this node.
+    /// Offset of a segment that is in the group's own node.
     package var offset: Int
 
     @inline(__always)

@@ -128,7 +128,8 @@ extension GroupDraft {
 
     // MARK: Folding
 
-    /// Folds the patches of the segment with the most patch bytes into a copy of it.
+    /// Folds the patches of the segment with the most patch bytes into the segment, in the group's own node or in
+    /// another one, of which the transaction makes a copy first unless it has one.
     func fold(only column: Int? = nil) throws(StorageError) -> Folding {
         guard let best = fullest(column) else { return .nothing }
         let group = group

@@ -8,9 +8,9 @@ package import Synchronization
 /// or long values, and refers to validated bytes only.
 package struct ColumnWindow {
     package let group: UnsafeRawPointer
-    /// Contiguous values; for bytes see ``lengths``.
+    /// Contiguous values; bytes of different lengths are behind their offsets (``ofOffsets``).
     package let values: UnsafeRawPointer
-    /// Added to each value, wrapping.
+    /// What a reader adds to each value, wrapping.
     package let base: UInt64
     package let firstSlot: Int32
     package let rows: Int32
@@ -53,7 +53,7 @@ package struct ColumnWindow {
     @inline(__always)
     var isIntact: Bool { damage.pointee.load(ordering: .relaxed) == 0 }
 
-    /// An integer of the window, by its index.
+    /// The integer at an index of the window.
     @inline(__always)
     func integer(_ index: Int) -> UInt64 {
         switch width {

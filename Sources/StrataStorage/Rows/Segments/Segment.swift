@@ -163,7 +163,7 @@ package struct Segment {
 
     // MARK: Validation
 
-    /// Whether it can hold keys or creation versions.
+    /// Whether the segment can hold keys or creation versions.
     var isSystem: Bool { kindCode == SegmentKind.integer.rawValue && flags & Self.hasNulls == 0 }
 
     /// - Throws: `corrupt` if the values are of another kind.

@@ -15,7 +15,7 @@ struct SegmentPlan {
 
     /// Choice of the frame of reference for integers.
     enum Frame {
-        /// The narrowest.
+        /// The narrowest: it may leave out a few values, which become exceptions.
         case tight
         /// At least one byte wide, with the values in the middle, so that later values fit. No exceptions.
         case roomy
@@ -108,7 +108,7 @@ struct SegmentPlan {
         return min(overflow ? .min : base, .max - reach)
     }
 
-    /// A narrower plan that excludes at most one row in 64, at the top or at the bottom.
+    /// A plan of half the width, for which at most one row in 64 is an exception: all above the frame, or all below it.
     private static func withExceptions(
         _ column: ColumnBuffer, _ rows: Range<Int>, low: Int64, high: Int64, width: Int, nulls: Int,
         nullSize: Int
