@@ -114,8 +114,9 @@ package struct StoreSchema: Sendable, Equatable {
     private var storedTables: [TableDefinition]
     private var placesByID = DefinitionPlaces<TableID>()
     private var placesByName = DefinitionPlaces<String>()
-    /// The lowest id that was never used.
+    /// The lowest id that no table of the store ever had.
     package var nextTableID: UInt32
+    /// The lowest id that no column of any table ever had; above ``lastColumnID`` once all were used.
     package var nextColumnID: UInt16
 
     package init(userVersion: UInt64 = 0, tables: [TableDefinition] = []) {
@@ -160,10 +161,10 @@ package struct StoreSchema: Sendable, Equatable {
     /// The last id that a column may have: higher ones stand for the creation version and the key in a row group.
     package static let lastColumnID: UInt16 = 0xFFFD
 
-    /// Whether every id was assigned once, so that ids for new columns are searched for table by table.
+    /// Whether every column id was assigned once, so that ids for new columns are searched for table by table.
     package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }
 
-    /// Whether a change may exhaust the ids: the column ids in row groups have to be known then.
+    /// Whether a change may exhaust the column ids: the ids in row groups have to be known then.
     var mayGiveEveryColumnID: Bool { nextColumnID > Self.lastColumnID - (1 << 14) }
 
     /// An id for a new column of a table: unique in the store as long as there are fresh ones, then in its table.
