@@ -26,7 +26,7 @@ void *assay_find_next(enum assay_call call) {
 }
 
 void assay_find_all(void) {
-    // A libc may lack a function: then no program calls it.
+    // A libc may lack a function. No program that was linked with it calls that function.
     for (int call = 0; call < ASSAY_CALL_COUNT; call++) look_up((enum assay_call)call);
 }
 #endif

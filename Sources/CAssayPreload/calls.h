@@ -1,6 +1,6 @@
-// The interposed calls: one table.
+// The calls that this library interposes, in one table.
 #pragma once
-// With it the headers define open and read as inline functions, which could not be defined again.
+// With this macro the headers define open and read as inline functions, which could not be defined again here.
 #undef _FORTIFY_SOURCE
 #include <aio.h>
 #include <dirent.h>
@@ -138,11 +138,11 @@ enum assay_call { ASSAY_CALLS(ASSAY_NUMBER) ASSAY_CALL_COUNT };
 
 #pragma GCC visibility push(hidden)
 
-// The next definition of a call behind this library, by number. Looked up on first use, which may precede our
-// constructor: an allocator reads its settings when it is first asked for memory.
+// By call: the definition that this library hides, usually libc's. Looked up on first use, which may precede this
+// library's constructor: an allocator reads its settings when it is first asked for memory.
 extern void *assay_next[ASSAY_CALL_COUNT];
 void *assay_find_next(enum assay_call call);
-// Looks up all of them.
+// Looks up the definitions of all calls.
 void assay_find_all(void);
 
 static inline void *assay_next_function(enum assay_call call) {

@@ -7,7 +7,7 @@
 // Keeps errno.
 void assay_wait(uint64_t nanoseconds);
 
-// To be called after a call to a watched file that waited for the device, before its completion is recorded.
+// To be called after a call on a watched file that waited for the device, and before the call is counted as complete.
 static inline void assay_delay_sync(void) {
     uint64_t delay = atomic_load_explicit(&assay_shared->sync_delay, memory_order_relaxed);
     if (__builtin_expect(delay == 0, 1)) return;

@@ -56,8 +56,8 @@ static uint32_t file_entry(const struct statx *status, bool is_log) {
 
 static uint32_t examine(int fd) {
     struct statx status;
-    // Does not request the change times: a file system with multigrain timestamps then gives the next write a timestamp
-    // of its own, which makes the next sync more expensive.
+    // Change times are not requested: a file system with multigrain timestamps that has reported one gives the next
+    // write a timestamp of its own, which makes the next sync more expensive.
     if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
     bool is_directory = S_ISDIR(status.stx_mode);
     if (!is_directory && !S_ISREG(status.stx_mode)) return assay_is_output(fd) ? ASSAY_OUTPUT : ASSAY_OUTSIDE;
@@ -94,7 +94,8 @@ bool assay_is_path_below_root(int directory, const char *path) {
     int error = errno;
     char *base = assay_room();
     bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : assay_descriptor_path(directory, base);
-    // Below the directory unless the path leads up out of it; that case is not resolved.
+    // A path that begins with `..` may lead out of the directory, or back into it. It is not resolved, and counts as
+    // outside.
     bool is_below = is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
     assay_room_back(base);
     errno = error;

@@ -16,7 +16,7 @@ enum assay_kind {
     ASSAY_DATA,
     ASSAY_LOG,
     ASSAY_DIRECTORY,
-    // The program's standard output, for a trace.
+    // The first program's standard output, if a trace records it.
     ASSAY_OUTPUT,
 };
 
@@ -28,7 +28,7 @@ struct assay_target {
     uint32_t log;
 };
 
-// Descriptors above are queried for each call.
+// Descriptors from this number on are not cached: each call queries the kernel.
 #define ASSAY_DESCRIPTOR_LIMIT (1 << 20)
 
 // Kind in bits 0 to 2, synced in bit 3, the file's generation in bits 4 to 15, the file in bits 16 to 31.
@@ -57,7 +57,7 @@ static inline bool assay_is_file(struct assay_target target) {
     return target.kind == ASSAY_DATA || target.kind == ASSAY_LOG;
 }
 
-// To be called when the descriptor may be reused.
+// To be called when the number of the descriptor may be reused.
 static inline void assay_forget(int fd) {
     if (fd >= 0 && fd < ASSAY_DESCRIPTOR_LIMIT
         && atomic_load_explicit(&assay_descriptors[fd], memory_order_relaxed) != ASSAY_UNKNOWN)

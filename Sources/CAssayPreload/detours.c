@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// Replaces libc's own function, whose first bytes jump to this library.
+// plain_write and plain_open do what libc's own functions did before their first bytes were patched to jump to this
+// library.
 
 static long answered(long result) {
     if (result >= 0) return result;
@@ -59,7 +60,8 @@ static int lead(enum assay_call call, const void *target) {
     ElfW(Sym) *symbol = NULL;
     if (!dladdr1(function, &information, (void **)&symbol, RTLD_DL_SYMENT) || !symbol || symbol->st_size < JUMP_SIZE)
         return 0;
-    // If another library precedes libc, it sees the calls, and patching it would miss libc's own.
+    // Another library that precedes libc is not patched: it sees the program's calls already, and the calls inside libc
+    // do not go through it.
     if (!information.dli_fname || !strstr(information.dli_fname, "libc.so")) return 0;
     uintptr_t page = (uintptr_t)function & ~(uintptr_t)4095;
     size_t length = (uintptr_t)function + JUMP_SIZE - page;

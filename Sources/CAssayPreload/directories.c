@@ -51,7 +51,7 @@ EXPORTED int mknodat(int directory, const char *path, mode_t mode, dev_t device)
     NODE(directory, path, NEXT(mknodat)(directory, path, mode, device));
 }
 
-// The path of a socket, which need not be terminated. False if it has none.
+// Copies the path of a socket, which need not be terminated in the address. False if the socket has none.
 static bool socket_path(const struct sockaddr *address, socklen_t length, char path[]) {
     size_t start = offsetof(struct sockaddr_un, sun_path);
     if (!address || length <= start || address->sa_family != AF_UNIX) return false;
@@ -70,7 +70,7 @@ EXPORTED int bind(int fd, __CONST_SOCKADDR_ARG given, socklen_t length) {
     NODE(AT_FDCWD, path, NEXT(bind)(fd, given, length));
 }
 
-// Ends the process without destructors.
+// These end the process without destructors, so that the trace is ended here.
 EXPORTED void _exit(int status) {
     assay_trace_end();
     NEXT(_exit)(status);

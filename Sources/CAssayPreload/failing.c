@@ -116,7 +116,7 @@ void assay_kill_group(void) {
     kill(getpid(), SIGKILL);
 }
 
-// Whether the fault strikes this call. `is_later`: it is behind the first one that the fault strikes.
+// Whether the fault strikes this call. `is_later`: the call comes after the first one that the fault strikes.
 static bool is_aimed_at(struct assay_faults *faults, enum assay_fault_kind kind, bool *is_later) {
     uint64_t kinds = atomic_load(&faults->kinds);
     if (!(kinds >> kind & 1)) return false;
@@ -204,7 +204,7 @@ void assay_start_faults(void) {
     if (!path && !words) return;
     struct assay_faults *faults = path ? map_file(path) : map_memory(-1);
     if (!faults) return;
-    // Before anything else is changed: a process that is killed in here must not leave a file of no version.
+    // Set before any other field: a process that is killed from here on must not leave a file without its version.
     atomic_store(&faults->magic, MAGIC);
     if (atomic_fetch_add(&faults->processes, 1) == 0) {
         struct fault fault = {0};

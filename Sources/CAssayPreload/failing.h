@@ -1,9 +1,9 @@
 // Fault injection: a call fails, transfers half of its bytes, or is the last one before the program is killed.
 //
-// 1. Each call that can be struck has one kind. It is counted before it is passed on, by kind and among the kinds of
-//    the fault. The counts and the fault are in the file named by ASSAY_FAULT_STATE, which every program executed by
-//    the first one maps, too: so all processes share one count. Without a file they are in memory that forked children
-//    share.
+// 1. Each call that can be struck has one kind. Before this library passes a call on, it counts it twice: by its kind,
+//    and among the calls of the fault's kinds. The counts and the fault are in the file named by ASSAY_FAULT_STATE,
+//    which every program executed by the first one maps, too: so all processes share one count. Without a file they are
+//    in memory that forked children share.
 // 2. A failed call is not passed on: the kernel does nothing. This holds for a sync, too. After a real failed sync the
 //    kernel marks the pages clean, so that the next sync succeeds without writing them; that loss shows only after a
 //    power failure. A running process sees the same as here: one failure, then success, and its data intact.
@@ -48,10 +48,10 @@ struct assay_faults {
     // Number of programs loaded with the library, and the process group of the first one, if it led one.
     _Atomic uint64_t processes;
     _Atomic uint64_t group;
-    // Number of settings that could not be parsed.
+    // 1 if the text of ASSAY_FAULT could not be parsed.
     _Atomic uint64_t misread;
-    // The fault: kinds as bits, the index of the call among them, from 0, the effect, the error, and whether later
-    // calls are struck, too.
+    // The fault: its kinds as bits, the index of the call to strike among the calls of these kinds, from 0, the effect,
+    // the error, and whether later calls are struck, too.
     _Atomic uint64_t kinds;
     _Atomic uint64_t number;
     _Atomic uint64_t effect;
@@ -105,7 +105,7 @@ static inline bool assay_strikes(void) {
     return __builtin_expect(atomic_load_explicit(&assay_faults, memory_order_relaxed) != NULL, 0);
 }
 
-// To be called after it.
+// To be called after the call that the strike applies to.
 static inline void assay_struck(struct assay_strike strike) {
     if (__builtin_expect(strike.kills_after, 0)) assay_kill_group();
 }

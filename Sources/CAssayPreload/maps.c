@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-// The watched writable maps, so that msync recognises them. A map beyond the limit is counted when it is made, and its
-// msync is not. `length` is set last and cleared first.
+// The watched writable maps, so that msync recognises them. A map beyond the limit is counted when it is made, but its
+// msync is not counted. `length` is set last and cleared first, so that a search finds only complete entries.
 #define MAP_LIMIT 256
 static struct {
     _Atomic uintptr_t base;
@@ -47,7 +47,7 @@ static void *mapped(void *base, size_t length, int protection, int flags, int fd
     return base;
 }
 
-// For a trace: a map placed over another one removes it.
+// For a trace: a map at a fixed address removes the maps that it overlaps.
 static bool begin_map(void *address, size_t length, int flags) {
     bool is_held = assay_trace_begin();
     if (is_held && flags & MAP_FIXED) assay_trace_unmap(address, length);
@@ -70,7 +70,7 @@ EXPORTED void *mmap64(void *address, size_t length, int protection, int flags, i
     return base;
 }
 
-// A map that is unmapped in pieces is forgotten with its first.
+// A map that is unmapped in pieces is forgotten with the first piece.
 EXPORTED int munmap(void *address, size_t length) {
     int index = find_map(address);
     if (index >= 0) {
@@ -85,7 +85,7 @@ EXPORTED int munmap(void *address, size_t length) {
     return result;
 }
 
-// A trace knows more maps than the counts: those that became writable later.
+// A trace watches more maps than the counts do, among them maps that became writable later. So it looks at every msync.
 static int traced_msync(void *address, size_t length, int flags) {
     assay_sync_begins_here();
     bool is_held = assay_trace_begin();

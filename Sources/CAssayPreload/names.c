@@ -1,7 +1,7 @@
 #if defined(__linux__)
 #include "operation.h"
 
-// Counted if either name is below a watched directory.
+// Whether a call with two names is counted: if either name is below a watched directory.
 static bool is_watched(int from, const char *path, int to, const char *destination) {
     return assay_is_path_below_root(from, path) || assay_is_path_below_root(to, destination);
 }

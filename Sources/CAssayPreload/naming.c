@@ -10,7 +10,7 @@ static bool look(int directory, const char *path, struct stat *status, int flags
     return kernel_call(SYS_newfstatat, directory, (long)path, (long)status, flags, 0, 0) == 0;
 }
 
-// Whether it is the name of a watched file; for a directory, whether it is below a watched one.
+// Whether `path` is the name of a watched file; if the entry is a directory, whether it is below a watched one.
 static bool is_ours(const struct assay_naming *naming, const char *path) {
     return naming->is_directory ? assay_is_below_root(path) : assay_role_of(path) != ASSAY_ROLE_OUTSIDE;
 }

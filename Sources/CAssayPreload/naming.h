@@ -1,4 +1,5 @@
-// Changes of names, for the trace: recorded before the call, while the old names still resolve.
+// Changes of names, for the trace: the names are looked up before the call, while the old ones still resolve, and the
+// change is recorded after it, if it succeeded.
 #pragma once
 #include "room.h"
 #include "trace.h"
@@ -13,7 +14,7 @@ struct assay_naming {
     bool is_watched;
     bool is_destination_watched;
     bool is_exchange;
-    // In the kernel's form; valid only while the lock is held.
+    // The names in the kernel's form, in buffers that are given back with the trace's lock.
     char *path;
     char *destination;
 };
@@ -38,7 +39,7 @@ static inline void assay_naming_end(struct assay_naming *naming, int result) {
     assay_trace_unlock();
 }
 
-// An open that may create or truncate a file.
+// An open that may create or truncate a file, and what was at its path before.
 struct assay_opening {
     bool is_held;
     bool existed;

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-// Forgets what was cached for a descriptor that was just returned.
+// Forgets what was cached for a descriptor that an open has just returned, and counts the open.
 static int opened(int fd) {
     if (fd < 0) return fd;
     assay_forget(fd);
@@ -11,7 +11,7 @@ static int opened(int fd) {
     return fd;
 }
 
-// The fault for an open: as a creation if the file does not exist and may be created.
+// The strike for an open, which counts as a creation if the file does not exist and may be created.
 static struct assay_strike meet_fault(int directory, const char *path, int flags) {
     struct assay_strike none = {0};
     if (!assay_strikes() || !assay_is_path_below_root(directory, path)) return none;
@@ -32,9 +32,7 @@ static struct assay_strike meet_fault(int directory, const char *path, int flags
     assay_struck(operation.strike);                                                                                   \
     return result
 
-// Some functions of libc check their arguments and call another one: if that one is redirected to us, these must not
-// record or strike the call again.
-
+// Forgets what was cached for a descriptor that a copying call has just returned.
 static int given(int fd) {
     if (fd >= 0) assay_forget(fd);
     return fd;
@@ -70,6 +68,9 @@ EXPORTED int openat64(int directory, const char *path, int flags, ...) {
     OPEN(directory, path, flags, NEXT(openat64)(directory, path, flags, mode));
 }
 
+// libc's own functions below check their arguments and call another function of libc. If that one is redirected to this
+// library, a call would be recorded and struck twice: so these wrappers call it themselves then.
+
 EXPORTED int __open_2(const char *path, int flags) {
     if (assay_traces() || assay_strikes()) return open64(path, flags);
     OPEN(AT_FDCWD, path, flags, NEXT(__open_2)(path, flags));
@@ -98,7 +99,7 @@ EXPORTED int creat64(const char *path, mode_t mode) {
     OPEN(AT_FDCWD, path, O_CREAT, NEXT(creat64)(path, mode));
 }
 
-// Forgotten before the close: afterwards another thread may own the descriptor.
+// The descriptor is forgotten before the close: afterwards another thread may own its number.
 EXPORTED int close(int fd) {
     assay_forget(fd);
     return NEXT(close)(fd);

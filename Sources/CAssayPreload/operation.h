@@ -1,5 +1,5 @@
-// One call on one descriptor: its begin, before the call is passed on, and its end, after it returned. Counting,
-// recording and failing happen there.
+// One call on one descriptor: its begin, before the call is passed on, and its end, after it has returned. Begin and
+// end count the call, record it for the trace, and apply the fault.
 #pragma once
 #include "calls.h"
 #include "delays.h"
@@ -16,10 +16,10 @@ struct assay_operation {
     struct assay_target target;
     // For a write to a watched file.
     uint64_t tick;
-    // For a sync of one.
+    // For a sync of a watched file.
     struct assay_coverage coverage;
     struct assay_strike strike;
-    // For a recorded write: the lock is held until its end. `parts` NULL: the bytes are read back.
+    // For a recorded call: the trace's lock is held until its end. If `parts` is NULL, the written bytes are read back.
     bool is_traced;
     struct assay_source source;
     int fd;
@@ -72,16 +72,16 @@ static inline enum assay_fault_kind assay_fault_kind_of(enum assay_call call, st
     }
 }
 
-// Applies the fault. `size`: the bytes of a read or a write.
+// Asks whether the fault strikes the call. `size`: the bytes of a read or a write.
 static inline void assay_meet_fault(struct assay_operation *operation, size_t size) {
     if (operation->target.kind == ASSAY_OUTSIDE) return;
     operation->strike = assay_strike(assay_fault_kind_of(operation->call, operation->target), size);
 }
 
-// About half of the bytes: in whole sectors if it is more than one.
+// About half of the bytes: whole sectors, if half is a sector or more.
 static inline size_t assay_half(size_t size) { return size / 2 < 512 ? size / 2 : size / 2 / 512 * 512; }
 
-// The number of bytes to transfer.
+// The number of bytes to pass on to the kernel.
 static inline size_t assay_part(const struct assay_operation *operation, size_t size) {
     return __builtin_expect(operation->strike.is_short, 0) ? assay_half(size) : size;
 }
@@ -92,8 +92,8 @@ static inline size_t assay_size_of(const struct iovec *parts, int count) {
     return size;
 }
 
-// The same for a call with several parts: the parts that fit into half of the bytes, or the beginning of the first part
-// with any bytes, stored in `single`.
+// The number of parts to pass on to the kernel, for a call with several parts. A short transfer passes the parts that
+// fit into half of the bytes, or, in `single`, the beginning of the first part with any bytes.
 static inline int assay_part_of(
     const struct assay_operation *operation, const struct iovec **parts, int count, struct iovec *single) {
     if (__builtin_expect(!operation->strike.is_short, 1)) return count;
@@ -116,11 +116,11 @@ static inline ssize_t assay_passed(ssize_t result) {
     return result;
 }
 
-// -1 and errno instead of a failing call.
+// The result of the call; or, if the fault fails it, -1 with errno, and the call is not made.
 #define PASS(call)                                                                                                    \
     (__builtin_expect(operation.strike.error != 0, 0) ? (errno = operation.strike.error, -1) : assay_passed(call))
 
-// `is_synced`: by the call's own flags; the descriptor's flags are added.
+// `is_synced`: whether the call's own flags make the write durable; flags of the descriptor may do so, too.
 static inline ssize_t assay_end_write(const struct assay_operation *operation, ssize_t written, bool is_synced) {
     struct assay_target target = operation->target;
     if (__builtin_expect(operation->is_traced, 0)) {
@@ -154,7 +154,8 @@ static inline ssize_t assay_end_read(const struct assay_operation *operation, ss
     return count;
 }
 
-// Whether a failed sync may have lost writes that waited for it: not if it was interrupted, or never began.
+// Whether a failed sync may have lost the writes that it should have covered: not if it was interrupted, or never
+// began.
 static inline bool assay_loses(int error) { return error != EINTR && error != EBADF && error != EINVAL && error != EROFS; }
 
 static inline int assay_end_sync(const struct assay_operation *operation, int result) {
@@ -180,9 +181,9 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
 
 #pragma GCC visibility pop
 
-// For a wrapper that only passes the call on between begin and end.
+// The begin of a call on a descriptor.
 #define BEGIN(name, fd) struct assay_operation operation = assay_begin(ASSAY_CALL_##name, fd)
-// The same for a read or a write; its `size`, a variable of the caller, may shrink.
+// The begin of a read or a write with its fault, which may reduce `size`, a variable of the caller.
 #define BEGIN_BYTES(name, fd, size)                                                                                   \
     BEGIN(name, fd);                                                                                                  \
     assay_meet_fault(&operation, size);                                                                               \
@@ -192,7 +193,7 @@ static inline int assay_end_sync(const struct assay_operation *operation, int re
     struct iovec single;                                                                                              \
     assay_meet_fault(&operation, assay_strikes() ? assay_size_of(parts, count) : 0);                                  \
     count = assay_part_of(&operation, &parts, count, &single)
-// For a call that transfers no bytes.
+// The begin of a call that transfers no bytes, with its fault.
 #define BEGIN_CHANGE(name, fd)                                                                                        \
     BEGIN(name, fd);                                                                                                  \
     assay_meet_fault(&operation, 0)

@@ -35,7 +35,7 @@
 static const int told[] = {
     SYS_execve, SYS_execveat, SYS_io_uring_setup, SYS_io_submit, SYS_splice,
 };
-// Reported if they lack our mark.
+// Reported unless they have the mark ASSAY_SEEN.
 static const int syncs[] = {SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_sync, SYS_msync};
 
 static struct sock_filter code[64];
@@ -127,7 +127,7 @@ void assay_watch_past(void) {
     if (!S_ISSOCK(status.st_mode)) return;
     long listener = start_watch();
     hand_over(channel, listener);
-    // The program must not have more descriptors than without the watch.
+    // The program must not have more descriptors than it would have without the watch.
     if (listener >= 0) kernel_call(SYS_close, listener, 0, 0, 0, 0, 0);
     kernel_call(SYS_close, channel, 0, 0, 0, 0, 0);
 }

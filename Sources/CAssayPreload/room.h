@@ -5,12 +5,12 @@
 
 #pragma GCC visibility push(hidden)
 
-// PATH_MAX bytes, never NULL. The function that takes a buffer returns it before it returns itself. A signal handler in
-// between takes another one.
+// PATH_MAX bytes, never NULL. The function that takes a buffer gives it back before it returns. A signal handler that
+// interrupts it takes another buffer.
 char *assay_room(void);
 void assay_room_back(char *room);
 
-// For more than a path. NULL if there is no memory.
+// Memory for more than a path. NULL if there is none.
 void *assay_pages(size_t length);
 void assay_pages_back(void *pages, size_t length);
 

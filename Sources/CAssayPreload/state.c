@@ -23,7 +23,8 @@ struct settings {
 struct assay_shared *assay_shared;
 _Atomic bool assay_is_watching;
 
-// One is current while the next is filled in the other, so that a reading thread sees complete settings.
+// One version is current. Changed settings are prepared in the other, which then becomes current, so that a reading
+// thread sees complete settings.
 static struct settings versions[2];
 static _Atomic int current;
 
@@ -183,7 +184,7 @@ __attribute__((constructor)) static void start(void) {
     set_patterns(settings->log_names, getenv("ASSAY_IO_LOG_NAMES"));
     set_patterns(settings->ignored_names, getenv("ASSAY_IO_IGNORED_NAMES"));
     publish(settings);
-    // After the look-up of all calls: it redirects some of them to us.
+    // After the look-up of all calls: starting faults redirects some of them to this library.
     assay_start_faults();
     // Descriptors examined before standard output was known are examined again.
     if (assay_trace_start()) {

@@ -8,13 +8,13 @@
 
 #define ASSAY_LOG_LIMIT 1024
 
-// A written file, by the kernel's identity: names change. It has two cache lines of its own.
+// A written file, identified as the kernel does, since its name may change. It has two cache lines of its own.
 struct assay_log {
     _Atomic uint64_t device;
     _Atomic uint64_t inode;
     // Creation time of the file in nanoseconds: inode numbers are reused. 0 if the file system does not tell.
     _Atomic uint64_t birth;
-    // Its name matches the logs' patterns. Else it is a data file, which is judged if a commit touched no log.
+    // Whether its name matches the logs' patterns. Else it is a data file, which is judged if a commit touched no log.
     _Atomic bool is_log;
     // Raised when the entry is reused for another file.
     _Atomic uint32_t generation;
@@ -24,7 +24,8 @@ struct assay_log {
     // The latest tick of the completed writes, and of the durable ones.
     _Atomic uint64_t completed_tick;
     _Atomic uint64_t durable_tick;
-    // The writes lost by the last failed sync: after the first number up to the second, and their last tick.
+    // The writes that the last failed sync lost: those with a number above the first and up to the second; and the tick
+    // of the last one.
     _Atomic uint64_t lost_after;
     _Atomic uint64_t lost_through;
     _Atomic uint64_t lost_tick;

@@ -24,22 +24,22 @@ struct map {
     int64_t offset;
     struct assay_target target;
     uint64_t inode;
-    // Our own descriptor, so that the file's size is available after the program closed its descriptor. Opened with
-    // O_PATH: closing it releases none of the program's locks, and it holds none.
+    // This library's own descriptor of the file, so that the file's size is available after the program has closed its
+    // descriptor. Opened with O_PATH: closing it releases none of the program's locks, and it holds none.
     int fd;
     // NULL while the map is not writable.
     char *copy;
     size_t copied;
     // The process that made the map: a forked child closes descriptors only for itself.
     uint32_t process;
-    // The program has closed our descriptor.
+    // Whether the program has closed this library's descriptor.
     bool is_lost;
 };
 
 static struct map maps[MAP_LIMIT];
 static int map_count;
 static size_t copy_total;
-// One page at a time: a page that changes during the comparison is recorded as it was copied here.
+// A copy of the page that is compared: if the program changes the page meanwhile, the trace has what was copied here.
 static char look[4096];
 
 static void *take(size_t length) {
@@ -175,7 +175,7 @@ static bool overlaps(const struct map *map, const void *address, size_t length) 
     return (const char *)address < map->base + map->length && map->base < (const char *)address + length;
 }
 
-// To be called when the program may store through it from now on.
+// To be called when the program may store through these maps from now on.
 void assay_trace_maps_written(void *address, size_t length) {
     int error = errno;
     for (int index = 0; index < map_count; index++) {
@@ -184,7 +184,7 @@ void assay_trace_maps_written(void *address, size_t length) {
     errno = error;
 }
 
-// To be called before the unmap: afterwards its contents are gone.
+// To be called before the unmap: afterwards the contents of the maps are gone.
 void assay_trace_unmap(void *address, size_t length) {
     int error = errno;
     for (int index = map_count - 1; index >= 0; index--) {
@@ -244,7 +244,7 @@ void assay_trace_msync(void *address, size_t length, bool waits, int result) {
     errno = error;
 }
 
-// A recorded write has changed the map, too: this change is not a store.
+// A recorded write has changed the maps of its file, too: this change must not be recorded again as a store.
 void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes) {
     for (int index = 0; index < map_count; index++) {
         struct map *map = &maps[index];

@@ -2,7 +2,7 @@
 #include "operation.h"
 #include <string.h>
 
-// Streams of libc. libc's writes for them bypass this library unless they are redirected to it.
+// Streams of libc. libc's writes for a stream bypass this library unless they are redirected to it (detours.h).
 static bool writes(const char *mode) { return mode && strpbrk(mode, "wa+"); }
 
 static FILE *opened(FILE *stream, const char *mode) {

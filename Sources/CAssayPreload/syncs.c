@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-// During a trace, by a call that the filter lets pass.
+// During a trace, a sync is a system call with the mark that the filter lets pass (past.h).
 #define SYNC(name, fd) (assay_traces() ? assay_seen_sync(SYS_##name, fd, 0, 0) : NEXT(name)(fd))
 
 EXPORTED int fsync(int fd) {
@@ -34,7 +34,7 @@ EXPORTED int sync_file_range(int fd, off64_t offset, off64_t count, unsigned fla
     return result;
 }
 
-// The device of a descriptor, in the form of logs. 0 if unknown.
+// The device of a descriptor, in the form of assay_log.device. 0 if unknown.
 static uint64_t device_of(int fd) {
     struct statx status;
     int error = errno;

@@ -2,7 +2,7 @@
 #include "failing.h"
 #include <errno.h>
 
-// libc's maps for stacks bypass this library: a denied one is noted here, as is a want of threads.
+// libc maps a thread's stack without this library. If the kernel denies that memory, or the thread, it is noted here.
 EXPORTED int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
     int error = NEXT(pthread_create)(thread, attributes, body, argument);

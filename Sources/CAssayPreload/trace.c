@@ -64,7 +64,7 @@ static void append(struct assay_trace_record *record, const struct iovec *parts,
     kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-// Up to this number of pieces of data are written from the stack; more are joined first.
+// Up to this number of pieces of data are written as they are; more are first joined to one.
 #define FEW_PIECES 8
 
 static char *join(const struct iovec *data, int count, size_t bytes) {
@@ -172,7 +172,7 @@ static int64_t note_bytes(struct assay_target target, int fd, int64_t shift, int
     return place;
 }
 
-// Reads the target if the program has opened it for reading; else the source of the copy.
+// Records copied bytes: read from the target if the program has opened it for reading, else from the copy's source.
 static void read_back(struct assay_target target, int fd, int64_t place, int64_t end, struct assay_source source) {
     long flags = kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     int64_t start = place;

@@ -1,5 +1,5 @@
 // The trace: every operation that can change the disk, and every byte that the program printed, in the order in which
-// they happened. ASSAY_TRACE names its file, ASSAY_TRACE_LOCK a file of at least a page beside it.
+// they happened. ASSAY_TRACE names the trace's file, ASSAY_TRACE_LOCK a file of at least a page for its lock.
 //
 // 1. A lock in memory shared by all processes of the program is held across a call and its record. So the order of the
 //    records is the order of the calls, across threads, forks and executed programs.
@@ -22,9 +22,9 @@
 enum assay_trace_kind {
     ASSAY_TRACE_START = 1,      // of a program: its version in `offset`, its parent in `count`, its name in `path`
     ASSAY_TRACE_END,
-    ASSAY_TRACE_CREATE,         // its mode in `offset`, as for a directory that is made
+    ASSAY_TRACE_CREATE,         // the mode in `offset`, as in MAKE_DIRECTORY
     ASSAY_TRACE_WRITE,
-    ASSAY_TRACE_TRUNCATE,       // the size in `offset`, as for the next
+    ASSAY_TRACE_TRUNCATE,       // the size in `offset`, as in PREALLOCATE
     ASSAY_TRACE_PREALLOCATE,
     ASSAY_TRACE_RENAME,
     ASSAY_TRACE_LINK,           // a further name in `path`
@@ -39,14 +39,14 @@ enum assay_trace_kind {
     ASSAY_TRACE_OUTPUT,         // printed on the standard output that the first program had
     ASSAY_TRACE_UNSEEN,         // what happened and is not understood, in `path`
     ASSAY_TRACE_PAST,           // what happened and was not seen, in `path`
-    ASSAY_TRACE_MODE,           // in `offset`; of a directory, its path
-    ASSAY_TRACE_NODE,           // a name for what holds no bytes: its mode in `offset`, a link's target behind
+    ASSAY_TRACE_MODE,           // a new mode in `offset`, and the path; the inode is 0 for a directory
+    ASSAY_TRACE_NODE,           // a link, FIFO or socket: its mode in `offset`, a link's target as destination
 };
 
 // Little-endian; the texts and the bytes follow in this order.
 struct assay_trace_record {
     uint32_t magic;
-    uint32_t size;              // with all that follows
+    uint32_t size;              // of the record, with the texts and the bytes
     uint64_t number;            // from 0, without gaps
     uint32_t process;
     uint16_t kind;
@@ -64,7 +64,7 @@ extern _Atomic bool assay_is_tracing;
 void assay_trace_lock(void);
 void assay_trace_unlock(void);
 
-// Set up by the environment; false if it requests no trace.
+// Starts the trace that the environment requests; false if it requests none.
 bool assay_trace_start(void);
 void assay_trace_end(void);
 bool assay_is_output(int fd);
@@ -73,7 +73,7 @@ bool assay_is_output(int fd);
 void assay_trace_data(int kind, uint64_t inode, int64_t offset, const struct iovec *parts, int count, size_t bytes);
 void assay_trace_file(int kind, struct assay_target target, int64_t offset, int64_t count, bool failed);
 void assay_trace_name(int kind, uint64_t inode, const char *path, const char *destination, bool failed);
-// The same for a new file or directory, or one with a new mode.
+// Records a new file or directory, or a new mode of one.
 void assay_trace_made(int kind, uint64_t inode, uint32_t mode, const char *path, const char *destination);
 void assay_trace_size(uint64_t inode, int64_t size);
 void assay_trace_unseen(const char *why);
@@ -85,8 +85,8 @@ struct assay_source {
     int64_t place;
 };
 
-// Records a write that has returned. `offset` -1: at the descriptor's own offset; `parts` NULL: the bytes are read back
-// by the program's descriptors. Closing one of our own would release the program's locks.
+// Records a write that has returned. `offset` -1: at the descriptor's own offset. `parts` NULL: the bytes are read back
+// by the program's descriptors, since closing one of this library's own would release the program's locks.
 void assay_trace_write(
     struct assay_target target, int fd, const struct iovec *parts, int count, int64_t offset, ssize_t written,
     bool is_synced, struct assay_source source);
@@ -96,7 +96,8 @@ void assay_trace_sync(struct assay_target target, int fd, int result);
 // The path in the kernel's form, links in its directories resolved and the last name unchanged. False if unknown.
 bool assay_trace_path(int directory, const char *path, char full[]);
 
-// Writable maps: differences from their last known contents are recorded as writes.
+// Shared maps of files. What the program stores through a writable one is found by comparing it with its last known
+// contents, and recorded as writes.
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written);
 void assay_trace_maps_written(void *address, size_t length);
 void assay_trace_unmap(void *address, size_t length);
@@ -109,7 +110,8 @@ void assay_trace_known(uint64_t inode, int64_t offset, const struct iovec *parts
 
 static inline bool assay_traces(void) { return atomic_load_explicit(&assay_is_tracing, memory_order_relaxed); }
 
-// No other thread's operation happens between these two. False, and the lock not held, if no trace is kept.
+// Between begin and finish no operation of another thread happens. Begin returns false, without the lock, if there is
+// no trace.
 static inline bool assay_trace_begin(void) {
     if (!assay_traces()) return false;
     assay_trace_lock();

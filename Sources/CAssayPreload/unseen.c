@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-// Effect of a system call by number on what the counts record, as far as its number tells.
+// What a system call that is made by its number means for the counts, as far as the number tells.
 enum meaning { NOTHING, CHANGES_FIRST, CHANGES_THIRD, USES_RING, RENAMES, CLOSES };
 
 static enum meaning meaning_of(long number) {
@@ -47,7 +47,7 @@ static void note_unseen(const char *what) {
 
 static void note_call(void) { note_unseen("a system call by its number"); }
 
-// Calls the function of the same name during a trace. False for other numbers.
+// During a trace: makes a system call by the interposed function of its name. False if there is none for its number.
 static bool is_led(long number, const long words[6], long *result) {
     if (!assay_traces()) return false;
     switch (number) {
@@ -116,7 +116,7 @@ EXPORTED long syscall(long number, ...) {
     long words[6];
     va_list arguments;
     va_start(arguments, number);
-    // The maximum number: the kernel ignores those that the caller did not pass.
+    // Always six words, the most that a call takes: the kernel ignores those that the caller did not pass.
     for (int index = 0; index < 6; index++) words[index] = va_arg(arguments, long);
     va_end(arguments);
     long result;

@@ -8,9 +8,9 @@
 #define OWN_LIMIT 8
 struct own_write {
     uint32_t log;
-    // State of the file at the write. At the end of the commit the file may be removed, and its entry in the list
-    // reused, with the same inode number, for another process's file: a log that could not be created, and the data
-    // file of another process.
+    // Whether the file was a log at the write. Kept here, because at the end of the commit the file may be removed, and
+    // its entry in the list reused for another file with the same inode number: for example, a log that could not be
+    // completed is removed, and the data file of another process gets its inode number.
     bool is_log;
     uint64_t number;
 };
@@ -65,8 +65,8 @@ uint32_t assay_find_log(uint64_t device, uint64_t inode, uint64_t birth, bool is
     for (uint32_t index = 0; index < count; index++) {
         struct assay_log *log = &assay_shared->logs[index];
         if (atomic_load(&log->device) != device || atomic_load(&log->inode) != inode) continue;
-        // Another file with the inode number of a removed one. The removed file's uncovered writes stay until the next
-        // sync, so that a commit that wrote and removed it is still judged.
+        // Another file has the inode number of a removed one. The uncovered writes of the removed file stay in the
+        // entry until its next sync, so that a commit that wrote to that file and removed it is still judged.
         if (atomic_load(&log->birth) != birth || atomic_load(&log->is_log) != is_log)
             take_over(log, device, inode, birth, is_log);
         unlock_list();
@@ -157,7 +157,7 @@ static bool wrote_to_log(void) {
     return own.is_full;
 }
 
-// The answer by the files of one role.
+// The answer that the files of one role give: logs, or data files.
 static int judge(const struct assay_commit *commit, bool by_logs) {
     bool is_touched = false, is_all_covered = true, is_some_covered = false;
     uint32_t count = atomic_load(&assay_shared->log_count);
@@ -187,7 +187,7 @@ EXPORTED int assay_commit_end(struct assay_commit *commit) {
     if (!assay_shared) return ASSAY_COMMIT_NOTHING;
     int answer = judge(commit, true);
     if (answer == ASSAY_COMMIT_NOTHING) return judge(commit, false);
-    // Other threads wrote to the logs, and this thread made its data durable without one.
+    // Other threads wrote to logs, but this one did not: it made its data durable without a log.
     if (answer == ASSAY_COMMIT_UNSYNCED && !wrote_to_log() && judge(commit, false) == ASSAY_COMMIT_SYNCED)
         return ASSAY_COMMIT_SYNCED;
     return answer;

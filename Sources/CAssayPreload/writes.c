@@ -70,7 +70,7 @@ static ssize_t end_copy(const struct assay_operation *operation, int input, ssiz
     return assay_end_write(operation, count, false);
 }
 
-// To be called before the copy, which moves the offset.
+// The source of a copy, for the trace. To be called before the copy, which moves the offset.
 static struct assay_source source_of(const struct assay_operation *operation, int input, const off64_t *offset) {
     if (!operation->is_traced) return (struct assay_source){-1, -1};
     int64_t place = offset ? *offset : kernel_call(SYS_lseek, input, 0, SEEK_CUR, 0, 0, 0);

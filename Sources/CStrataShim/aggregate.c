@@ -67,7 +67,7 @@ uint64_t strata_sum_at(const void *values, int width, const void *slots, size_t 
 
 typedef bool mask64 __attribute__((ext_vector_type(64)));
 
-// Copies 64 values whose bit is set; the others become `rest`.
+// Copies values, 64 per word of `bits`: those whose bit is set as they are, the others as `rest`.
 #define KEEP(name, type, vector)                                                                                      \
     typedef type vector __attribute__((ext_vector_type(64)));                                                         \
     WIDE static void name(const uint8_t *p, size_t words, const uint64_t *bits, type rest, uint8_t *target) {         \
@@ -88,7 +88,7 @@ KEEP(keep64, uint64_t, keep_vector64)
 
 enum { batch = 512 };
 
-// Writes `count` <= batch values to `target`, unselected ones as `rest`.
+// Copies `count` values, at most `batch`: those whose bit is not set become `rest`.
 static void keep(
     const uint8_t *p, size_t count, int width, const uint64_t *bits, uint64_t rest, uint8_t *target) {
     size_t words = count / 64;

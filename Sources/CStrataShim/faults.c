@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 // Invariants
-// 1. An entry is claimed by `used`, filled in, and becomes valid with the store to `length`: the handler reads only
-//    base and length, so it needs no lock and may run at any moment on any thread.
+// 1. A thread claims an entry by `used`, fills it in, and makes it valid with the store to `length`. The signal handler
+//    reads only base and length, so it needs no lock and may run at any moment on any thread.
 // 2. Blocks of entries are only added, never moved or freed.
 // 3. A signal outside the watched ranges is passed to the previous handler.
 
@@ -54,7 +54,7 @@ static void handle(int number, siginfo_t *information, void *context) {
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(number, information, context);
     } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-        // The access is repeated on return, and then ends the process with the default action.
+        // The access is repeated when the handler returns, and then the default action ends the process.
         signal(number, SIG_DFL);
     } else {
         previous.sa_handler(number);
@@ -86,7 +86,7 @@ strata_damage *strata_watch(const void *base, size_t length) {
         }
         struct block *next = atomic_load(&block->next);
         if (next == NULL) {
-            // Not from the heap: the caller holds forks (fork.c).
+            // Not from the heap: the caller may hold forks (fork.c, invariant 4).
             struct block *made = strata_take_memory(sizeof *made);
             if (made == NULL) return NULL;
             if (atomic_compare_exchange_strong(&block->next, &next, made)) {

@@ -1,7 +1,7 @@
 #include "CStrataShim.h"
 
-// The system's libxxhash is built for the oldest processor of its architecture. Whole nodes are hashed often, so the
-// header's code is compiled again here for wider vectors.
+// The system's libxxhash is built for the oldest processor of its architecture. Strata often hashes whole nodes, so
+// this file compiles the code in xxhash.h again for wider vectors.
 #if defined(__x86_64__) && defined(__clang__) && __has_include(<xxhash.h>)
 #include <immintrin.h>
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)

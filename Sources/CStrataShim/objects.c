@@ -1,14 +1,14 @@
 #include "CStrataShim.h"
 #include <string.h>
 
-// Of Swift's runtime, as compiled code calls them.
+// From Swift's runtime, which compiled code calls in the same way.
 void *swift_retain(void *object);
 void swift_release(void *object);
 void *swift_unownedRetain(void *object);
 void swift_unownedRelease(void *object);
 void *swift_weakInit(void *reference, void *object);
 void swift_weakDestroy(void *reference);
-// As a retain, for objects that only one thread uses.
+// A retain without atomics, for an object that only one thread uses.
 void *swift_nonatomic_retain(void *object);
 
 uint64_t strata_counts_alone(void *object) {
@@ -40,11 +40,11 @@ __attribute__((noinline)) void strata_object_ends(void) { __asm__ volatile(""); 
 
 #if defined(__x86_64__) && defined(__LP64__)
 
-// Harmless instructions, apart from jumps and calls: they have no effect that a program could see. They change
-// registers, flags and the stack, and read any memory.
-//
-// Returns the length of the instruction's operand bytes: ModRM, SIB and displacement. `is_stack`: whether the operand
-// is in memory of the stack; `is_register`: whether it is a register.
+// A harmless instruction has no effect that a program could see: it changes registers, flags and the stack only, and
+// may read any memory. strata_ends_plainly steps over harmless instructions, and follows jumps and calls.
+
+// The length of the bytes that describe an instruction's operand: ModRM, SIB and displacement. `is_stack`: whether the
+// operand is in memory of the stack; `is_register`: whether it is a register.
 static int operand_length(const uint8_t *code, int *is_register, int *is_stack) {
     int mode = code[0] >> 6, base = code[0] & 7;
     int length = 1;
@@ -70,7 +70,7 @@ static int harmless_length(const uint8_t *code) {
     static const uint8_t landing[] = {0xF3, 0x0F, 0x1E, 0xFA};
     if (memcmp(code, landing, sizeof landing) == 0) return 4;
     int prefix = (code[0] & 0xF0) == 0x40;
-    // With a prefix the numbers of the stack registers mean other registers.
+    // With such a prefix the numbers of the stack pointer and the frame pointer mean other registers.
     int is_wide = prefix && code[0] & 8, has_other_base = prefix && code[0] & 3;
     const uint8_t *at = code + prefix;
     int is_register, is_stack;
@@ -116,7 +116,7 @@ int strata_ends_plainly(const void *metadata) {
             code += 5 + distance(code + 1);
         } else if (code[0] == 0xEB) {
             code += 2 + (int8_t)code[1];
-        } else if (code[0] == 0xFF && (code[1] == 0x15 || code[1] == 0x25)) {  // the same by an entry of a table
+        } else if (code[0] == 0xFF && (code[1] == 0x15 || code[1] == 0x25)) {  // call, jump through a table's entry
             memcpy(&code, code + 6 + distance(code + 2), sizeof code);
         } else {
             int length = harmless_length(code);

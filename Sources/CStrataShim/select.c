@@ -1,4 +1,4 @@
-// Comparisons over packed values that leave a bit per row. Nothing is read behind the last value.
+// Comparisons over packed values, whose result is a bit per row. Nothing is read behind the last value.
 #include "include/CStrataKernels.h"
 #include "wide.h"
 #include <stdbool.h>
@@ -109,7 +109,8 @@ INLINE uint16_t load16(const uint8_t *p) {
     return v;
 }
 
-// The first n bytes to compare with: two overlapping words, so that nothing beyond them is read.
+// The n bytes that a row must start with. The first 16 of them are in two words, which overlap if n is less, so that
+// nothing beyond the n bytes is read.
 typedef struct {
     uint64_t head, tail;
     const uint8_t *bytes;
@@ -133,7 +134,8 @@ INLINE needle make_needle(const uint8_t *p, size_t n) {
     return w;
 }
 
-// `class` is 0 for no bytes, then 1, 2 to 3, 4 to 7, 8 to 16, more: a constant after inlining.
+// Whether a row starts with the needle. `class` is class_of(n): a constant in each caller, so that the compiler keeps
+// one case only.
 INLINE bool starts_with(const uint8_t *p, const needle *w, int class) {
     switch (class) {
     case 0: return true;
@@ -174,7 +176,7 @@ void strata_select_fixed(
 
 typedef uint16_t lengths64 __attribute__((ext_vector_type(64)));
 
-// Of 64 rows those whose length is between `least` and `most`.
+// A bit for each of 64 rows: whether its length is between `least` and `least + span`.
 WIDE static uint64_t fitting_lengths(const uint8_t *offsets, uint16_t least, uint16_t span) {
     lengths64 first, last;
     memcpy(&first, offsets, sizeof first);

@@ -76,13 +76,13 @@ int strata_open_beside(const char *path, const char *original) {
     if (stat(original, &theirs) != 0 || fstat(fd, &ours) != 0) return fd;
     mode_t mode = theirs.st_mode & 0666;
     if (ours.st_uid != theirs.st_uid || ours.st_gid != theirs.st_gid) {
-        /* Only root may change the owner; the group may be one of the caller's. */
+        /* Only root may change the owner; another user may give the file a group that the user is in. */
         if (fchown(fd, theirs.st_uid, theirs.st_gid) != 0 && fchown(fd, (uid_t)-1, theirs.st_gid) != 0) {
             /* Another group gets no more rights than all users have. */
             mode = (mode & ~(mode_t)0060) | ((mode & 0006) << 3);
         }
     }
-    /* The owner may write the copy of a read-only file; root needs no such right. */
+    /* Beside a read-only file, the owner may still write the new one; root needs no such right. */
     if (geteuid() != 0) mode |= 0600;
     if (fchmod(fd, mode) == 0) return fd;
     int failure = errno;
@@ -138,7 +138,7 @@ int strata_rename_new(const char *path, const char *destination) {
     if (renamex_np(path, destination, RENAME_EXCL) == 0) return 0;
     if (errno != ENOTSUP) return -errno;
 #endif
-    // A file system without it: link(2) fails, too, where the new name exists.
+    // The file system cannot do so; link(2) fails as well if the new name exists.
     if (link(path, destination) != 0) return -errno;
     return unlink(path) == 0 ? 0 : -errno;
 }
@@ -265,7 +265,7 @@ uint64_t strata_thread_number(void) {
     return strata_own_thread;
 }
 
-// Of Swift's concurrency runtime, as compiled code calls it to check its isolation.
+// From Swift's concurrency runtime; compiled code calls it to check its isolation.
 __attribute__((swiftcall, weak)) _Bool swift_task_isCurrentExecutorWithFlags(
     uintptr_t identity, uintptr_t implementation, uintptr_t flags);
 
@@ -274,14 +274,14 @@ int strata_is_on_executor(uintptr_t identity, uintptr_t implementation) {
         && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
-// Of Swift's runtime; loads of weak references use it, too.
+// From Swift's runtime, where loads of weak references use it.
 void *swift_tryRetain(void *object);
 
 int strata_retain_living(void *object) { return swift_tryRetain(object) != NULL; }
 
 static uint64_t first_thread;
 
-// Before main, on the program's first thread; for a library that is loaded later it may be another one.
+// Runs before main, on the program's first thread; in a library that is loaded later it may run on another thread.
 __attribute__((constructor)) static void find_first_thread(void) {
 #ifdef __APPLE__
     int is_first = pthread_main_np();

@@ -3,7 +3,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-// Resolvers of cloned functions run before the sanitizer is ready.
+// With clones the loader would call a function that chooses among them before the sanitizer is ready.
 #define WIDE
 #endif
 #endif

@@ -40,7 +40,7 @@ package struct JSONNode: Sendable {
     package var content: Content
     package var position: TextPosition
 
-    /// The same without positions.
+    /// The value without its positions.
     package var value: JSONValue {
         switch content {
         case .null: .null

@@ -161,7 +161,7 @@ package struct JSONReader {
             let start = position
             let name = try memberName()
             if dialect == .json5, let first = members.first(where: { $0.name == name }) {
-                throw JSONError(message: "\(name) stands here and at \(first.namePosition)", position: start)
+                throw JSONError(message: "\(name) is here and at \(first.namePosition): keep one", position: start)
             }
             try skipSpace()
             guard current == UInt8(ascii: ":") else { throw error("expected a colon after \(name)") }
@@ -186,7 +186,8 @@ package struct JSONReader {
         return elements
     }
 
-    /// Reads the end of a list, or the comma before what follows.
+    /// Reads the end of a list, or the comma before its next element.
+    /// - Returns: whether the list has ended.
     private mutating func endsList(_ end: UInt8, isFirst: Bool) throws(JSONError) -> Bool {
         try skipSpace()
         if current == end {

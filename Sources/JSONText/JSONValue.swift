@@ -1,6 +1,6 @@
 /// A JSON document in memory. Objects keep the order of their members.
 ///
-/// Written by hand instead of Foundation: its encoder takes 15 ms to load, and a worker process starts for every case.
+/// Foundation's encoder is not used: loading it takes 15 ms, and the harness starts a worker process for every case.
 ///
 /// Values without a JSON form become strings, here and in every file that is written from it: unsigned integers from
 /// 2^53 on, because many readers lose digits of them, and the reals `nan`, `inf` and `-inf`, because null would mean
@@ -15,6 +15,7 @@ package enum JSONValue: Sendable, Equatable {
     case object([JSONMember])
 }
 
+/// A member of an object.
 package struct JSONMember: Sendable, Equatable {
     package var name: String
     package var value: JSONValue

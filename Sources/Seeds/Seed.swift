@@ -15,7 +15,7 @@ package struct Seed: Hashable, Sendable, CustomStringConvertible {
         Seed(splitMix(rawValue ^ StableHash.of(label)))
     }
 
-    /// The same for parts that are numbered.
+    /// A seed for a part that has a number instead of a name.
     package func derived(_ part: UInt64) -> Seed {
         Seed(splitMix(rawValue ^ splitMix(part)))
     }
@@ -49,8 +49,8 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
         return value
     }
 
-    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64: defined here instead of in the
-    /// standard library, so that the choices of a seed never change.
+    /// A number below `bound` by multiplication, with a bias below `bound` / 2^64. The standard library's choice is not
+    /// used, because it may change, and the choices of a seed must not.
     @inlinable
     package mutating func below(_ bound: Int) -> Int {
         precondition(bound > 0, "a random choice among nothing")

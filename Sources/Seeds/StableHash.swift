@@ -1,4 +1,5 @@
-/// A hash that is the same across runs, machines and versions: the standard library's is seeded per process.
+/// A hash that is the same across runs, machines and versions, unlike the standard library's, which is seeded per
+/// process.
 package enum StableHash {
     /// FNV-1a over the bytes, then a finalizer so that short inputs spread over all 64 bits.
     package static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {

@@ -5,9 +5,9 @@
 
     /// AES-256 in Galois/Counter Mode, by libcrypto.
     ///
-    /// From the caller's 64 bytes two keys are derived for each store, by HMAC-SHA256: one seals, one gives the key
+    /// It derives two keys for each store from the caller's 64 bytes, by HMAC-SHA256: one seals, one gives the key
     /// check. Random nonces of 96 bits are safe for 2^32 seals under one key: 16 TiB of pages written to one store.
-    /// Concurrency: any thread; contexts are kept in a pool, as the key schedule costs more than a small page.
+    /// Concurrency: any thread. A pool keeps contexts, because computing the key schedule costs more than a small page.
     package final class AESCipher: Cipher {
         private let secret: [UInt8]
         package let keyCheck: UInt64

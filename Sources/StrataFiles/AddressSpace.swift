@@ -9,9 +9,9 @@ import Synchronization
 
 /// Sizes and addresses of reservations of address space for mappings that may grow.
 ///
-/// Without a limit of the process, a mapping reserves at once all that it is likely to need: address space is free
-/// until hundreds of databases are open. Under a limit (`ulimit -v`) each mapping begins with a small share of it,
-/// followed by free addresses, and grows in place.
+/// Without a limit of the process, a mapping reserves at once all that it is likely to need: address space costs
+/// nothing until hundreds of databases are open. Under a limit (`ulimit -v`) each mapping begins with a small share of
+/// the limit, followed by free addresses, and grows in place.
 package enum AddressSpace {
     /// Bytes that the process may map altogether; nil without a limit.
     package static var limit: Int? {
@@ -29,12 +29,13 @@ package enum AddressSpace {
     /// stacks and the heap beside a dozen open databases of three mappings each.
     private static let share = 64
     /// Address space for all mappings of a process without a limit: half of its 47 bits, so that the rest of the
-    /// process has the other half. Each mapping takes at most a 512th of what is left, so that there is always some.
+    /// process has the other half. Each mapping takes at most a 512th of what is left of it, so that some is always
+    /// left.
     private static let budget = 1 << 46
     private static let part = 512
     /// Bytes of all present reservations.
     static let taken = Atomic<Int>(0)
-    /// A smaller request saves nothing.
+    /// Least bytes to request, if the contents do not need less: smaller requests save nothing.
     private static let smallest = 1 << 20
 
     /// Sizes to request, in this order, until the system grants one.
@@ -54,7 +55,7 @@ package enum AddressSpace {
         return limit == nil ? attempts : attempts.filter(isFree)
     }
 
-    /// Part of a limit that mappings leave to the rest of the process: a program whose heap gets no memory ends.
+    /// Part of a limit that mappings leave to the rest of the process: a program whose heap gets no memory is ended.
     private static func kept(_ limit: Int) -> Int { max(limit / 32, 16 << 20) }
 
     /// Whether the process can map this many more bytes and keep working.

@@ -6,6 +6,7 @@
 
 /// A file operation that failed.
 package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What was tried; its word begins the error's description.
     package enum Operation: String, Sendable {
         case open, status, read, write, size, truncate, preallocate, sync, syncDirectory, writeBack, map, lock, rename
         case remove
@@ -17,7 +18,8 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var operation: Operation
     package var path: String
-    /// The system's errno; 0 for a short transfer, and for a lock that another descriptor holds.
+    /// The system's errno; 0 if no system call failed: for a short transfer, a lock that another descriptor holds, an
+    /// operation that the file does not have, and the three operations of encrypted files.
     package var errno: Int32
 
     package init(_ operation: Operation, path: String, errno: Int32) {
@@ -65,7 +67,7 @@ package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         let reason =
             isKeptOut
-            ? "another process has it"
+            ? "another process holds the lock"
             : isLink
                 ? "the path is a symbolic link, which is not followed; remove it"
                 : errno == 0 ? "short transfer" : String(cString: strerror(errno))

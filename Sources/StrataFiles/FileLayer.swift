@@ -31,8 +31,8 @@ extension FileSystemLayer {
 /// A file that wraps another one and changes some of its behaviour.
 ///
 /// Members that a type does not define are forwarded to ``base``; a layer that changes the bytes must change the
-/// mappings, too. Holes are not forwarded: a layer may have bytes where ``base`` has a hole, so it has none unless it
-/// defines them.
+/// mappings, too. Holes are not forwarded, because a layer may have bytes where ``base`` has a hole: a layer that does
+/// not define ``File/nextData(from:)`` reports none.
 package protocol FileLayer: File {
     var base: any File { get }
 }

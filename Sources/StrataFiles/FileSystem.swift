@@ -10,13 +10,13 @@ package protocol FileSystem: Sendable {
     /// - Throws: ``FileError`` with operation `open`.
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File
 
-    /// Status of the file at `path`; nil if there is none. A symbolic link is described itself, and is no regular file;
-    /// for a user's path call ``resolve(_:)`` first.
+    /// Status of the file at `path`; nil if there is none. A symbolic link is not followed, and is no regular file; for
+    /// a user's path call ``resolve(_:)`` first.
     func status(_ path: String) throws(FileError) -> FileStatus?
 
-    /// The path with symbolic links resolved, which stays the same when links or the process's directory change.
-    /// Returns `path` unchanged if there can be no file; opening it then gives the error. By default there are no
-    /// links.
+    /// The path with symbolic links resolved, so that it leads to the same file when links or the process's directory
+    /// change. Returns `path` unchanged if there can be no file; opening it then gives the error. By default there are
+    /// no links.
     /// - Throws: ``FileError`` with operation `follow` for a circular link, or one whose target is no text.
     func resolve(_ path: String) throws(FileError) -> String
 
@@ -174,13 +174,14 @@ package protocol FileMap: AnyObject, Sendable {
     /// Reserved bytes.
     var count: Int { get }
 
-    /// Extends the reservation in place. Has a default: it cannot.
+    /// Extends the reservation in place. By default a mapping cannot grow.
     /// - Returns: false if the addresses are not available; the mapping is unchanged then.
     func extend(to count: Int) -> Bool
     /// Nil if no page can be lost.
     var damage: MapDamage? { get }
 
-    /// Loads bytes of the file to their mapped addresses; no effect if the system does so itself.
+    /// Loads bytes of the file to their mapped addresses, before they are read there. No effect for a mapping of the
+    /// kernel, which loads pages itself.
     func load(offset: Int, count: Int) throws(FileError)
 }
 
@@ -191,7 +192,7 @@ extension FileMap {
 }
 
 extension FileSystem {
-    /// Whether a path leads to an open file: it may lead to another one, or to none, at any time.
+    /// Whether a path leads to an open file at this moment: another program may rename or remove files at any time.
     package func leads(_ path: String, to file: any File) throws(FileError) -> Bool {
         try leads(path, to: try file.status())
     }
@@ -201,7 +202,7 @@ extension FileSystem {
     }
 }
 
-// For file systems of a single process.
+// Defaults for file systems that a single process uses.
 extension FileSystem {
     package var isShared: Bool { false }
     package func resolve(_ path: String) throws(FileError) -> String { path }

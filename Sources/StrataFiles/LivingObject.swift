@@ -1,6 +1,6 @@
 import CStrataShim
 
-/// A strong reference to an object that was found by its address.
+/// A strong reference to an object of which the caller knows only the address, and which may be about to end.
 package struct LivingObject<Object: AnyObject>: @unchecked Sendable {  // a count is handed to one caller
     private let address: UnsafeMutableRawPointer
 

@@ -17,18 +17,18 @@ package final class MappedRange: FileMap {
     package let damage: MapDamage?
     private let addition: Addition
 
-    /// Contents of an extension of the range.
+    /// What an extension of the range contains.
     enum Addition {
-        /// The same as before: the next part of the file, or zeros.
+        /// More of the same mapping: the next part of the file, or zeros if the range is anonymous memory.
         case same
-        /// Zeros, whatever the range contains.
+        /// Zeros, even if the range maps a file.
         case zeros
     }
 
     package var count: Int { length.load(ordering: .acquiring) }
 
-    /// - Parameter damage: set for memory that a forked child must not share; for a mapped file it also reports
-    ///   unreadable pages.
+    /// - Parameter damage: set for memory that a forked child must not share: the child finds it marked as damaged. For
+    ///   a mapped file it also reports unreadable pages.
     init(_ start: UnsafeMutableRawPointer, count: Int, damage: MapDamage? = nil, adding addition: Addition = .same) {
         self.start = start
         length = Atomic(count)
@@ -45,7 +45,8 @@ package final class MappedRange: FileMap {
 
     /// Zeroed private memory that can grow: `wanted` bytes, or fewer if address space is scarce, to be extended later.
     /// Nil if not even `least` bytes are available.
-    /// - Parameter isOfFile: it holds a file's contents: in a forked child it reads as zeros, and is marked as damaged.
+    /// - Parameter isOfFile: whether it holds a file's contents: then it reads as zeros in a forked child, and is
+    ///   marked as damaged there.
     package convenience init?(growing wanted: Int, atLeast least: Int = 0, isOfFile: Bool = false) {
         guard let (base, count) = Self.reserve(growing: wanted, atLeast: least) else { return nil }
         if !isOfFile {
@@ -142,10 +143,12 @@ package struct MapDamage: Sendable {
     package nonisolated(unsafe) let flag: UnsafeMutablePointer<Atomic<UInt32>>
 
     private let origin = ProcessOrigin()
-    /// Whether the mapping belongs to the parent of this process, which was forked off since; it reads as zeros here.
+    /// Whether this process was forked off after the mapping was made: it belongs to the parent, and reads as zeros
+    /// here.
     package var isForked: Bool { origin.isForked }
 
-    /// Watches a range; nil without memory. For a file, forks are blocked since before it was mapped.
+    /// Watches a range; nil without memory. If the range maps a file, the caller has blocked forks since before the
+    /// `mmap`.
     init?(watching base: UnsafeRawPointer, count: Int) {
         guard let record = strata_watch(base, count) else { return nil }
         self.record = record
@@ -169,7 +172,7 @@ package struct MapDamage: Sendable {
     /// Extends the watched range.
     func extend(to count: Int) { strata_extend_watch(record, count) }
 
-    /// Ends watching the range, and unmaps it. Forks are blocked.
+    /// Ends watching the range, and unmaps it. The caller has blocked forks.
     func end(_ base: UnsafeMutableRawPointer, _ count: Int) {
         strata_unwatch(record)
         munmap(base, count)

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Files of an in-memory database, which live as long as this object.
 ///
-/// A file's contents stay at one address, so that its mapping is the contents. A removed file lives until its last
-/// handle is closed, as on a real disk.
+/// A file's contents stay at one address, so that they serve as its mapping, too. A removed file lives until its last
+/// handle and its last mapping are released, as on a real disk.
 package final class MemoryFileSystem: FileSystem {
     private let entries = Mutex<[String: MemoryContents]>([:])
     private let lastInode = Atomic<UInt64>(0)
@@ -74,7 +74,7 @@ package final class MemoryFileSystem: FileSystem {
     package func syncDirectory(of path: String) throws(FileError) {}
 }
 
-/// A file's bytes. `length` is atomic; the bytes are guarded by the users of the file, as on a disk.
+/// A file's bytes. `length` is atomic; threads that use the file guard its bytes among themselves, as on a disk.
 private final class MemoryContents: Sendable {
     let range: MappedRange
     let inode: UInt64
@@ -100,6 +100,7 @@ private final class MemoryContents: Sendable {
     }
 }
 
+/// An open handle of a file, with the locks that were taken through it.
 private final class MemoryFile: File {
     private let contents: MemoryContents
     let path: String

@@ -109,8 +109,8 @@ package struct POSIXFileSystem: FileSystem {
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
     }
 
-    /// Syncs the whole file system of a directory that is writable but not readable, since it cannot be opened for a
-    /// sync; if no file in it can be opened either, all file systems.
+    /// Makes a directory durable that may be written but not read, and so cannot be opened for a sync: syncs its whole
+    /// file system through the parent directory, or all file systems if the parent cannot be opened or is on another.
     private func syncAll(of directory: String) throws(FileError) {
         #if canImport(Darwin)
             sync()
@@ -157,8 +157,8 @@ extension FileStatus {
 
 /// A descriptor. Its number is set once; a caller must not close it while another thread uses it.
 ///
-/// In a forked child the number is invalid, or another file's: every call throws EBADF there, and closing has no
-/// effect.
+/// In a forked child the descriptor was closed, and its number may name another file: every call throws EBADF there,
+/// and closing has no effect.
 final class POSIXFile: File {
     private let number: Int32
     private let origin = ProcessOrigin()
@@ -378,8 +378,8 @@ final class POSIXFile: File {
         return memory
     }
 
-    /// Releases its locks first: they would outlive the descriptor in a mapping of the file, and in the copy of a
-    /// process that another thread is just starting.
+    /// Releases the locks before it closes the descriptor. Locks belong to the open file description, which a mapping
+    /// of the file keeps alive, and so does the copy in a process that another thread is just starting.
     func close() {
         if closed.set() {
             if origin.isForked { return }

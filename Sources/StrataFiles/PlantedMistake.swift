@@ -7,7 +7,7 @@
         import Darwin
     #endif
 
-    /// A mistake that the engine makes on purpose, so that a self-test can check that its scenarios find it.
+    /// A mistake that the engine makes on purpose, so that a self-test can check that the scenarios of Assay find it.
     ///
     /// A process has at most one, named by its environment and read once; its child processes inherit it. Without the
     /// trait Zoo neither the type nor its uses are compiled.
@@ -281,7 +281,7 @@
 
         package static let variable = "ASSAY_ZOO_MISTAKE"
 
-        /// Nil if the environment names none of these; other engines have other names.
+        /// Nil if the environment names none of these mistakes: it may name one of another engine.
         private static let chosen = getenv(variable).flatMap { PlantedMistake(rawValue: String(cString: $0)) }
 
         package var isPlanted: Bool { self == Self.chosen }

@@ -12,9 +12,9 @@ package struct ProcessOrigin: Sendable {
     /// - Complexity: one load.
     @inline(__always) package var isForked: Bool { forks != strata_fork_count() }
 
-    /// Runs `body` while forks are blocked, so that a child sees its effects complete or not begun.
+    /// Runs `body` while forks of this process are blocked, so that a child finds its effects complete or not begun.
     ///
-    /// For a few system calls. Not to be nested; `body` must not release objects that unmap memory.
+    /// For a few system calls. Calls must not be nested, so `body` must not release an object that unmaps memory.
     static func withoutForks<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

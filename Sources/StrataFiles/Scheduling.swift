@@ -1,7 +1,7 @@
 /// The storage engine's locks, waits and background threads, and the interface for controlled schedules.
 ///
-/// A test can pass a scheduler that runs one thread at a time and chooses which one, so that every interleaving of a
-/// short history can be visited. ``SystemScheduling`` uses the platform's threads.
+/// A test can pass a scheduler that runs one thread at a time and chooses which one, and so visit every interleaving of
+/// a few short transactions. ``SystemScheduling`` uses the platform's threads.
 package protocol Scheduling: Sendable {
     /// A mutual exclusion lock with a condition. `label` names it in traces.
     func makeMonitor(_ label: String) -> any Monitor

@@ -8,8 +8,8 @@ import Synchronization
 
 /// A file whose changes stay in memory: reads return written bytes, which never reach the medium.
 ///
-/// A log is replayed into it if the files must not be written.
-/// Concurrency: as ``File``; the bytes are guarded by the users of the file, as on a disk.
+/// If an open must not write the files of a store, it replays the log into such a file.
+/// Concurrency: as ``File``; threads that use the file guard its bytes among themselves, as on a disk.
 package final class ShadowFile: FileLayer {
     package let base: any File
     private let range: MappedRange
@@ -80,7 +80,8 @@ extension File {
         guard let range = MappedRange(growing: max(reserve, size), atLeast: size, isOfFile: true) else {
             throw FileError(.map, path: path, errno: ENOMEM)
         }
-        // A sealed file has plain headers, and pages that were never written.
+        // In a sealed file the two header pages are plain. Pages that were never written do not open: they become
+        // zeros.
         let headers = 8192
         let page = 4096
         var offset = 0

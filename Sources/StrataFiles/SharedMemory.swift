@@ -13,8 +13,8 @@ import CStrataShim
 package protocol SharedMemory: AnyObject, Sendable {
     /// Number of usable bytes.
     var count: Int { get }
-    /// False once a part of the file was missing, because it was truncated. Later loads and stores see this process's
-    /// memory alone.
+    /// False once a part of the file was missing, because another program truncated it. From then on loads and stores
+    /// reach private memory of this process only.
     var isIntact: Bool { get }
 
     func load32(_ offset: Int) -> UInt32
@@ -31,11 +31,11 @@ package protocol SharedMemory: AnyObject, Sendable {
 
     /// Sleeps while a word has a value, at most this many microseconds. May return early.
     func wait(_ offset: Int, while value: UInt32, microseconds: Int)
-    /// Increments a word and wakes all that wait for its change.
+    /// Increments a word, and wakes all threads of all processes that wait for its change.
     func ring(_ offset: Int)
 }
 
-/// A mapped file. Atomic words, and the users' locks, guard the memory.
+/// A mapped file. Words are read and written atomically; the processes' locks guard what is longer.
 final class MappedSharedMemory: SharedMemory {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int

@@ -53,6 +53,7 @@ package struct SystemScheduling: Scheduling {
     package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
 }
 
+/// The work of a new thread, as an object whose address `pthread_create` passes to it.
 private final class Work: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -60,8 +61,8 @@ private final class Work: Sendable {
 
 /// A POSIX mutex and condition.
 ///
-/// A forked child has one thread, and a lock that another thread of the parent held would never be released: the lock
-/// has no effect there.
+/// In a forked child the lock has no effect: the child has one thread only, and a lock that another thread of the
+/// parent held at the fork would never be released there.
 private final class SystemMonitor: Monitor {
     private let origin = ProcessOrigin()
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -6,7 +6,7 @@ internal import StrataStorage
 // 2. At every moment the path leads to the whole damaged store or to the whole new one: one rename replaces it.
 // 3. `notAStore` and `unsupportedFormat` decide what is a store: other files are never touched.
 
-/// One recovery from damage.
+/// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
     private let path: String
     private let options: StoreOptions
@@ -40,14 +40,16 @@ struct DamageRecovery {
             report.outcome = outcome
             return report
         } catch {
-            // An error of the clean-up is dropped: the caller reports the first one, and the next attempt clears the
+            // An error of the clean-up is dropped: the caller gets the first error, and the next attempt clears the
             // rest.
             do throws(StorageError) { try clear() } catch {}
             throw error
         }
     }
 
-    /// Locks the store against writers and a second recovery, but allows the shared lock that a salvage takes itself.
+    /// Locks the store. Under every policy but `salvage` the lock is exclusive and keeps all other processes out. Under
+    /// `salvage` it is shared, because ``SalvageSource`` opens the file again and takes a shared lock, too: it keeps
+    /// out only processes that need the store for themselves.
     private func lock() throws(StorageError) -> any File {
         do throws(FileError) {
             let isAlone = policy != .salvage
@@ -87,7 +89,7 @@ struct DamageRecovery {
             salvage.cipher = options.cipher
             return .salvaged(try Salvage.run(from: path, to: unfinished, fileSystem: fileSystem, options: salvage))
         case .lastGoodVersion:
-            // The newest slot first; each with its log, as far as that verifies, then without.
+            // The newest slot is tried first. Each is tried with its log, as far as that verifies, and then without.
             for (slot, index) in slots.sorted(by: { $0.slot.sequence > $1.slot.sequence }) {
                 for usesLog in slot.logRequired ? [true, false] : [false] {
                     if let version = try tryVersion(slot, index, usesLog: usesLog) {
@@ -176,7 +178,7 @@ struct DamageRecovery {
         try store.close()
     }
 
-    /// The last version named by a log of one of the slots.
+    /// The last version that is in the log, if the log belongs to one of the slots; 0 if none can be read.
     private func lastLogged(_ slots: [HeaderSlot]) throws(StorageError) -> TransactionID {
         var last = TransactionID(0)
         for slot in slots where slot.logRequired {

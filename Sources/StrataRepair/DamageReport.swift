@@ -1,19 +1,20 @@
 package import StrataStorage
 
-/// Action of an open on a damaged store.
+/// What an open does with a damaged store.
 package enum DamagePolicy: String, Sendable, CaseIterable {
     /// Throws, and leaves the files unchanged.
     case fail
-    /// Goes back to the newest version that verifies completely.
+    /// Goes back to the newest version that verifies completely: all later commits are lost.
     case lastGoodVersion
-    /// Keeps every row that verifies.
+    /// Copies every row that verifies to a new store.
     case salvage
-    /// Starts with an empty store.
+    /// Replaces the store by an empty one.
     case startAfresh
 }
 
 /// Result of a recovery from damage, with the losses.
 package struct DamageReport: Sendable {
+    /// What the policy has made of the store.
     package enum Outcome: Sendable {
         /// Everything after `version` is lost, up to `newest` as far as that is readable.
         case wentBack(to: TransactionID, newest: TransactionID)
@@ -25,10 +26,10 @@ package struct DamageReport: Sendable {
     /// The error of the open.
     package var error: StorageError
     package var outcome: Outcome
-    /// Path of the damaged file: NAME.damaged-1, or the next free number.
+    /// Path of the copy of the damaged file: NAME.damaged-1, or the next free number.
     package var keptPath: String
-    /// Path of its log, if there was one.
+    /// Path of the copy of its log, if there was one.
     package var keptLogPath: String?
-    /// Bytes of the damaged file that could not be read; zeros in the kept copy.
+    /// Bytes of the damaged file and its log that could not be read; they are zeros in the copies.
     package var unreadableBytes: Int
 }

@@ -1,7 +1,8 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// The bytes of a log, stored without its parts of zeros, so that a file that was extended takes no more memory.
+/// The bytes of a log in memory, without parts of 64 KiB that are all zeros: a log that is long but mostly empty takes
+/// little memory.
 struct LogBytes {
     private static let partBytes = 1 << 16
     /// Size of the whole file.

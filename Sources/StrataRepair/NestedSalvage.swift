@@ -2,8 +2,8 @@ internal import StrataStorage
 
 /// Reassembles inner collections that are trees.
 ///
-/// In a list a null stands for a lost element, so that places stay valid while the log is replayed. A map that lost a
-/// key has no placeholder: it is lost as a whole.
+/// In a list a null stands for each lost element, so that the places in the log stay valid while it is replayed. In a
+/// map nothing can stand for a lost key, so a map that lost one is lost as a whole.
 struct NestedSalvage {
     private let source: SalvageSource
     /// Pages of visited nodes, so that none is read twice.
@@ -15,7 +15,7 @@ struct NestedSalvage {
         self.visited = visited
     }
 
-    /// The encoded collection for its element; nil if it is lost.
+    /// The inner collection, encoded as the bytes of its element; nil if it is lost.
     mutating func bytes(_ root: LongValue, in outer: CollectionRemains) -> [UInt8]? {
         guard let node = node(root.reference, outer), var remains = outer.nested(isKeyed: node.isKeyed),
             source.take(elements: Int(clamping: root.count)),

@@ -52,7 +52,7 @@ struct FoundNodes {
 struct NodeScan {
     private let source: SalvageSource
     private var found = FoundNodes()
-    /// Budget of pages to hash for nodes that do not state their length and prove damaged.
+    /// How many more pages the scan may hash in search of the end of nodes that do not state their length.
     private var patience: Int
 
     init(_ source: SalvageSource) {
@@ -60,12 +60,12 @@ struct NodeScan {
         patience = 4 * source.writtenPages + Format.maxNodePages
     }
 
-    /// - Complexity: reads those pages once, some up to five times if long values are damaged; memory for a reference
-    ///   per found node.
+    /// - Complexity: reads the pages that no reachable node uses once, some up to five times if long values are
+    ///   damaged; memory for a reference per found node.
     mutating func run() -> FoundNodes {
         var page = Format.firstDataPage
         while true {
-            // Only pages outside holes.
+            // Pages in holes are skipped.
             page = source.nextWritten(page)
             if page >= source.pageCount { return found }
             // No node begins with zeros.
@@ -116,7 +116,7 @@ struct NodeScan {
             patience -= 1
             let next = page + pages
             if next >= source.pageCount || source.isVisited(next) || patience < 0 { return nil }
-            // A page of zeros may have become a hole.
+            // A copy of the file may have a hole in place of a page of zeros.
             let page = source.nextWritten(next) == next ? source.reader.unverified(next) : PageReader.zeros
             XXH3_64bits_update(hash, page, Format.pageSize)
         }

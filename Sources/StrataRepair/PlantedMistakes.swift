@@ -1,6 +1,7 @@
 #if Zoo
     internal import StrataFiles
 
-    /// For every file of this room, without an import that other builds do not need.
+    /// Lets the files of this module name planted mistakes without importing StrataFiles: builds without Zoo would not
+    /// need that import.
     typealias PlantedMistake = StrataFiles.PlantedMistake
 #endif

@@ -1,6 +1,6 @@
 package import StrataStorage
 
-/// Repairs damaged stores. Opening a store only throws.
+/// Repairs damaged stores, which ``Store`` itself never does: its `open` throws.
 package enum Repair {
     /// Opens a store, and repairs it first if the open throws for damage.
     ///
@@ -20,7 +20,7 @@ package enum Repair {
             let report = try mend(path: path, options: options, policy: policy, because: error)
             handler?(report)
         }
-        // A repaired store was just written, without gaps.
+        // The repaired file was just written: a compaction at this open would write it once more.
         var plain = options
         plain.compactOnLaunch = nil
         if case .onLaunch = options.compaction { plain.compaction = .never }
@@ -29,8 +29,8 @@ package enum Repair {
 
     /// Applies a policy to a damaged store that is not open anywhere.
     ///
-    /// - Parameter error: from reading or opening the store. Damage may be detected only when a page is first read:
-    ///   then close the store, and call this.
+    /// - Parameter error: from reading or opening the store. Some damage is detected only when a page is first read:
+    ///   the caller then closes the store before it calls this.
     /// - Throws: `error` under ``DamagePolicy/fail``, or if no version verifies; `inUse`, `noSpace`, `file`.
     /// - Complexity: reads and writes the whole file a few times.
     package static func mend(

@@ -30,7 +30,7 @@ package enum Salvage {
         } catch {
             guard case .unsound = error, survey.log != nil else { throw error }
         }
-        // The log contradicts the pages: the state before it is better than none.
+        // The log contradicts the pages. The state before the log is better than none.
         var withoutLog = options
         withoutLog.ignoresLog = true
         let again = try SalvageSurvey(try SalvageSource(path, fileSystem, options))

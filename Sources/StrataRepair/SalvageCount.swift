@@ -4,7 +4,7 @@ internal import StrataStorage
 struct SalvageCount {
     let survey: SalvageSurvey
     var report: SalvageReport
-    /// Gaps in the collections that were returned.
+    /// Gaps in the collections that `read` has passed on.
     private(set) var gaps: [CollectionOwner: CollectionGaps] = [:]
     private let listed: Int
     /// Index of each table in the report.
@@ -85,7 +85,7 @@ struct SalvageCount {
         }
     }
 
-    /// Adds a lost subtree's rows, without those that were found again below it.
+    /// Adds a lost subtree's rows to the losses, except those that were recovered from groups below it.
     private func add(_ lost: LostSubtree, _ table: inout SalvageReport.Table) {
         if let rows = lost.rows {
             if rows <= lost.recovered { return }

@@ -9,8 +9,9 @@ final class SalvageLog {
     private var batches: [LogReplay.Batch] = []
     /// The version on which the first record builds.
     private var base: UInt64
-    /// Durable commits are missing after the last record, or a required log is missing.
+    /// Whether durable commits are missing after the last record.
     private(set) var isCutShort = false
+    /// Whether a log was required, and none of it can be used.
     private(set) var isLost = false
     /// Opens payloads of an encrypted store; nil for a plain one.
     private let sealing: (RandomID) -> LogSealing?
@@ -26,7 +27,7 @@ final class SalvageLog {
         let header = Self.header(source.fileSystem, source.path)
         base = slot?.checkpoint.rawValue ?? 0
         let whole = header.map { LogFormat.fileBytes(halfBytes: $0.halfBytes) } ?? 0
-        // The truncated part reads as zeros.
+        // If the log was truncated, its missing part reads as zeros.
         guard let range = MappedRange(anonymous: max(contents?.count ?? 0, whole, Format.pageSize)) else { return nil }
         bytes = range
         copy(contents)
@@ -40,7 +41,8 @@ final class SalvageLog {
         if isCut { isCutShort = true }
     }
 
-    /// Copies the bytes as they were read, since correcting a bit and opening a payload change them.
+    /// Copies the bytes as they are in the file. A replay changes them, when it corrects a bit or opens a payload, so
+    /// each replay needs a fresh copy.
     private func copy(_ contents: LogBytes?) { contents?.copy(to: bytes.mutableBase) }
 
     /// Finds the records after a slot's checkpoint.
@@ -58,13 +60,13 @@ final class SalvageLog {
             return true
         }
         guard let header, header.storeID == slot.storeID else {
-            // The lost slot may have required the log that cannot be read.
+            // The other slot is lost, and may have required this log, which cannot be read.
             isLost = source.validSlots.filter { $0.storeID == slot.storeID }.count < 2 && source.hasLog
             return isLost
         }
         if header.baseVersion < slot.checkpoint { return false }
         if header.baseVersion > slot.checkpoint {
-            // A newer slot required it: the data file is older than its log.
+            // The log was made after a newer checkpoint: the data file is older than its log.
             isLost = true
             return true
         }
@@ -83,7 +85,8 @@ final class SalvageLog {
         }
     }
 
-    /// Starts in the older half; in the newer one if the older one's batches do not lead to it.
+    /// Replays a log without a slot: starts in the half with the older first batch, and in the other one only if the
+    /// batches of the older half do not lead to it.
     private func take(_ header: LogHeader, _ contents: LogBytes?) -> Bool {
         let epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         var starts: [(half: Int, lsn: UInt64)] = []
@@ -108,7 +111,7 @@ final class SalvageLog {
         return true
     }
 
-    /// Opens the payloads in place.
+    /// Decrypts the payloads of batches in place; nil if one does not open.
     private func open(_ batches: [LogReplay.Batch], _ header: LogHeader) -> [LogReplay.Batch]? {
         guard let sealing = sealing(header.storeID) else { return batches }
         let start = bytes.mutableBase

@@ -2,13 +2,13 @@ package import StrataStorage
 
 /// What a salvage recovered from a damaged store, and exactly what it did not.
 package struct SalvageReport: Sendable, Equatable {
-    /// Source of the newest state.
+    /// Where the salvage found the root of the newest state.
     package enum Start: String, Sendable {
         /// The newest header slot and its root.
         case slot
-        /// The newest root found by the scan: no slot verifies, or the newest slot's root cannot be read.
+        /// The newest root found by the scan: no slot verifies, or the only one that does is older than the log.
         case root
-        /// Single nodes: no root verifies.
+        /// Single nodes: the newest slot's root cannot be read, or the scan found no root of the newest state.
         case nodes
     }
 
@@ -72,7 +72,7 @@ package struct SalvageReport: Sendable, Equatable {
         package var name: String
         /// Rows with the column's default, or null, instead of their value.
         package var rows: Int
-        /// Keys of those rows; `rows` counts only the ones that lost the column.
+        /// Ranges of the keys of those rows. The `rows` of a range counts only rows that lost the column.
         package var keys: [KeyRange]
     }
 
@@ -88,12 +88,13 @@ package struct SalvageReport: Sendable, Equatable {
         package var uncertain: Int
         /// Number of lost elements: those of ``places``, and those of its inner collections.
         package var lost: Int
-        /// A list whose uncertain elements are in the order of their pages.
+        /// Whether it is a list with uncertain elements, which are in the order of their pages.
         package var isOrderUncertain: Bool
         /// For a set or a map: duplicate elements or keys after the replay of the log. They count as lost.
         package var leftOut = 0
     }
 
+    /// What was recovered and what was lost of one table.
     package struct Table: Sendable, Equatable {
         package var id: TableID
         package var name: String
@@ -141,7 +142,7 @@ package struct SalvageReport: Sendable, Equatable {
     }
 
     package var rowsRecovered: Int { tables.reduce(0) { $0 + $1.rowsRecovered } }
-    /// Number of values lost in rows, of lost columns and long ones.
+    /// Number of values lost in rows that were recovered: those of lost columns, and long ones.
     package var valuesLost: Int {
         tables.reduce(0) { $0 + $1.valuesLost + $1.lostColumns.reduce(0) { $0 + $1.rows } }
     }
@@ -159,9 +160,9 @@ package struct SalvageOptions: Sendable {
     package var cipher: (any Cipher)?
     /// Called at intervals with the number of rows written so far.
     package var progress: (@Sendable (_ rows: Int) -> Void)?
-    /// The caller has the store open, and does not write to it meanwhile.
+    /// Whether the caller has the store open in this process, and does not write to it meanwhile.
     package var isOpenHere = false
-    /// Recover only the state before the log.
+    /// Whether to recover only the state before the log.
     var ignoresLog = false
 
     package init() {}

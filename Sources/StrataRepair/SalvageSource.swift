@@ -1,7 +1,7 @@
 internal import StrataFiles
 internal import StrataStorage
 
-/// A damaged store, opened read-only: every read is verified, and failures are noted.
+/// A damaged store, opened read-only. It verifies every node that it returns, and notes each one that fails.
 ///
 /// Concurrency: confined to the salvage.
 final class SalvageSource {
@@ -11,10 +11,10 @@ final class SalvageSource {
     /// Whole pages of the file.
     let pageCount: Int
     private let file: any File
-    /// The caller's; nil for a plain store.
+    /// The cipher under the caller's key; nil for a plain store.
     private let cipher: (any Cipher)?
     private(set) var slots: [HeaderSlot.Decoded] = []
-    /// Slots that are not as they were written, even if a flipped bit was corrected.
+    /// Slots that differ from what was written, including those in which a flipped bit was corrected.
     private var damagedSlots: [Int] = []
     private(set) var damage: [SalvageReport.Damage] = []
     private(set) var unlistedDamage = 0
@@ -113,7 +113,7 @@ final class SalvageSource {
         return try reader(NodeSeed(log.storeID))
     }
 
-    /// Limit of page numbers in references.
+    /// Whole pages of the file, as far as references can name them.
     private static func pageCount(_ file: any File) throws(FileError) -> Int {
         min(Int(try file.size()) / Format.pageSize, Int(Format.arenaBit) - 1)
     }
@@ -121,7 +121,7 @@ final class SalvageSource {
     /// The first page at or after `page` outside the file's holes; ``pageCount`` if there is none.
     func nextWritten(_ page: Int) -> Int { written.next(from: page) }
 
-    /// Opens payloads of the log.
+    /// What opens the payloads of a log; nil for a plain store.
     func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
 
     deinit { Store.release(file) }
@@ -227,8 +227,8 @@ final class SalvageSource {
         for page in first..<min(first + Int(reference.pages), pageCount) { visited.insert(page) }
     }
 
-    /// Takes the pages of a long value. Further values with the same node are lost: returning them all could exceed any
-    /// disk.
+    /// Takes the pages of a long value. If a forged file references its node again, those values are lost: a small file
+    /// could otherwise fill any disk.
     /// - Returns: whether none of the pages was taken before.
     func take(_ reference: NodeReference) -> Bool {
         guard Int(reference.page) + Int(reference.pages) <= pageCount else { return false }
@@ -246,7 +246,7 @@ final class SalvageSource {
         return true
     }
 
-    /// Whether the first page of a node is excluded already, or is outside the file.
+    /// Whether the first page of a node was excluded from the scan by ``visit(_:)``, or is outside the file.
     func isVisitedNode(_ reference: NodeReference) -> Bool {
         Int(reference.page) >= pageCount || isVisited(Int(reference.page))
     }

@@ -1,8 +1,9 @@
 internal import StrataStorage
 
-// A salvage trusts (docs/decisions) first what the newest readable state reaches; then, only for key ranges whose
-// branches are lost, groups that verify by themselves. The checkpoint's free map tells whether the newest state uses a
-// page, so that no older row is recovered; without the map the newest birth wins, and rows count as uncertain.
+// What a salvage trusts (docs/decisions/0004-salvage.md): first what the newest readable state reaches; then, only for
+// key ranges whose branches are lost, groups that verify by themselves. The checkpoint's free map tells whether the
+// newest state uses a page, so that no older row is recovered. Without the map, the group of the newest birth wins, and
+// its rows count as uncertain.
 
 /// A row group, at its place among the others of its table.
 struct SalvagePiece {
@@ -13,7 +14,7 @@ struct SalvagePiece {
     var rows: Int?
     /// Index of the lost subtree that it belongs to.
     var loss: Int?
-    /// Another branch, visited first, references it too: its rows are counted there.
+    /// Whether another branch, which was visited before, references the group as well: its rows count there.
     var isElsewhere = false
 }
 
@@ -24,8 +25,9 @@ struct LostSubtree {
     var high: Int64
     /// Rows below; nil if unknown.
     var rows: Int?
-    /// Groups below that are known to be lost, from verified branches below.
+    /// Lost groups of the subtree that verified branches in it name.
     var known: [SalvageReport.KeyRange] = []
+    /// Rows recovered from groups of the subtree.
     var recovered = 0
 }
 
@@ -46,7 +48,7 @@ final class SalvageSurvey {
     var schema = StoreSchema()
     var tables: [TableSurvey] = []
     private let places = DefinitionPlaces<TableID>()
-    /// Records to replay on top.
+    /// The log whose records are to be replayed on the rows of the pages.
     var log: SalvageLog?
     private var freeMap: FreeMap?
     /// Pages from here on do not belong to the newest state.
@@ -226,7 +228,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Reads indexes and backlinks, which are rebuilt, to note their damage.
+    /// Reads indexes and backlinks only to note their damage: the new store gets new ones.
     private func walkEntries(_ state: TableState) {
         for entry in state.entries where !entry.root.isNull { walkEntries(entry.root, state.id.rawValue, nil) }
     }
@@ -248,7 +250,7 @@ final class SalvageSurvey {
 
     // MARK: Nodes without parents
 
-    /// The lost root of a whole tree. No node below is newer than the chosen checkpoint.
+    /// The lost root of a whole tree. Only nodes that are not newer than the chosen checkpoint belong to it.
     private var lostTop: LostSubtree {
         let reference = NodeReference(page: 0, pages: 0, kind: .branch, birth: report.checkpoint.rawValue)
         return LostSubtree(reference: reference, low: .min, high: .max)
@@ -272,7 +274,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Leaves of a collection without parents that were not written after this version.
+    /// Leaves that name this collection, that no readable branch references, and that are not newer than `birth`.
     func orphanLeaves(_ owner: CollectionOwner, birth: UInt64) -> [NodeReference] {
         passOverValues()
         return (scanned().leaves[owner] ?? []).filter {
@@ -295,7 +297,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Adds groups without parents for keys that no reachable group covers.
+    /// Adds groups that no readable branch references, for keys that no reachable group covers.
     private func fillIn(_ index: Int) {
         let table = tables[index].id.rawValue
         let groups = (scanned().groups[table] ?? []).filter { !source.isVisited(Int($0.page)) && isUsed($0) != false }
@@ -328,7 +330,7 @@ final class SalvageSurvey {
         }
     }
 
-    /// Adopts groups, newest birth first; a group that overlaps an adopted one was replaced before that was written.
+    /// Adopts groups, newest birth first. A group that overlaps an adopted one is skipped: the newer one replaced it.
     private func adopt(_ groups: [NodeReference], _ table: UInt32, index: Int, number: Int) {
         let lost = tables[index].lost[number]
         var taken = KeyIntervals()

@@ -10,7 +10,7 @@ final class SalvageWriter {
     private var count: SalvageCount
     private var rebuild: RebuildTransaction
     private var transaction: WriteTransaction { rebuild.transaction }
-    /// Gaps of collections with lost elements; the log's places count them.
+    /// The gaps of each collection that lost elements. Places in the log count the lost elements.
     private var gaps: [CollectionOwner: CollectionGaps] = [:]
     /// Collections whose elements the log has changed.
     private var changed: Set<CollectionOwner> = []
@@ -37,7 +37,7 @@ final class SalvageWriter {
             rebuild.raiseNextKey(table, to: survey.nextKey)
         }
         for (table, definition) in survey.schema.tables.enumerated() {
-            // Moved out and back, since a copy per class would be as large as all of them.
+            // `books` takes the counts of all classes over, and gives them back: a copy would be made for each class.
             var books = count
             count.report.tables.removeAll()
             try books.read(definition) { (key, created, cells) throws(StorageError) in
@@ -143,7 +143,7 @@ final class SalvageWriter {
                     if case .collection(let table, let key, let column, _, let path) = change {
                         let outer = CollectionOwner(table: table.rawValue, column: column, key: key.rawValue)
                         changed.insert(outer)
-                        // Inner collections have no gaps.
+                        // The gaps of inner collections are not tracked: nulls stand for their lost elements.
                         owner = path.isEmpty ? outer : nil
                     } else if let owner {
                         gaps[owner]?.follow(change)
@@ -153,7 +153,7 @@ final class SalvageWriter {
                     forgetGaps(change)
                 }
             } catch {
-                // The row is lost, or elements of its collection are.
+                // The damaged file lost the row, or elements of its collection: the change is skipped.
                 if error == .misuse(.noSuchRow) || error == .misuse(.noSuchPlace) { continue }
                 // Misuse is detected before any change: an unknown table or column, or a wrong type.
                 guard case .misuse = error else { throw error }
@@ -163,7 +163,7 @@ final class SalvageWriter {
         }
     }
 
-    /// A new value replaces one with gaps, or the row is deleted.
+    /// Forgets the gaps of collections that a change replaces by a new value, or whose row it deletes or inserts.
     private func forgetGaps(_ change: Change) {
         if gaps.isEmpty { return }
         switch change {
@@ -231,7 +231,7 @@ final class SalvageWriter {
                     try rebuild.insert(position, key: key, created: created, buffer)
                     adjust(table) { $0.rowsRecovered += 1 }
                 } else {
-                    // The log's version of an uncertain row counts.
+                    // The row was recovered already, but is uncertain: the log's values replace those recovered.
                     for column in columns.indices {
                         try transaction.set(position, key, column: column, to: buffer[column])
                     }
@@ -288,7 +288,7 @@ final class SalvageWriter {
         }
     }
 
-    /// Some thousand linked keys without a row, and the key to continue with.
+    /// At most 10 000 keys to which links lead and that have no row, and the key to continue with.
     private func missingTargets(
         _ origin: Int, _ column: Int, _ target: Int?, from: Int64
     ) throws(StorageError) -> (missing: [Int64], resume: Int64?) {

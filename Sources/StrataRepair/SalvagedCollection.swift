@@ -16,8 +16,8 @@ struct ElementLosses {
 
 /// Reassembles a collection that is a tree.
 ///
-/// It trusts the same as docs/decisions/0004 does of rows: first verified nodes that the cell's root reaches; then,
-/// only below lost branches, leaves that name their owner.
+/// As for rows (docs/decisions/0004-salvage.md), it trusts first the verified nodes that the cell's root reaches; then,
+/// only below lost branches, leaves that name this row and column.
 struct SalvagedCollection {
     /// Parts of the tree, in order.
     private enum Part {
@@ -34,7 +34,8 @@ struct SalvagedCollection {
     private var visited: Set<UInt32> = []
     private(set) var losses: ElementLosses
 
-    /// - Parameter orphans: leaves of a collection without parents, not newer than a version.
+    /// - Parameter orphans: returns the leaves of a collection that no readable branch references and that are not
+    ///   newer than a version.
     init?(
         _ root: LongValue, _ definition: ColumnDefinition, table: UInt32, key: Int64, _ source: SalvageSource,
         orphans: (CollectionOwner, _ birth: UInt64) -> [NodeReference]
@@ -55,7 +56,7 @@ struct SalvagedCollection {
     /// Number of recovered elements.
     var count: Int { remains.count }
 
-    /// Encoded for the row.
+    /// The collection, encoded for its row.
     var bytes: [UInt8] { remains.encoded() }
 
     /// Visits the nodes that the root reaches, parents first; each at most once.
@@ -94,7 +95,7 @@ struct SalvagedCollection {
 
     private mutating func take(_ leaf: LooseCollectionNode, _ table: UInt32) {
         var inner = NestedSalvage(source, visited)
-        // A single owner: otherwise it would be copied for each leaf.
+        // `inner` must be the only owner of the set, or its first insert would copy the set for each leaf.
         visited = []
         let outer = remains
         _ = remains.take(leaf) { [source] in
@@ -106,7 +107,7 @@ struct SalvagedCollection {
         losses.inner += inner.lost
     }
 
-    /// The bytes of a long element, for the first reference to its node.
+    /// The bytes of a long element; nil if they are lost, or if another element has taken them.
     static func take(
         _ long: LongValue, _ source: SalvageSource, _ table: UInt32
     ) -> UnsafeRawBufferPointer? {
@@ -123,7 +124,8 @@ struct SalvagedCollection {
         return UnsafeRawBufferPointer(start: node + Format.nodeHeaderSize, count: Int(long.count))
     }
 
-    /// - Returns: the number of their elements.
+    /// Appends the elements of leaves that no readable branch references, as long as they are not too many.
+    /// - Returns: the number of elements.
     private mutating func takeOrphans(_ references: [NodeReference], atMost most: Int) -> Int {
         var leaves: [(reference: NodeReference, node: LooseCollectionNode)] = []
         for reference in references.sorted(by: { $0.page < $1.page }) where !visited.contains(reference.page) {
@@ -144,7 +146,8 @@ struct SalvagedCollection {
         return taken
     }
 
-    /// The kind of an undeclared collection, from its first leaf: text if all of its bytes are text.
+    /// The kind of a collection that no schema declares, derived from its first leaf: its elements are texts if all of
+    /// their bytes are valid UTF-8.
     static func column(
         of root: NodeReference, table: UInt32, _ source: SalvageSource
     ) -> CollectionColumn? {

@@ -57,13 +57,13 @@ struct SalvagedGroup {
     private let source: SalvageSource
     private let layout: TableLayout
     private let definition: TableDefinition
-    /// Finds leaves of collections without parents; nil if none are wanted.
+    /// Finds leaves of collections that no readable branch references; nil if the caller does not want them.
     private let survey: SalvageSurvey?
     /// Encoded collections of the current row.
     private var encoded: [UnsafeMutableRawBufferPointer] = []
     private var columns: [Column] = []
     private(set) var losses: Losses
-    /// Number of rows passed to the body.
+    /// Number of rows passed to the body of ``forEachRow(within:_:)``.
     private var handed = 0
 
     /// - Returns: nil if the group's own node does not verify.
@@ -143,7 +143,7 @@ struct SalvagedGroup {
     // MARK: Rows
 
     /// Calls `body` with the live rows in key order.
-    /// - Parameter keys: the keys that the group may hold by its place in the tree, to report lost keys.
+    /// - Parameter keys: the range of keys that the tree assigns to the group, for the report of lost keys.
     mutating func forEachRow(
         within keys: ClosedRange<Int64>,
         _ body: (_ key: Int64, _ created: UInt64, UnsafeBufferPointer<Cell>) throws(StorageError) -> Void
@@ -180,7 +180,7 @@ struct SalvagedGroup {
         noteLostKeys(&unreadable, from: keys.lowerBound, through: keys.upperBound)
     }
 
-    /// Excludes the pages of long values from the scan for nodes, whether they verify or not.
+    /// Excludes the pages of long values from the scan for nodes, including values that do not verify.
     mutating func visitLongValues() {
         let deleted = Set((0..<group.deleted).map { group.deletedSlot($0) })
         for column in definition.columns.indices where [.bytes, .links].contains(definition.columns[column].type) {
@@ -264,7 +264,8 @@ struct SalvagedGroup {
         return found
     }
 
-    /// The root of a collection's tree, and the column as declared, or as derived if no schema declares it.
+    /// The root of a collection's tree, and its column: as the schema declares it, or as derived from a leaf if no
+    /// schema does. Nil if the value is no tree.
     private func tree(
         _ segment: Segment, _ index: Int, _ column: ColumnDefinition
     ) -> (root: LongValue, ColumnDefinition)? {
@@ -281,7 +282,7 @@ struct SalvagedGroup {
         return (root, holder)
     }
 
-    /// The remains of a collection, valid for the current row; nil if there are none.
+    /// What can be recovered of a collection, encoded, with bytes that live until the next row; nil if nothing can.
     private mutating func take(
         _ tree: LongValue, _ holder: ColumnDefinition, key: Int64, column: Int
     ) -> Cell? {

@@ -1,6 +1,7 @@
 internal import StrataStorage
 
-/// Names tables and columns that no schema knows by their ids, and gives columns the type of their segments.
+/// Completes a schema that is older than the rows, or lost. Tables and columns that no schema node knows get names made
+/// of their ids, and columns the type of their segments.
 struct SchemaCompletion {
     private let source: SalvageSource
     private let tables: [TableSurvey]
@@ -11,7 +12,7 @@ struct SchemaCompletion {
         self.tables = tables
     }
 
-    /// - Parameter schema: the known one: possibly older, or empty.
+    /// - Parameter schema: the newest schema that is readable; empty if none is.
     func completed(_ schema: StoreSchema) -> StoreSchema {
         var schema = schema
         var named = Set(schema.tables.map(\.id))
@@ -24,7 +25,7 @@ struct SchemaCompletion {
         let known = schema
         for survey in tables {
             guard let position = known.position(of: survey.id) else { continue }
-            // Columns newer than the schema; columns that it had dropped stay dropped.
+            // Adds columns that are newer than the schema. Values of columns that the schema had dropped stay unused.
             let isNew = schema.tables[position].columns.isEmpty
             let next = isNew ? 1 : schema.nextColumnID
             for (id, kind) in columns(of: survey)

@@ -3,14 +3,14 @@ internal import StrataStorage
 
 /// Finds the id of an encrypted file's store if no header slot opens.
 ///
-/// The id is in plain text in both slots and in the log's header. With the key it gives the key check, which is in both
-/// slots, too. So one of the three ids and one of the two checks are enough. An id with one flipped bit is found as
-/// well; without a check, an id counts if a page opens under it.
+/// Both slots and the log's header have the id in plain text. From id and key follows the key check, which both slots
+/// have, too. So one of the three ids and one of the two checks are enough. An id with one flipped bit is found as
+/// well. If no check is readable, an id counts if a page opens under it.
 struct SealedStoreSearch {
     private let path: String
     private let fileSystem: any FileSystem
     private let cipher: any Cipher
-    /// Pages to try under an id without a key check.
+    /// Most pages to try to open under an id, if no key check proves it.
     private static let mostPages = 256
 
     init(_ path: String, _ fileSystem: any FileSystem, _ cipher: any Cipher) {

@@ -3,14 +3,14 @@ internal import StrataStorage
 /// Finds the seed of a store's nodes if no slot has the store's id.
 ///
 /// A node contains its own checksum, so each page that looks like the start of a node gives the seed under which it
-/// would verify. Intact nodes of one store agree; damaged ones, and other bytes, each give another seed. Pages of
-/// another store inside a value are outvoted, unless there are more of them than of this store.
+/// would verify. Intact nodes of one store give one seed; each damaged node, and other bytes, give a different one. So
+/// the seed that most pages give is the store's, unless a value contains more pages of another store.
 struct SeedSearch {
     /// Reads without verification.
     private let reader: PageReader
     private var written: WrittenPages
     private var pages: Int { written.count }
-    /// Longer nodes are skipped, since other bytes may claim any length.
+    /// Pages of the longest nodes that count: bytes that are no node may claim any length.
     private static let longest = 16
 
     init(_ reader: PageReader, _ written: WrittenPages) {
@@ -19,8 +19,9 @@ struct SeedSearch {
     }
 
     /// - Parameter log: the seed that the log beside the file gives; it wins if at least one node agrees with it.
-    /// - Returns: otherwise the seed on which most nodes agree; nil if no two agree, or if two seeds share the lead.
-    /// - Complexity: reads the file once, and hashes a page up to sixteen times: for each node that it may belong to.
+    /// - Returns: else the seed that most nodes give; nil if no two give the same, or if two seeds are equally
+    ///   frequent.
+    /// - Complexity: reads the file once, and hashes a page up to 16 times: once for each node that it may belong to.
     mutating func run(log: NodeSeed?) -> NodeSeed? {
         var votes: [NodeSeed: Int] = [:]
         var page = Format.firstDataPage

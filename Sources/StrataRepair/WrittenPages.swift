@@ -3,8 +3,8 @@ internal import StrataStorage
 
 /// The pages of a file outside its holes.
 ///
-/// A hole reads as zeros, so a salvage skips it: a file that was extended may be almost all holes, and for files in
-/// memory, reading through a mapping would allocate them.
+/// A hole reads as zeros and has no node, so a salvage skips it: a file that was extended may be almost all holes, and
+/// in a file system in memory, reading a hole through a mapping would allocate it.
 struct WrittenPages {
     private let file: any File
     /// Pages of the file, holes included.
@@ -28,7 +28,7 @@ struct WrittenPages {
         return first
     }
 
-    /// Number of such pages.
+    /// Number of pages outside the holes.
     var total: Int {
         var rest = self
         var (total, page) = (0, 0)

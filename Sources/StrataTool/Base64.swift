@@ -1,4 +1,4 @@
-/// Base 64 as RFC 4648, section 4, has it, padded.
+/// Base 64 with padding, as section 4 of RFC 4648 defines it.
 enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

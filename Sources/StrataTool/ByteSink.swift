@@ -21,7 +21,7 @@ final class ByteSink {
 
     func put(_ byte: UInt8) { bytes.append(byte) }
 
-    /// Goes to the file when a piece is full.
+    /// Called after each row, and between the parts of a large one: writes the bytes if they fill a piece.
     func endRow() throws { if bytes.count >= 64 << 10 { try flush() } }
 
     func flush() throws {
@@ -33,7 +33,7 @@ final class ByteSink {
 }
 
 extension ByteSink {
-    /// Takes the file away again where nothing has reached it.
+    /// Removes the file if nothing was written to it.
     func removeIfEmpty() throws {
         guard let path, offset == 0 else { return }
         try naming(path) { try POSIXFileSystem().remove(path) }
@@ -57,7 +57,7 @@ func readable(_ bytes: Int) -> String {
     return unit == 0 ? "\(bytes) bytes" : "\(decimal(value, 1)) \(units[unit])"
 }
 
-/// A number with so many digits behind the point.
+/// A number with this many digits behind the point.
 func decimal(_ value: Double, _ digits: Int) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

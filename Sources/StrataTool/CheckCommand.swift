@@ -46,6 +46,7 @@ struct CheckCommand: Command {
         return 2
     }
 
+    /// Something wrong with the file: a node that does not verify, or a broken rule, which has no page.
     struct Finding {
         var page: Int?
         var pages = 1

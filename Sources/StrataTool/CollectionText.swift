@@ -8,12 +8,12 @@ struct CollectionText {
     private let table: Int
     private let column: Int
     private let collection: CollectionColumn
-    /// Of the column's tag.
+    /// The type code in the column's tag (docs/file-format-objects.md); 0 for links.
     private let type: UInt32
     private let met: MetNodes
 
-    /// Nil for a column of anything else.
-    /// - Parameter met: nodes that the surrounding walk has already visited.
+    /// Nil for a column without collections.
+    /// - Parameter met: nodes that the walk over the rows has already visited.
     init?(_ view: ReadView, _ table: Int, column: Int, met: MetNodes) {
         let definition = view.schema.tables[table].columns[column]
         guard let collection = definition.collection else { return nil }
@@ -30,7 +30,7 @@ struct CollectionText {
         try write(CollectionReader(view, table: table, key: key, column: column), put)
     }
 
-    /// A collection, and those that stand in its elements.
+    /// Writes a collection, with the collections in its elements.
     private func write(_ reader: CollectionReader, _ put: ([UInt8]) throws -> Void) throws {
         let isKeyed = reader.column.isKeyed
         try put(Array((isKeyed ? "{" : "[").utf8))
@@ -70,7 +70,7 @@ struct CollectionText {
         try put(Array((isKeyed ? "}" : "]").utf8))
     }
 
-    /// The key of a map as the name of a member; bytes that are no text keep their value.
+    /// The key of a map as the name of a member. A key that is no valid UTF-8 is written as base 64, and marked.
     private func name(_ key: Cell) -> JSONValue {
         if let text = String(validating: key.bytesValue, as: UTF8.self) { return .string(text) }
         return .string("base64:" + Base64.text(key.bytesValue))

@@ -4,7 +4,7 @@ import StrataStorage
 /// How the values of a column are written for people and other programs, by the tag that the object layer gave it
 /// (docs/file-format-objects.md).
 struct ColumnText {
-    /// The words of docs/file-format-objects.md; storage's own where the tag says nothing.
+    /// Types by the words of docs/file-format-objects.md, or by storage's own if the tag names none.
     enum Shape: Equatable {
         case integer, bool, double, date, text, data, uuid, objectID, link, links, values
     }
@@ -65,7 +65,7 @@ struct ColumnText {
         }
     }
 
-    /// Bytes that are no text keep their value: as base 64, and marked.
+    /// Bytes that are no valid UTF-8 are written as base 64, and marked.
     static func text(_ bytes: UnsafeRawBufferPointer) -> JSONValue {
         if let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
         return .members([("base64", .string(Base64.text(bytes)))])

@@ -8,17 +8,17 @@ struct CompactCommand: Command {
     let name = "compact"
     let summary = "rewrites FILE without its free space"
     let details = [
-        "Replays the log first, if a process left one. The new file takes the old one's place in one step, when it is",
-        "complete and on the disk; until then the old one is as it was. Needs room for both.",
-        "With --new-key-file or --decrypt it changes the key of FILE: killed at any moment, or without power, FILE is",
-        "the old one under the old key, or the new one under the new key.",
+        "Replays the log first, if a process left one. The new file replaces the old one in one step, when it is",
+        "complete and on the disk; until then the old one is unchanged. The disk needs room for both.",
+        "With --new-key-file or --decrypt it changes the key of FILE. If it is killed or the power fails, FILE is",
+        "still the old one under the old key, or already the new one under the new key.",
     ]
     let positional = ["FILE"]
     let examples = [
         CommandExample("compact people.strata", "while no program has it open"),
         CommandExample("compact people.strata --key-file OLD --new-key-file NEW", "under another key"),
     ]
-    let exitStatus = "0 rewritten, 2 the file is damaged, and is as it was"
+    let exitStatus = "0 rewritten, 2 the file is damaged, and unchanged"
     let options = [KeyFile.option, CopyCommand.newKey, CopyCommand.decrypt, OptionSpecification.json]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -115,7 +115,7 @@ func refuseExisting(_ path: String) throws {
     try naming(path) {
         if try POSIXFileSystem().status(path) != nil {
             throw ToolError(
-                "\(path) is there already; nothing is written over. Name another file, or remove it first")
+                "\(path) is there already, and is not overwritten. Name another file, or remove it first")
         }
     }
 }

@@ -16,7 +16,7 @@ struct CoreDataCommand: Command {
     let details = [
         "info shows entities, properties, where their names come from, and what does not fit; --swift prints model",
         "classes for the new file. import writes NEW, or copies to NEW what changed in STORE since. It can be",
-        "stopped at any time; the same command goes on. verify compares every row, link and list of both.",
+        "stopped at any time; the same command continues it. verify compares every row, link and list of both.",
         "STORE is only read, from a copy with its write-ahead log, and must not be open in another program.",
         "Names and types come from --mapping, else --model, else the store's Z_MODELCACHE, else its columns.",
     ]

@@ -23,7 +23,7 @@ struct DumpCommand: Command {
         CommandExample("dump people.strata --class Dog", "JSON lines on standard output"),
         CommandExample("dump people.strata --format csv --out DIR", "a file per class"),
     ]
-    let exitStatus = "0 written, 2 the file is damaged, and what was written so far ends before that"
+    let exitStatus = "0 written, 2 the file is damaged: at most the rows before the damage were written"
     let options = [
         KeyFile.option,
         OptionSpecification("--class", value: "NAME", "this class only; may be given more than once"),
@@ -83,12 +83,12 @@ struct DumpCommand: Command {
         schema.tables.map(\.name).joined(separator: ", ")
     }
 
-    /// The new file gets the owner and permissions of the database.
+    /// Standard output, or a new file for a class, with the owner and the permissions of the database.
     private static func sink(
         _ directory: String?, _ name: String, _ format: Format, beside source: String
     ) throws -> ByteSink {
         guard let directory else { return ByteSink(nil) }
-        // A class may have any name; a file may not.
+        // A class may have any name, a file may not: other bytes are written as %xx.
         var safe = ""
         for byte in name.utf8 {
             let isPlain = byte >= 0x80 || (byte > 0x20 && byte != 0x7F && byte != 0x2F && byte != 0x25)
@@ -114,7 +114,7 @@ struct RowText {
     private let format: DumpCommand.Format
     private let sink: ByteSink
     private let columns: [ColumnText]
-    /// For the columns that have collections.
+    /// By column; nil for a column without collections.
     private let collections: [CollectionText?]
     /// The name of the key column: the primary key's if it is the row key, else `_key`.
     private let keyName: String?
@@ -237,7 +237,7 @@ struct RowText {
         sink.put("\"")
     }
 
-    /// Within quotes.
+    /// Puts the text of a quoted field, with each quotation mark doubled.
     private func putQuoted(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             if byte == 0x22 { sink.put(byte) }

@@ -60,7 +60,8 @@ struct InfoCommand: Command {
         return lines
     }
 
-    /// The free map lists runs of pages; other free pages become usable with the next commits.
+    /// Where the free pages are. The free map lists runs; free pages that it does not list yet become usable with the
+    /// next commits.
     private static func places(_ found: StoreInspection) -> String {
         if found.freeBytes == 0 { return "" }
         if found.freeRuns == 0 { return ", released by the last commits, and not in the list of free pages yet" }

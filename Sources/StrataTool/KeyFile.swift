@@ -3,7 +3,8 @@ import StrataCrypto
 import StrataFiles
 import StrataStorage
 
-/// The key of an encrypted file. It comes from a file: a command line can be read by every process of the machine.
+/// The key of an encrypted store. The user names a file that holds it: every process of the machine can read a command
+/// line.
 enum KeyFile {
     static let option = OptionSpecification(
         "--key-file", value: "KEY", "the key of an encrypted FILE: 64 bytes, or 128 hexadecimal digits")

@@ -46,8 +46,9 @@ struct SalvageCommand: Command {
         var lines: [String] = []
         switch report.start {
         case .slot: break
-        case .root: lines.append("no header verifies: the newest root counts, version \(report.checkpoint.rawValue)")
-        case .nodes: lines.append("the root is lost: rows were found by their own pages")
+        case .root:
+            lines.append("no header verifies: the newest root found counts, version \(report.checkpoint.rawValue)")
+        case .nodes: lines.append("the root is lost: rows come from pages that verify without it")
         }
         switch report.schema {
         case .current: break
@@ -59,7 +60,7 @@ struct SalvageCommand: Command {
         case .replayed(let version): lines.append("log replayed through version \(version.rawValue)")
         case .partly(let version):
             lines.append("log damaged: replayed through version \(version.rawValue), later commits are lost")
-        case .lost: lines.append("log lost: commits behind version \(report.checkpoint.rawValue) are lost")
+        case .lost: lines.append("log lost: commits after version \(report.checkpoint.rawValue) are lost")
         }
         for table in report.tables { lines += Self.lines(table) }
         let damage = report.damage.count + report.unlistedDamage
@@ -110,19 +111,20 @@ struct SalvageCommand: Command {
             if collection.leftOut > 0 {
                 lines.append(
                     "  \(collection.name) of key \(collection.key): \(collection.leftOut) elements left out, which "
-                        + "were there twice after the log")
+                        + "were there twice after the replay of the log")
             }
             if collection.uncertain > 0 {
                 lines.append(
-                    "  \(collection.name) of key \(collection.key): \(collection.uncertain) elements found by "
-                        + "themselves, perhaps in another order")
+                    "  \(collection.name) of key \(collection.key): \(collection.uncertain) elements found without "
+                        + "the nodes above them, perhaps in another order")
             }
         }
         if table.creationsLost > 0 {
             lines.append(
-                "  \(table.creationsLost) rows have lost the version that made them: links of any type to them end")
+                "  \(table.creationsLost) rows lost their creation version: links from values of any type do not "
+                    + "lead to them")
         }
-        if table.linksRemoved > 0 { lines.append("  \(table.linksRemoved) links to lost rows taken out") }
+        if table.linksRemoved > 0 { lines.append("  \(table.linksRemoved) links to lost rows removed") }
         return lines
     }
 

@@ -17,7 +17,8 @@ struct ToolError: Error {
         (message, status) = Self.explain(error, path)
     }
 
-    /// A file without valid headers may still be a store; its nodes show that.
+    /// Explains the error of an open. A file without valid headers may still be a store: if a salvage finds nodes in
+    /// it, it counts as damaged.
     init(opening error: StorageError, path: String, _ cipher: (any Cipher)?) {
         guard case .notAStore = error else {
             self.init(error, path: path)
@@ -36,9 +37,9 @@ struct ToolError: Error {
     private static func explain(_ error: StorageError, _ path: String) -> (String, Int32) {
         switch error {
         case .file(let failure) where failure.errno == 17:
-            ("\(failure.path) is there already; nothing is written over. Name another file, or remove it first", 1)
+            ("\(failure.path) is there already, and is not overwritten. Name another file, or remove it first", 1)
         case .file(let failure): ("\(failure)", 1)
-        case .noSpace(let failure): ("\(failure). Make room, then try again; \(path) is as it was", 1)
+        case .noSpace(let failure): ("\(failure). Free some space, then try again; \(path) is unchanged", 1)
         case .notAStore(let path): ("\(path) is not a Strata store", 1)
         case .unsupportedFormat(let path, let version):
             (
@@ -49,7 +50,7 @@ struct ToolError: Error {
             )
         case .keyRequired(let path):
             ("\(path) is encrypted. Name the file that holds its key by --key-file", 1)
-        case .wrongKey(let path): ("\(path) is encrypted with another key", 1)
+        case .wrongKey(let path): ("\(path) is encrypted with another key. Name its key file by --key-file", 1)
         case .notEncrypted(let path): ("\(path) is not encrypted. Leave out --key-file", 1)
         case .inUse(let path): ("\(path) is open in another program. Close it there, then try again", 1)
         case .beingRead(let path, let processes):
@@ -59,8 +60,9 @@ struct ToolError: Error {
                     + ". Wait for the reader, then try again", 1
             )
         case .unshared(let path):
-            ("\(path) is kept by one program, since the disk is full. Free some space, then open it there again", 1)
-        case .limit(.processes): ("32 processes have \(path) open, which is the limit", 1)
+            ("one program keeps \(path) open alone, as the disk is full. Free some space, then reopen it there", 1)
+        case .limit(.processes):
+            ("32 processes have \(path) open, which is the limit. Close it in one of them, then try again", 1)
         case .readOnly(let path):
             (
                 "\(path) was not closed: its log has to be replayed first, and that writes. Open it once with the "
@@ -74,8 +76,8 @@ struct ToolError: Error {
             )
         case .unsound(let path, let rule):
             (
-                "what was made of \(path) breaks a rule of the format: \(rule). It was not kept, and \(path) is as it "
-                    + "was. Put a copy of the file back if there is one; strata dump \(path) writes its rows as text", 2
+                "the file made of \(path) breaks a rule of the format: \(rule). It was removed, and \(path) is "
+                    + "unchanged. Restore a backup if there is one; strata dump \(path) writes its rows as text", 2
             )
         case .limit(let limit): ("\(path): a limit was reached (\(limit))", 1)
         default: ("\(path): \(error)", 1)
@@ -88,9 +90,9 @@ struct ToolError: Error {
         case .corrupt(let page, let offset, let reason):
             "\(page), offset \(offset): \(Self.reason(reason))"
         case .logMissing(let path): "its log \(path) is missing"
-        case .logMismatch(let path): "\(path) is not its log"
+        case .logMismatch(let path): "\(path) is the log of another store, or of an earlier state of this one"
         case .logOutdated(let path):
-            "\(path) is an older copy of its log, or damaged at its end. Put the newest copy back if there is one"
+            "\(path) is an older copy of its log, or damaged at its end. Restore the newest copy if there is one"
         case .logCorrupt(let path, let offset): "\(path) is damaged at offset \(offset)"
         default: "\(error)"
         }
@@ -100,7 +102,7 @@ struct ToolError: Error {
         switch reason {
         case .checksum: "the checksum does not fit the bytes"
         case .structure: "the contents contradict themselves"
-        case .fileTooShort: "the file ends before it"
+        case .fileTooShort: "the file ends before this page"
         case .header: "no valid header"
         case .slotsDiffer: "the two headers contradict each other"
         case .seal: "the bytes do not open under the key"
@@ -119,7 +121,7 @@ func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
 }
 
 extension NodeKind {
-    /// The word of docs/file-format.md.
+    /// The name of the kind in docs/file-format.md.
     var word: String {
         switch self {
         case .entryLeaf: "entry leaf"

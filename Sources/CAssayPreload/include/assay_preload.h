@@ -49,8 +49,8 @@ void assay_io_set_delays(uint64_t sync_nanoseconds, uint64_t write_nanoseconds);
 // allocate, create (an open that creates the file), open (any other), rename, link, unlink, read; `change` is all but
 // open and read, `space` is those that may need space: write, sync, truncate, allocate, create, rename, link.
 // Effects: EIO, ENOSPC, EDQUOT: the call fails and does nothing; short: half of the bytes of a read or write, and, for
-// good, ENOSPC for the calls after it; kill-before, kill-after: SIGKILL to the process group; none: the calls are only
-// counted.
+// good, half of later reads and ENOSPC for all other later calls; kill-before, kill-after: SIGKILL to the process
+// group; none: the calls are only counted.
 int assay_io_set_fault(const char *fault);
 
 // The number of calls of one kind so far; of `struck` calls; of `inapplicable` calls: 1 if the effect does not apply to

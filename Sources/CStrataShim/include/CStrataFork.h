@@ -1,4 +1,4 @@
-// A forked process must not share its parent's files.
+// Keeps a forked process from sharing its parent's open files, locks and maps.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -12,15 +12,15 @@ static inline uint32_t strata_fork_count(void) { return __atomic_load_n(&strata_
 void strata_hold_forks(void);
 void strata_release_forks(void);
 
-// From now on every forked process closes the descriptor. Returns 0, or -1 without memory. The caller holds forks
-// since before it opened it.
+// From now on every forked process closes the descriptor. Returns 0, or -1 if memory or the fork handlers are missing.
+// The caller has held forks since before it opened the descriptor.
 int strata_note_descriptor(int fd);
-// The caller holds forks until it has closed it.
+// The caller holds forks until it has closed the descriptor.
 void strata_forget_descriptor(int fd);
 
 // Called in a process that was just forked: drops all watched maps, which read as zeros from then on, with their
 // damage marked. Calls nothing but mmap.
 void strata_forget_maps(void);
 
-// Zeroed memory from the system, not from the heap. NULL where there is none.
+// Zeroed memory from the system, not from the heap. NULL if there is none.
 void *strata_take_memory(size_t bytes);

@@ -34,7 +34,7 @@ void strata_bits_scatter(uint64_t *bits, const void *slots, size_t count, const 
 // Bit i of `target` becomes bit slots[i], which is cleared.
 void strata_bits_take(uint64_t *bits, const void *slots, size_t count, uint64_t *target);
 size_t strata_bits_count(const uint64_t *bits, size_t words);
-// Writes first + i for every set bit i; returns their number.
+// Writes first + i for every set bit i; returns the number of set bits.
 size_t strata_bits_list(const uint64_t *bits, size_t words, int64_t first, int64_t *target);
 
 // MARK: Aggregate, modulo 2^64; `bits` from bit 0 on, words beyond `count` are not read

@@ -9,21 +9,23 @@ static inline uint64_t strata_reference_counts(const void *object) {
     return __atomic_load_n((const uint64_t *)object + 1, __ATOMIC_ACQUIRE);
 }
 
-/* The counts of `object` with the caller's reference only; call it for an object without other references. 0, which no
- * living object has, where the word does not change with every kind of reference. */
+/* The word of `object`, to which the caller must have the only reference: an object with an equal word has a single
+ * reference, too. 0, which no living object has, if the word does not change with every kind of reference. */
 uint64_t strata_counts_alone(void *object);
 
 // Retains a Swift object to which only the caller has a reference, without atomics.
 void strata_retain_alone(void *object);
 
-// Storage of the running thread while an object takes values from others: NULL otherwise.
+// The run of assignments of the calling thread, while it assigns given values to an unmanaged object and to the objects
+// nested in it; else NULL. The caller of strata_keep_assignments keeps the run alive.
 void *strata_assignments(void);
 void strata_keep_assignments(void *run);
 
-// Called at the end of every object, after the deinits of the program's classes.
+// The deinit of the objects' base class calls it first, after the deinits of the program's subclasses. It does nothing:
+// strata_ends_plainly looks for the call.
 void strata_object_ends(void);
 
-/* Whether the destructor of a class calls strata_object_ends before anything else: there is no deinit of the program's.
- * The argument is the class. It decodes the destructor's code, follows jumps and calls, and returns 0 for an unknown
- * instruction, or one that does more than move data between registers and the stack. */
+/* Whether the destructor of a class calls strata_object_ends before anything else, so that the program has given the
+ * class no deinit. The argument is the class. The function decodes the destructor's code, follows jumps and calls, and
+ * returns 0 at an unknown instruction, or at one that does more than move data between registers and the stack. */
 int strata_ends_plainly(const void *metadata);

@@ -1,4 +1,5 @@
-// Functions that Swift cannot call: variadic ones, and ones that need _GNU_SOURCE.
+// What StrataFiles and StrataStorage need from C: system calls that Swift cannot make (variadic functions, functions
+// that need _GNU_SOURCE), a signal handler, and loops over packed values.
 #pragma once
 #include "CStrataFork.h"
 #include "CStrataKernels.h"
@@ -12,13 +13,14 @@
 // open(2). Returns the descriptor or -errno.
 int strata_open(const char *path, int flags, unsigned mode);
 
-/* Makes a file that is not there yet, for reading and writing, with the owner, the group and the mode of another file as
- * far as this process may give them: what is written to it is as private as what stands there, but its owner may write
- * it. A descriptor, or a negative error number. Where the other file is not there it is the caller's alone. */
+/* Creates a file for reading and writing; fails if it exists. It gets the owner, group and mode of another file,
+ * as far as this process may set them, so that its contents are as private as those of the other file; but its owner
+ * may always write it. If there is no other file, only the caller may read and write it. Returns the descriptor or
+ * -errno. */
 int strata_open_beside(const char *path, const char *original);
 
-// Makes a file system (btrfs) that otherwise writes copies overwrite an empty file in place: a copy needs space, and
-// on a full disk not even a delete would succeed. Harmless elsewhere, and where it is refused.
+// Makes btrfs overwrite an empty file in place. By default btrfs writes changed blocks to new places, for which a full
+// disk has no space, so that not even a delete would succeed. No effect on other file systems, or if btrfs refuses.
 void strata_keep_places(int fd);
 
 struct strata_status {
@@ -36,7 +38,7 @@ int strata_get_status(int fd, const char *path, struct strata_status *status);
 // The target of a symbolic link, without a terminating zero. Returns its length, or -errno.
 long strata_read_link(const char *path, uint8_t *target, size_t size);
 
-// The kind of the file system of a path where another machine or a program serves it; NULL for others.
+// The kind of the file system of a path, if another machine or a program serves it; NULL for a local one.
 const char *strata_served_kind(const char *path);
 
 // Makes everything durable that was written to the file system of an open file. Returns 0 or -errno.
@@ -53,9 +55,9 @@ int strata_try_lock(int fd, int64_t byte, int exclusive);
 int strata_unlock(int fd, int64_t byte);
 int strata_unlock_all(int fd);
 
-// The first byte from `offset` on outside of holes; -1 where only holes follow; `offset` where it is unknown.
+// The first byte from `offset` on outside of holes; -1 if only holes follow; `offset` if that is unknown.
 int64_t strata_next_data(int fd, int64_t offset);
-// The first hole from `offset` on, or the end of the file; the largest number where it is unknown.
+// The first hole from `offset` on, or the end of the file; the largest number if that is unknown.
 int64_t strata_next_hole(int fd, int64_t offset);
 
 // Nanoseconds of a monotonic clock.
@@ -66,7 +68,8 @@ int strata_condition_init(pthread_cond_t *condition);
 // Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
 int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
 
-// XXH3 (64 bits) with 256-bit vectors. Only where the processor and this build have them, see the second function.
+// XXH3 (64 bits) with 256-bit vectors. To be called only if strata_can_hash_wide says that processor and build have
+// them.
 uint64_t strata_hash_wide(const void *bytes, size_t count);
 int strata_can_hash_wide(void);
 
@@ -86,13 +89,14 @@ void strata_extend_watch(strata_damage *damage, size_t length);
 
 // Extends a map in place. Returns 0 or -errno; after an error the map is unchanged.
 int strata_extend_map(void *base, size_t length, size_t new_length);
-// Maps zeroed private memory where nothing is mapped. Returns 0 or -errno; after an error nothing has changed.
+// Maps zeroed private memory from `end` on, if nothing is mapped there. Returns 0 or -errno; after an error nothing has
+// changed.
 int strata_map_behind(void *end, size_t bytes);
 
 // A number of the calling thread that is unique in this process; the system reuses its own.
 uint64_t strata_thread_number(void);
 
-// The same without a call, or 0 in a thread that never asked. Read-only.
+// The number of the calling thread without a call; 0 in a thread that has never asked for it. Read-only.
 extern __thread uint64_t strata_own_thread;
 static inline uint64_t strata_known_thread(void) { return strata_own_thread; }
 
@@ -100,7 +104,8 @@ static inline uint64_t strata_known_thread(void) { return strata_own_thread; }
 // program without Swift's concurrency.
 int strata_is_on_executor(uintptr_t identity, uintptr_t implementation);
 
-// Retains a Swift object unless its deinit has begun; returns whether it did. The memory must still be the object's.
+// Retains a Swift object unless its deinit has begun; returns whether it was retained. The object's memory must not
+// have been freed.
 int strata_retain_living(void *object);
 
 // Whether the calling thread is the program's first one.

@@ -7,7 +7,7 @@ struct CollectionEntry {
     var reference: NodeReference
     /// Union of the flags of its leaves, as in ``CollectionLeaf``.
     var flags: Int
-    /// Not on disk: the node was just written, and should join a neighbour.
+    /// The node was just written with few elements or children, so it should join a neighbour. Not stored on disk.
     var isUnderfull = false
 }
 
@@ -17,7 +17,8 @@ struct CollectionEntry {
 /// 30; then, for up to ``capacity`` children, order keys i64 from 32, elements below u64 from 840, references of 24
 /// bytes from 1648; key of the owner's row i64 at 4072. Unused bytes are zero.
 ///
-/// 1. A branch has at least one child; level 1 stands above the leaves, and each level above the one below.
+/// 1. A branch has at least one child. Children of a branch of level 1 are leaves, those of a higher one are branches
+///    of the level below.
 /// 2. The counts of elements below are right. Flags include those of all leaves below.
 /// 3. Keys are those of the first elements below, and never descend; a list has none.
 struct CollectionBranch {
@@ -65,9 +66,11 @@ struct CollectionBranch {
         return sum
     }
 
-    /// The child with the element at `place`, which is below ``total``, and the number of elements before that child.
+    /// The child with the element at `place`, and the number of elements before that child.
     ///
-    /// - Parameter isBorder: a place between two children belongs to the first of them, and the end to the last child.
+    /// - Parameters:
+    ///   - place: below ``total``; with `isBorder` at most ``total``.
+    ///   - isBorder: a place between two children belongs to the first of them, and the end to the last child.
     @inline(__always)
     func find(_ place: Int, isBorder: Bool) -> (child: Int, first: Int) {
         var first = 0

@@ -1,12 +1,12 @@
-/// Result of a change for a node of a collection tree.
+/// What a change has made of a node of a collection tree.
 enum CollectionOutcome {
     /// The node was changed or replaced.
     case done(CollectionEntry)
     /// The node has no elements left, and was dropped.
     case empty
-    /// A leaf, owned by this transaction by now, whose new elements exceed one node; the leaf editor holds them.
+    /// The node is a leaf in the arena, and its new elements exceed one node; the leaf editor holds them.
     case longLeaf
-    /// A branch, owned by this transaction by now, whose new children exceed one node.
+    /// The node is a branch in the arena, and its new children, given here, exceed one node.
     case longBranch([CollectionEntry])
 }
 
@@ -15,9 +15,10 @@ enum CollectionOutcome {
 /// The shape depends on the tree and the operation alone, never on what is cached, so that an operation that is
 /// replayed on the same tree takes the same number of pages.
 ///
-/// 1. At the end of the tree a full node stays, and a new one follows it; at the start a new one precedes it.
-/// 2. Elsewhere it is balanced with a neighbour under the same branch that has an eighth free, or else split in half.
-/// 3. A node less than a quarter full joins a neighbour if both fill three quarters at most.
+/// 1. A full node at the end of the tree stays as it is, and a new one follows it; at the start a new one precedes it.
+/// 2. A full node elsewhere gives elements to a neighbour under the same branch of which an eighth is free. Without
+///    such a neighbour it is split in half.
+/// 3. A node less than a quarter full joins a neighbour if both together fill at most three quarters of a node.
 ///
 /// Concurrency: confined to its owner.
 final class CollectionBranchEditor<Nodes: NodeWriting> {
@@ -26,7 +27,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
     let leaves: CollectionLeafEditor<Nodes>
     /// Most children of a branch.
     private let most: Int
-    /// How the current change distributes what exceeds one node.
+    /// How the current change distributes elements or children that exceed one node.
     private var packing: CollectionLeafEditor<Nodes>.Packing = .even
 
     /// Whether a node is at the start of the tree, and at its end.
@@ -86,7 +87,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         nodes.drop(reference)
     }
 
-    /// The new root.
+    /// Makes the result of a change the new root, and drops branches with a single child from the top.
     private func finish(
         _ outcome: CollectionOutcome, _ root: inout NodeReference, _ level: inout Int
     ) throws(StorageError) {
@@ -186,8 +187,8 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         return try settle(&entries, node, reference, level: level)
     }
 
-    /// Checks that a child has the number of elements that its branch counts, so that no descent is endless, and no
-    /// place is beyond the leaf.
+    /// Checks that a child has as many elements as its branch says, so that no descent is endless, and no place is
+    /// beyond the leaf.
     private func check(_ child: CollectionEntry, level: Int) throws(StorageError) {
         let count =
             level == 0
@@ -196,7 +197,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         guard count == child.count else { throw CollectionTree.damaged(child.reference) }
     }
 
-    /// Replaces a child by its result.
+    /// Replaces a child by what a change has made of it.
     private func place(
         _ outcome: CollectionOutcome, at index: Int, _ entries: inout [CollectionEntry], level: Int
     ) throws(StorageError) {
@@ -259,7 +260,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         }
     }
 
-    /// Writes the children of a branch of this transaction, if they fit one node.
+    /// Writes the children of a branch in the arena, if they fit one node.
     private func settle(
         _ entries: inout [CollectionEntry], _ node: UnsafeMutableRawPointer, _ reference: NodeReference, level: Int
     ) throws(StorageError) -> CollectionOutcome {

@@ -9,10 +9,10 @@
 ///    transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a
 ///    deleted row may keep one.
 ///
-/// Cells of other columns hold 1, and bytes as in 2.
+/// Cells of columns without collections have what 1 and 2 describe, with any bytes.
 package enum CollectionCell {
     case empty
-    /// Borrowed from the version.
+    /// Bytes borrowed from the version.
     case encoded(UnsafeRawBufferPointer)
     case tree(root: NodeReference, count: Int)
 
@@ -81,15 +81,16 @@ extension CollectionShape {
     init(_ collection: CollectionColumn, table: UInt32, column: UInt16, owner: Int64) {
         let form: CollectionForm = collection.isKeyed ? .map : collection.isSorted ? .set : .list
         self.init(form: form, kind: collection.kind, table: table, column: column, owner: owner)
-        // The leaves order elements with equal keys.
+        // Storage does not know the application's order: all values but null share an order key, and searches compare
+        // the elements.
         if collection.isOrderedElsewhere, form == .set { orderKey = { $0.isNull ? .min : 0 } }
     }
 }
 
 extension LongValue {
-    /// A leaf has a page of its own, which bounds a tree's elements by the file's pages. Without the check, a small
-    /// file that references nodes repeatedly could claim any number.
-    /// - Throws: `corrupt` for a tree with more.
+    /// Checks that a tree does not claim more elements than the file's pages can hold: each leaf has a page of its own.
+    /// Without the check, a small file that references nodes repeatedly could claim any number.
+    /// - Throws: `corrupt` if it claims more.
     func checkCount(_ reader: PageReader) throws(StorageError) {
         if count > UInt64(reader.pageCount) * UInt64(CollectionLeaf.maxElements), !reference.isInArena {
             throw .structure(reference)
@@ -97,8 +98,8 @@ extension LongValue {
     }
 }
 
-/// An inner collection as the bytes of its element: the number of its type, and the encoded collection, or no more if
-/// that is empty. A longer one is a tree, referenced by a long value.
+/// An inner collection as the bytes of an element: the type number, then the encoded collection, or nothing if that is
+/// empty. An inner collection too long for that is a tree, referenced by a long value.
 package enum NestedCollection {
     /// Type numbers of collections among values of any type.
     package static let listType: UInt8 = 13
@@ -171,8 +172,8 @@ struct CollectionNodes<Nodes: NodeReading> {
         try forEach(root, &met, visit)
     }
 
-    /// - Parameter met: pages of branches and roots. One that is reached twice ends the walk, which would otherwise
-    ///   repeat it for each parent.
+    /// - Parameter met: pages of the branches and roots visited. A second visit ends the walk as damage; otherwise it
+    ///   would visit a shared node once for each of its parents.
     private func forEach(
         _ root: NodeReference, _ met: inout Set<UInt32>, _ visit: (NodeReference) throws(StorageError) -> Void
     ) throws(StorageError) {

@@ -53,8 +53,8 @@ struct CollectionEdit {
         guard range.count == 1, let elements, leaf.count < most else { return false }
         let value = elements.values.cellValue(range.lowerBound)
         let values = leaf.values
-        // The size estimate counts at least a byte for each integer, equal ones too. So no more may be inserted here
-        // than a new encoding would hold.
+        // A leaf of equal integers takes no bytes for them, so it could take more elements here than a rebuilt leaf
+        // could: `SegmentMeasure` counts at least a byte for each.
         if values.kind == .integer && values.width == 0 { return false }
         guard SegmentEdit.takes(values, value) else { return false }
         let size = SegmentEdit.sizeWith(values, value)

@@ -1,8 +1,8 @@
 /// Changes one collection within a transaction.
 ///
-/// Nodes of older versions are never written: each is copied to the transaction when a node below it changes. A node
-/// that the tree no longer reaches is dropped once. After an error the tree is in between, and the transaction must be
-/// rolled back; only `misuse` leaves it unchanged.
+/// Nodes of older versions are never written: each is copied to the arena when it changes, or a node below it. A node
+/// that the tree no longer reaches is dropped once. After an error the tree is half changed, and the caller must roll
+/// the transaction back; only `misuse` leaves the tree unchanged.
 ///
 /// The place of an element of a set or a map comes from ``CollectionTree/find(_:in:_:reading:precedes:)``: elements are
 /// not compared here.
@@ -19,13 +19,15 @@ final class CollectionEditor<Nodes: NodeWriting> {
     @exclusivity(unchecked) private(set) var root: NodeReference
     @exclusivity(unchecked) private(set) var count: Int
 
-    /// Path to a leaf of this transaction; all of its nodes belong to the transaction.
+    /// Branches from the root to the last changed leaf, all in the arena, so that a further change of that leaf needs
+    /// no descent.
     @exclusivity(unchecked) private var path: [Step] = []
-    /// That leaf; nil if there is no path.
+    /// The last changed leaf, in the arena; nil if there is none.
     @exclusivity(unchecked) private var leaf: UnsafeMutableRawPointer?
-    /// The place of its first element.
+    /// The place of that leaf's first element.
     @exclusivity(unchecked) private var first = 0
 
+    /// A branch on the path, and the index of the child that the path takes.
     private struct Step {
         var node: UnsafeMutableRawPointer
         var child: Int
@@ -43,7 +45,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         count = try CollectionTree.count(root, shape, reading: nodes)
     }
 
-    /// Drops the path to the last changed leaf, because nodes of the transaction may move.
+    /// Forgets the path to the last changed leaf. The caller is about to move nodes of the arena, or may do so.
     func forgetPath() {
         path.removeAll(keepingCapacity: true)
         leaf = nil
@@ -67,7 +69,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try insert(single, at: place)
     }
 
-    /// Replaces elements from `place` on; in a map their values, with the keys kept.
+    /// Replaces elements from `place` on. In a map it replaces their values only; the keys stay.
     func set(_ elements: CollectionElements, at place: Int) throws(StorageError) {
         guard place >= 0, elements.count <= count, place <= count - elements.count else {
             throw .misuse(.noSuchPlace)
@@ -93,7 +95,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         try set(single, at: place)
     }
 
-    /// Replaces the value at `place` by a long one or a short one. The node of the old value is not dropped.
+    /// Replaces the value at `place` by a long one or a short one. If the old value is long, its node is not dropped.
     func setKept(_ value: CellValue, at place: Int) throws(StorageError) {
         guard place >= 0, place < count else { throw .misuse(.noSuchPlace) }
         if let long = value.long, try overwrite(long, at: place) { return }
@@ -201,7 +203,7 @@ final class CollectionEditor<Nodes: NodeWriting> {
         return true
     }
 
-    /// Finds the leaf of a place, and makes the nodes on the path the transaction's own.
+    /// Finds the leaf of a place, and copies the nodes on the path to the arena, unless they are there.
     @inline(__always)
     private func seek(_ place: Int, isBorder: Bool) throws(StorageError) {
         if let leaf {

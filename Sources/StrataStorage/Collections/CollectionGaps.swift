@@ -1,5 +1,6 @@
-/// Gaps in a collection while a salvage replays a log, and the elements that came from the log. Of very scattered ones,
-/// some may be forgotten.
+/// While a salvage replays a log: the places of a collection's gaps, and those of the elements that the log inserted or
+/// set. If the latter form more than 4 096 ranges, further ones are forgotten: they then count as elements of the data
+/// file.
 package struct CollectionGaps {
     private var gaps: PlaceRanges
     private var logged = PlaceRanges([])
@@ -7,10 +8,10 @@ package struct CollectionGaps {
     /// - Parameter ranges: ascending.
     package init(_ ranges: [Range<Int>]) { gaps = PlaceRanges(ranges) }
 
-    /// Ranges of placeholders for lost elements. Ascending.
+    /// The gaps: ranges of placeholders for lost elements. Ascending.
     package var ranges: [Range<Int>] { gaps.ranges }
 
-    /// Follows an operation of the log after it was applied.
+    /// Adjusts the places after the salvage has applied an operation of the log.
     package mutating func follow(_ change: Change) {
         switch change {
         case .insertElements(let place, let count, _):
@@ -30,13 +31,13 @@ package struct CollectionGaps {
         }
     }
 
-    /// Notes that the gaps were removed.
+    /// Adjusts the places after the salvage has removed the placeholders.
     package mutating func close() {
         for range in gaps.ranges.reversed() { logged.remove(range.lowerBound, range.count) }
         gaps = PlaceRanges([])
     }
 
-    /// Whether the log has put the element there. Called once the gaps are closed.
+    /// Whether the element at `place` came from the log. Called once the gaps are closed.
     func isLogged(_ place: Int) -> Bool { logged.contains(place) }
 }
 
@@ -45,7 +46,7 @@ private struct PlaceRanges {
     /// Ascending.
     private(set) var ranges: [Range<Int>]
 
-    /// Most ranges that are kept of elements from a log.
+    /// Most ranges that ``add(_:_:)`` makes: each change of the collection takes time linear in their number.
     private static let most = 4096
 
     init(_ ranges: [Range<Int>]) { self.ranges = ranges }
@@ -102,7 +103,6 @@ private struct PlaceRanges {
             }
             return false
         }
-        // Each change takes time linear in the number of ranges.
         if ranges.count >= Self.most { return }
         let index = ranges.firstIndex { $0.lowerBound > low } ?? ranges.count
         ranges.insert(low..<high, at: index)

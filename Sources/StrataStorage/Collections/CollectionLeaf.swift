@@ -76,7 +76,7 @@ struct CollectionLeaf {
         return leaf.used == offset + size && leaf.flags & ~isNested == flags
     }
 
-    /// The size of a segment with this many rows; nil if it is none.
+    /// The size of a segment with this many rows; nil if the bytes are no such segment.
     private static func size(of segment: Segment, _ rows: Int, _ flags: inout Int, _ available: Int) -> Int? {
         guard let size = Segment.validatedSize(segment.base, available: available),
             segment.rows == rows, !segment.hasNullsBehindRows

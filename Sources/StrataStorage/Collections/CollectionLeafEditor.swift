@@ -8,7 +8,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         case forward
         /// Full leaves from the right.
         case backward
-        /// Two halves.
+        /// Two leaves with half of the bytes each; full ones from the left if two cannot hold the elements.
         case even
     }
 
@@ -16,7 +16,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     let shape: CollectionShape
     /// Most elements of a leaf.
     let most: Int
-    /// Nodes of removed long values are kept, since the values are inserted again elsewhere.
+    /// Nodes of removed long values are not dropped, since the caller inserts the values again elsewhere.
     @exclusivity(unchecked) var keepsLong = false
 
     private let old: CollectionElements
@@ -38,8 +38,8 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     // MARK: One leaf
 
     /// Changes a leaf of this transaction by encoding it anew.
-    /// - Returns: nil if the result exceeds one leaf: the caller then calls ``spread(_:_:_:)``. A count of 0 if no
-    ///   element is left, and the node was dropped.
+    /// - Returns: nil if the result exceeds one leaf: the caller then calls ``spread(_:reusing:)``. An entry with a
+    ///   count of 0 if no element is left: the node was dropped.
     func rebuild(_ reference: NodeReference, _ edit: CollectionEdit) throws(StorageError) -> CollectionEntry? {
         let leaf = try CollectionTree.leaf(reference, shape, nodes)
         let gone = edit.place..<(edit.place + edit.removed)
@@ -124,7 +124,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
 
     // MARK: Long values
 
-    /// Writes the nodes of long values.
+    /// Moves each value and key of more than `longest` bytes to a node of its own.
     func prepare(_ elements: CollectionElements, longest: Int) throws(StorageError) {
         for column in [elements.values, elements.keys].compactMap(\.self) where column.kind == .bytes {
             for row in 0..<column.count where !column.isLong(row) && Int(column.lengths[row]) > longest {
@@ -233,7 +233,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
         var entries: [CollectionEntry] = []
         entries.reserveCapacity(pieces.count)
         for (number, piece) in pieces.enumerated() {
-            // Full leaves of an append or a bulk build are encoded tightly: further changes are unlikely.
+            // Appends and bulk builds leave full leaves behind. These are encoded tightly, since changes are unlikely.
             let isFull = packing == .forward && number + 1 < pieces.count
             let target: NodeReference
             if number < reusing.count {
@@ -251,7 +251,7 @@ final class CollectionLeafEditor<Nodes: NodeWriting> {
     ) throws(StorageError) -> CollectionEntry {
         var reference = reference
         let node = try nodes.mutable(&reference)
-        // One element fits, unless it comes from a crafted leaf that was full to the last byte.
+        // Pieces fit a leaf. A single element may not, if it comes from a forged leaf that was full to the last byte.
         guard CollectionLeaf.encode(elements, in: range, frame: frame, shape: shape, into: node) else {
             throw CollectionTree.damaged(reference)
         }

@@ -22,16 +22,16 @@ enum CollectionOrder {
         }
     }
 
-    /// The order that a check can verify of a column's sets, or of the keys of its maps. If the application defines the
-    /// order, it only knows that null comes first, and once.
+    /// The order of a column's sets, or of the keys of its maps, as far as a check can verify it. If the application
+    /// defines the order, a check can verify only that null comes first, and once.
     static func check(_ column: CollectionColumn) -> (Cell, Cell) -> Bool {
         if column.isOrderedElsewhere && column.isSorted { return { _, later in !later.isNull } }
         return precedes
     }
 }
 
-/// Checks that a set's elements, or a map's keys, ascend, as far as storage knows their order. Readers refuse a tree
-/// whose elements do not.
+/// Checks that a set's elements, or a map's keys, ascend, as far as storage knows their order. A transaction refuses to
+/// write elements that do not ascend, and a check of the store reports stored ones.
 package struct AscendingCheck {
     let isKeyed: Bool
     let precedes: (Cell, Cell) -> Bool

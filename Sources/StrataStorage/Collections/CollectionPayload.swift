@@ -10,7 +10,7 @@ package struct CollectionPayload {
     private let keys: ValueList?
     package let count: Int
 
-    /// Nil if the bytes do not have the column's layout, or a value is null that must not be.
+    /// Nil if the bytes do not have the column's layout, or a value is null in a column that allows no nulls.
     /// - Complexity: O(1); O(count) for texts and data, and if elements are null.
     package init?(_ bytes: UnsafeRawBufferPointer, _ column: CollectionColumn, isLinks: Bool) {
         if isLinks {
@@ -49,7 +49,7 @@ package struct CollectionPayload {
             default: false
             }
         if isRight && column.allowsNulls { return true }
-        // A list of nulls alone is written as integers.
+        // The encoder writes a list of nulls alone as integers, whatever the column's type.
         for place in 0..<list.count where list.isNull(place) != !isRight || list.isNull(place) && !column.allowsNulls {
             return false
         }

@@ -1,5 +1,5 @@
-// Salvage of collections: nodes that identify themselves, and a collection reassembled from its nodes. All nodes here
-// are verified, whatever else is damaged.
+// Salvage of collections: each node names its row and column, and a collection is reassembled from such nodes. The
+// checksums of all nodes used here were verified.
 
 /// The row and column of a collection.
 package struct CollectionOwner: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct CollectionOwner: Hashable, Sendable {
     }
 }
 
-/// A leaf or a branch of a collection, without its tree.
+/// A leaf or a branch of a collection that a salvage found, whether or not the tree above it is readable.
 package struct LooseCollectionNode {
     package let owner: CollectionOwner
     /// 0 for a leaf.
@@ -30,7 +30,7 @@ package struct LooseCollectionNode {
     package let count: Int
     /// Whether elements may be long values.
     package let mayHaveLong: Bool
-    /// It belongs to an inner collection.
+    /// Whether the node belongs to an inner collection.
     package let isNested: Bool
     fileprivate let leaf: CollectionLeaf?
     private let branch: CollectionBranch?
@@ -100,8 +100,8 @@ package struct LooseCollectionNode {
 
 /// Reassembles one collection from its remains.
 ///
-/// A placeholder stands for each lost element until ``RebuildTransaction/closeGaps(_:_:_:)``, because a log's places
-/// count the lost elements.
+/// A placeholder stands for each lost element until ``RebuildTransaction/closeGaps(_:_:)`` removes it, because the
+/// places in the log count the lost elements.
 package struct CollectionRemains {
     private let definition: ColumnDefinition
     private let column: CollectionColumn
@@ -151,8 +151,8 @@ package struct CollectionRemains {
         return found.owner == owner && found.suits(shape) ? found : nil
     }
 
-    /// Whether the elements of one leaf come before those of another, as far as that is known without a tree; a list's
-    /// leaves are ordered by their pages.
+    /// Whether the elements of one leaf come before those of another, as far as that is known without a tree. Always
+    /// false for a list, whose leaves the caller leaves in the order of their pages.
     /// - Parameter read: returns the bytes of a long element; nil if they are lost.
     package func precede(
         _ a: LooseCollectionNode, _ b: LooseCollectionNode, _ read: (LongValue) -> UnsafeRawBufferPointer?
@@ -232,7 +232,7 @@ package struct CollectionRemains {
         }
     }
 
-    /// Removes elements that do not ascend, which leaves without their tree may contain.
+    /// Makes gaps of the elements that do not ascend. Leaves that were ordered without their tree may contain some.
     package mutating func putInOrder() {
         if shape.form == .list { return }
         let precedes = CollectionOrder.check(column)
@@ -252,7 +252,7 @@ package struct CollectionRemains {
         gaps = kept
     }
 
-    /// Encoded for the row.
+    /// The collection with its placeholders, encoded for its row.
     package func encoded() -> [UInt8] {
         CollectionEncoder(column: column, isLinks: definition.type == .links).encode(elements)
     }

@@ -7,20 +7,22 @@ enum CollectionForm: UInt8, Sendable {
     case map = 2
 }
 
-/// Owner and types of a collection: common to all of its nodes.
+/// Owner and types of a collection, which all nodes of its tree have in common and name.
 struct CollectionShape: Sendable {
     var form: CollectionForm
     /// Encoding of the values. Keys of a map are bytes.
     var kind: SegmentKind
     var table: UInt32
-    /// Column and row of the owner, to verify nodes, and to identify a leaf without its tree.
+    /// Column and row of the collection. Each node names them, so that a reader can verify it, and a salvage can assign
+    /// a leaf whose tree is lost.
     var column: UInt16
     var owner: Int64
-    /// Whether nodes of any owner are accepted.
+    /// Whether nodes of any row are accepted.
     var isAnyones = false
     /// Number of collections around it: 0 for a row's own.
     var depth = 0
-    /// Maps an element of a set, or a key of a map, to an integer that never descends where elements ascend.
+    /// Maps an element of a set, or a key of a map, to its order key: an integer that never descends where elements
+    /// ascend.
     var orderKey: @Sendable (Cell) -> Int64 = CollectionShape.naturalKey
 
     /// Flags that all nodes have.
@@ -146,7 +148,8 @@ struct CollectionMeasure {
     @inline(__always) var size: Int { values.size + (keys.map { aligned8($0.size) } ?? 0) }
 }
 
-/// Computes the bytes of a segment of some values, without exceptions and in a roomy frame.
+/// Computes the bytes that a segment of some values takes as ``SegmentPlan`` writes it in a roomy frame, without
+/// exceptions.
 struct SegmentMeasure {
     private let kind: SegmentKind
     private var rows = 0

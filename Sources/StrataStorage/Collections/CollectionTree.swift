@@ -10,11 +10,11 @@ struct CollectionRun {
 /// Reads a tree of elements: a list, a set or a map.
 ///
 /// The empty collection is the null reference; a tree of one leaf has no branch. All functions throw `corrupt` for
-/// nodes that differ from their parent's reference or the shape, and never read beyond a node. Every child's level and
-/// number of elements is compared with its parent's, so that no descent is endless; every node names its owner, so that
-/// no tree belongs to two collections.
+/// nodes that differ from their parent's reference or the shape, and never read beyond a node. They compare every
+/// child's level and number of elements with what its parent says, so that no descent is endless. Every node names its
+/// row and column, so that no tree belongs to two collections.
 enum CollectionTree {
-    /// Elements of the whole tree. Complexity: one node.
+    /// The number of elements of the whole tree. Complexity: one node.
     static func count(
         _ root: NodeReference, _ shape: CollectionShape, reading nodes: some NodeReading
     ) throws(StorageError) -> Int {
@@ -157,7 +157,7 @@ enum CollectionTree {
         var first = 0
         while level > 0 {
             let branch = try branch(reference, level: level, shape, nodes)
-            // Children before `low` end before it; its place is in the last one below `high` that starts before it.
+            // Child `low` is the first one or starts before the element sought; child `high` does not start before it.
             var low = 0
             var high = branch.count
             while high - low > 1 {
@@ -219,7 +219,8 @@ enum CollectionTree {
 
     // MARK: Nodes
 
-    /// 0 for a leaf, else the root branch's level; each level below is checked against the one above.
+    /// The height of a tree: 0 for a leaf, else the root branch's level. Callers that descend check each branch's level
+    /// against the one above.
     static func level(
         of root: NodeReference, _ shape: CollectionShape, _ nodes: some NodeReading
     ) throws(StorageError) -> Int {

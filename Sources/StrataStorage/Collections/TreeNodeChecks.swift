@@ -1,6 +1,6 @@
 extension NodeChecks {
-    /// Checks of the nodes of row trees, entry trees and collection trees. Root, schema, value and free map nodes are
-    /// checked each time they are parsed.
+    /// Checks of the nodes of row trees, entry trees and collection trees. Readers of root, schema, value and free map
+    /// nodes check them each time they parse one.
     package static let ofTrees = NodeChecks([
         .branch: { Branch.validate($0, bytes: $1) },
         .group: { GroupShape($0, bytes: $1).isRight },

@@ -1,4 +1,5 @@
-/// Checks the bytes of a value of links or of a collection, whether in its row or in a node of its own.
+/// Checks the bytes of a value of a column of links or of collections, whether they are in the row or in a node of
+/// their own.
 package struct ValueRules {
     private let isLinks: Bool
     private let layout: ValueLayout?

@@ -1,6 +1,6 @@
 // Invariants: those of EntryTree+Apply.swift.
 
-/// Applies operations to an entry tree in one pass.
+/// Applies sorted operations to an entry tree in one pass, and keeps nodes neither too full nor too empty.
 final class EntryApplier<Nodes: NodeWriting> {
     typealias Operations = UnsafeBufferPointer<EntryOperation>
 
@@ -74,7 +74,7 @@ final class EntryApplier<Nodes: NodeWriting> {
             let appended = try change(
                 branch.reference(i), level: level - 1, Operations(rebasing: rest[..<end]), isLast: isLast && isEnd,
                 &changed)
-            // Only if the last child is the one that changes.
+            // An append changes the last child and no other.
             appends = appended && rest.count == operations.count
             isInPlace = isInPlace && changed.count == start + 1 && !changed[start].isUnderfull
             runs.append(Run(position: i, start: start, end: changed.count))
@@ -226,7 +226,7 @@ final class EntryApplier<Nodes: NodeWriting> {
             isUnderfull: leaf.isUnderfull(limit: maxEntries))
     }
 
-    /// A node for new content: `reference` made mutable the first time, then new nodes.
+    /// A node for new content: at the first call the node of `reference`, which becomes nil; a new node from then on.
     private func place(
         _ kind: NodeKind, _ reference: inout NodeReference?
     ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer) {
@@ -278,7 +278,8 @@ final class EntryApplier<Nodes: NodeWriting> {
 
     // MARK: Joining
 
-    /// Joins underfull nodes of `level` with a neighbour, or evens the two out.
+    /// Joins each underfull node of `level` with a neighbour, or makes the two about equally full. If the tree's last
+    /// node is underfull, it is joined only if the two fit one node: appends leave full nodes behind (invariant 3).
     private func joinUnderfull(
         _ children: inout [EntryChild], level: Int, isLast: Bool
     ) throws(StorageError) {
@@ -307,7 +308,8 @@ final class EntryApplier<Nodes: NodeWriting> {
         }
     }
 
-    /// - Returns: nil, with the nodes unchanged, if joining saves no node.
+    /// - Parameter mustFit: one leaf must result, else one or two.
+    /// - Returns: nil, with the nodes unchanged, if the entries need more leaves.
     private func joinLeaves(
         _ first: EntryChild, _ second: EntryChild, mustFit: Bool
     ) throws(StorageError) -> [EntryChild]? {
@@ -334,7 +336,8 @@ final class EntryApplier<Nodes: NodeWriting> {
         return result
     }
 
-    /// - Returns: nil, with the nodes unchanged, if joining saves no node.
+    /// - Parameter mustFit: one branch must result, else one or two.
+    /// - Returns: nil, with the nodes unchanged, if the children need more branches.
     private func joinBranches(
         _ first: EntryChild, _ second: EntryChild, level: Int, mustFit: Bool, isLast: Bool
     ) throws(StorageError) -> [EntryChild]? {

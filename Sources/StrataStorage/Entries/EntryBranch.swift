@@ -4,7 +4,7 @@ struct EntryChild {
     var low: Int64
     var reference: NodeReference
     var total: UInt64
-    /// Not on disk: the node was just written, and should join a neighbour.
+    /// The node was just written with few entries, so it should join a neighbour. Not stored on disk.
     var isUnderfull = false
 
     @inline(__always) var key: EntryKey { (high, low) }
@@ -13,10 +13,11 @@ struct EntryChild {
 /// Reads a branch of an entry tree.
 ///
 /// Layout behind the node header: count u16, level u8, zero u8 x 5; then arrays with room for ``capacity`` children:
-/// first high i64 from 32, first low i64 from 704, entries below u64 from 1376, references of 24 bytes from 2048. What
-/// is not used is zero.
+/// first high i64 from 32, first low i64 from 704, entries below u64 from 1376, references of 24 bytes from 2048.
+/// Unused bytes are zero.
 ///
-/// 1. A branch has at least one child; level 1 stands above the leaves, and each level above the one below.
+/// 1. A branch has at least one child. Children of a branch of level 1 are leaves, those of a higher one are branches
+///    of the level below.
 /// 2. First keys ascend strictly; each equals the first key of the first leaf below.
 /// 3. Entries below are those that a walk would count.
 package struct EntryBranch {
@@ -25,7 +26,7 @@ package struct EntryBranch {
     static let lowsOffset = highsOffset + 8 * capacity
     static let totalsOffset = lowsOffset + 8 * capacity
     static let referencesOffset = totalsOffset + 8 * capacity
-    /// Higher than any tree that fits a file: bounds damaged ones.
+    /// Higher than any tree that fits a file. It bounds walks in a damaged one.
     static let maxLevel = 40
     private static let maxTotal: UInt64 = 1 << 48
 
@@ -89,7 +90,7 @@ package struct EntryBranch {
         return true
     }
 
-    /// Replaces the reference of a child when it gets its pages in the file.
+    /// Replaces the reference of a child that has got its pages in the file.
     static func setReference(_ node: UnsafeMutableRawPointer, _ i: Int, _ reference: NodeReference) {
         reference.store(node, referencesOffset + NodeReference.size * i)
     }

@@ -1,5 +1,6 @@
 /// Changing single entries of a leaf in place, without decoding the others.
 extension EntryLeaf {
+    /// What an edit has done.
     enum Edit {
         case done
         /// The leaf must be rebuilt: no space, a wider column, or no entry left.
@@ -8,7 +9,7 @@ extension EntryLeaf {
         case broken
     }
 
-    /// Applies one operation to a leaf in the arena. Widths only grow by rebuilding.
+    /// Applies one operation to a leaf in the arena. An entry that needs a wider column is left to a rebuild.
     ///
     /// Complexity: O(log entries) and moving at most a page of bytes.
     static func edit(_ node: UnsafeMutableRawPointer, _ operation: EntryOperation, limit: Int) -> Edit {
@@ -24,7 +25,7 @@ extension EntryLeaf {
             leaf.remove(at: i, node)
             return .done
         }
-        // A count over 32 bits goes to rebuilding, too, which refuses it.
+        // A count over 32 bits is left to the rebuild, too, which refuses it with an error.
         guard count <= UInt32.max, width(UInt64(count - 1)) <= leaf.countWidth else { return .rebuild }
         put(node + (leaf.counts - UnsafeRawPointer(node)), width: leaf.countWidth, at: i, UInt64(count - 1))
         return .done

@@ -7,7 +7,7 @@
 extension EntryTree {
     /// Applies many changes in one pass. `operations` may have any order; afterwards they are sorted and summed.
     ///
-    /// After an error the tree is in between: the transaction must be rolled back.
+    /// After an error some changes are applied and others are not: the caller must roll the transaction back.
     /// - Throws: `corrupt` if an entry to be removed is missing or its count too low: the file breaks an invariant.
     ///   `limit(.valueSize)` if a count exceeds 32 bits; errors of `nodes`.
     /// Complexity: O(m log m + leaves touched), and O(m) for m sorted operations.

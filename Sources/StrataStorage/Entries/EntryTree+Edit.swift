@@ -1,11 +1,13 @@
-/// Changes an entry tree by few operations, before each look-up within a transaction.
+/// Applies single operations to an entry tree. A transaction that looks up an entry first applies the few operations
+/// that wait for its tree, so this has to cost little.
 extension EntryTree {
     /// Up to this many operations are applied one by one.
     static var editedOneByOne: Int { 16 }
 
-    /// Applies one operation if that changes one leaf in place, and the counts and first keys above it.
+    /// Applies one operation, if it only changes one leaf in place, and the counts and first keys in branches above.
     ///
-    /// - Returns: false if the tree must change its shape: its contents are unchanged then, partly in copies.
+    /// - Returns: false if nodes would have to be split, joined or rebuilt. The tree's contents are unchanged then, but
+    ///   some of its nodes may have been copied to the arena.
     /// - Throws: as ``apply(_:to:table:writing:limits:)``.
     /// - Complexity: O(log entries), without allocation except for copies.
     static func edit(
@@ -16,7 +18,7 @@ extension EntryTree {
         return try edit(operation, &root, level: level, in: nodes, limit: max(limits.entries, 2)) != nil
     }
 
-    /// Result for a node.
+    /// What an operation has changed in a node.
     private struct Edited {
         /// Change of its number of entries.
         var added: Int

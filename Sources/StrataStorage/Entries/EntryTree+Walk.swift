@@ -1,4 +1,4 @@
-/// Checks a whole tree.
+/// Walks over a whole tree, and checks it on the way.
 extension EntryTree {
     /// Visits every node, parents first, and every entry in order.
     ///
@@ -52,15 +52,15 @@ extension EntryTree {
         guard EntryLeaf.validate(node, bytes: reference.byteCount) else { throw damaged(reference) }
         try visitNode(reference)
         let leaf = EntryLeaf(node)
-        // Within the leaf they ascend: it is valid.
+        // Within the leaf entries ascend, as `validate` has checked.
         if let previous, !EntryOperation.precedes(previous, leaf.key(0)) { throw damaged(reference) }
         previous = leaf.key(leaf.count - 1)
         try visitLeaf(leaf)
         return (leaf.key(0), UInt64(leaf.count))
     }
 
-    /// Visits every leaf in order. Keys of leaves and branches are checked against the branches above, so that no node
-    /// is visited twice, and entries ascend from leaf to leaf, even in a damaged tree.
+    /// Visits every leaf in order. The walk checks the keys of leaves and branches against the branches above. So it
+    /// visits no node twice, and entries ascend from leaf to leaf, even in a damaged tree.
     /// - Complexity: O(nodes).
     static func forEachLeaf(
         _ root: NodeReference, reading nodes: some NodeReading,
@@ -90,8 +90,8 @@ extension EntryTree {
 
     /// Visits every node, children first. Leaves are not read.
     ///
-    /// Keys of branches are checked against the branches above, so that no branch is visited twice and the walk ends,
-    /// even in a damaged tree. A leaf may be visited twice.
+    /// The walk checks the keys of branches against the branches above. So it visits no branch twice and ends, even in
+    /// a damaged tree. There it may visit a leaf twice.
     /// - Complexity: O(branches) read.
     static func forEachNode(
         _ root: NodeReference, reading nodes: some NodeReading, _ visit: (NodeReference) throws(StorageError) -> Void

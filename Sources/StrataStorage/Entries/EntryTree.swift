@@ -25,8 +25,8 @@ enum EntryTree {
         }
     }
 
-    /// Calls `body` with each leaf that has entries between two keys, both included, and with the places of these
-    /// entries in it, in order, until it returns false.
+    /// Calls `body` with each leaf that has entries between two keys, both included, and with the indexes of these
+    /// entries in the leaf, in order, until it returns false.
     ///
     /// `body` must not change the tree.
     /// - Returns: false if `body` ended it.
@@ -62,14 +62,14 @@ enum EntryTree {
         return i < leaf.count && leaf.key(i) == key ? leaf.count(i) : 0
     }
 
-    /// Entries (not the sum of their counts) of one `high`. Complexity: O(log n).
+    /// The number of entries (not the sum of their counts) of one `high`. Complexity: O(log n).
     static func count(
         of high: Int64, in root: NodeReference, reading nodes: some NodeReading
     ) throws(StorageError) -> UInt64 {
         try count(in: root, from: (high, .min), through: (high, .max), reading: nodes)
     }
 
-    /// Entries between two keys, both included. Complexity: O(log n).
+    /// The number of entries between two keys, both included. Complexity: O(log n).
     static func count(
         in root: NodeReference, from: EntryKey, through: EntryKey, reading nodes: some NodeReading
     ) throws(StorageError) -> UInt64 {
@@ -82,7 +82,8 @@ enum EntryTree {
     }
 
     /// The sum of the counts of all entries between two keys, both included.
-    /// Complexity: O(log n) and the leaves between them; of these each entry is read only where a count is not 1.
+    /// Complexity: O(log n) and the leaves between the keys. The entries of a leaf are read only if one has a count
+    /// other than 1.
     static func sum(
         in root: NodeReference, from: EntryKey, through: EntryKey, reading nodes: some NodeReading
     ) throws(StorageError) -> UInt64 {
@@ -125,7 +126,7 @@ enum EntryTree {
         return left < UInt64(leaf.count) ? leaf.key(Int(left)) : nil
     }
 
-    /// All entries (not the sum of their counts). Complexity: one node.
+    /// The number of all entries (not the sum of their counts). Complexity: one node.
     static func totalEntries(
         in root: NodeReference, reading nodes: some NodeReading
     ) throws(StorageError) -> UInt64 {
@@ -134,7 +135,8 @@ enum EntryTree {
         return EntryBranch(try nodes.node(root, .entryBranch)).total
     }
 
-    /// 0 for a leaf, else the root branch's level; each level below is checked against the one above.
+    /// The height of a tree: 0 for a leaf, else the root branch's level. Callers that descend check each branch's level
+    /// against the one above.
     static func level(of root: NodeReference, _ nodes: some NodeReading) throws(StorageError) -> Int {
         root.is(.entryLeaf) ? 0 : EntryBranch(try nodes.node(root, .entryBranch)).level
     }
@@ -171,8 +173,8 @@ enum EntryTree {
         return (EntryLeaf(try nodes.node(reference, .entryLeaf)), before)
     }
 
-    /// - Parameter bounds: from the branch above: the first key below, and an end above all of them. They are checked,
-    ///   so that no node is visited twice, even in a damaged tree.
+    /// - Parameter bounds: from the branch above; nil where it gives none: the node's first key, and a key that follows
+    ///   all of the node's. The node is checked against them, so that none is visited twice, even in a damaged tree.
     private static func visit(
         _ reference: NodeReference, level: Int, bounds: (first: EntryKey?, end: EntryKey?), from: EntryKey,
         through: EntryKey, in nodes: some NodeReading, _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool

@@ -1,5 +1,6 @@
-/// Builds an entry tree from the leaves of another one: entries are taken in their order and never sorted, and all
-/// leaves and branches but the last of a level are full. Nodes are spilled when the arena has grown large.
+/// Builds an entry tree from the leaves of another one, for a copy of a store. It takes entries in their order and
+/// never sorts; all leaves and branches but the last of a level are full. It spills nodes when the arena has grown
+/// large.
 ///
 /// Concurrency: confined to the write transaction.
 final class EntryTreeBuilder {
@@ -23,8 +24,8 @@ final class EntryTreeBuilder {
 
     deinit { waiting.deallocate() }
 
-    /// Appends the entries of a leaf, which are behind all others.
-    /// - Parameter node: of the leaf.
+    /// Appends the entries of a leaf, which follow all that were appended before.
+    /// - Parameter node: the leaf's node.
     func append(_ leaf: EntryLeaf, _ node: UnsafeRawPointer) throws(StorageError) {
         if count == 0, isFull(leaf) { return try appendCopy(leaf, node) }
         reserve(leaf.count)
@@ -33,7 +34,7 @@ final class EntryTreeBuilder {
         try writeLeaves(keeping: maxEntries)
     }
 
-    /// Writes what waits.
+    /// Writes the waiting entries and the branches above them.
     /// - Returns: the root; null without entries.
     func finish() throws(StorageError) -> NodeReference {
         try writeLeaves(keeping: 0)
@@ -48,7 +49,7 @@ final class EntryTreeBuilder {
 
     // MARK: Leaves
 
-    /// Whether no other entry as large as the leaf's fits it.
+    /// Whether the leaf has no room for one more entry of its width.
     private func isFull(_ leaf: EntryLeaf) -> Bool {
         leaf.count <= maxEntries && (leaf.count == maxEntries || leaf.size + leaf.entrySize > EntryLeaf.capacity)
     }
@@ -116,8 +117,8 @@ final class EntryTreeBuilder {
 }
 
 extension TransactionNodes {
-    /// Moves the nodes of an entry tree from the arena to the file. Other nodes stay in place, so that this is possible
-    /// within an operation.
+    /// Moves the nodes of an entry tree from the arena to the file. Nodes of other trees stay in the arena, so that an
+    /// operation may call this before it has finished.
     /// - Returns: the root.
     func spill(entries reference: NodeReference) throws(StorageError) -> NodeReference {
         guard reference.isInArena, !reference.isNull else { return reference }

@@ -1,5 +1,5 @@
-/// A reference to an object that its owner keeps alive, without reference counting, which took half the time of writing
-/// a row.
+/// A reference, without reference counting, to an object that its owner keeps alive. Counting took half of the time of
+/// writing a row.
 struct Borrowed<Object: AnyObject> {
     private let object: Unmanaged<Object>
 

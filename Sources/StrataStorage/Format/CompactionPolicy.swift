@@ -1,8 +1,9 @@
 /// When a data file is compacted.
 package enum CompactionPolicy: Sendable {
     case never
-    /// Asked once at open, if the store is not open elsewhere, with the file's size and the bytes in use. True rewrites
-    /// the file. If the disk has no room for a copy, or another process has the store open, the store opens as it is.
+    /// An open for writing calls the closure with the file's size and the bytes in use, if no other process has the
+    /// store open. If the closure answers true, the open first replaces the file by a copy without free pages. If the
+    /// disk has no room for the copy, the store opens as it is.
     case onLaunch(@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)
     /// In small background steps while the store is in use, whenever more than this share of the file, from 0 to 1, is
     /// free.

@@ -4,10 +4,11 @@ internal import Synchronization
     internal import StrataFiles
 #endif
 
-/// A rare and important branch, which a test must have reached before its result counts.
+/// A rare and important branch of the engine, which a test must have reached before its result counts.
 ///
-/// Hits are counted in builds with the trait Zoo and in debug builds; in others a mark is no code. The simulation lists
-/// the marks that it never reached, and so do `assay run` and `assay soak` of a build with Zoo.
+/// Builds with the trait Zoo and debug builds count how often each mark is hit; in other builds a mark compiles to
+/// nothing. The simulation lists the marks that it never reached, and so do `assay run` and `assay soak` of a build
+/// with Zoo.
 package enum CoverageMark: String, CaseIterable, Sendable {
     /// Replay ended at a torn batch.
     case tornBatch = "log.tornBatch"
@@ -22,13 +23,14 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case replayed = "recovery.replayed"
     /// The log's name led to another file, and a copy of the log got the name.
     case logWrittenAgain = "log.writtenAgain"
-    /// A log that this process may not remove was overwritten, or left.
+    /// A log that this process may not remove was emptied and used again.
     case logTakenOver = "log.takenOver"
+    /// A log that this process may not remove was left beside the store.
     case logLeft = "log.left"
     case replayedInMemory = "recovery.replayedInMemory"
     /// One slot was unreadable, and the log shows that it was the newer one.
     case lostSlot = "recovery.lostSlot"
-    /// A log of an older format stood beside the store.
+    /// A log of an older format was beside the store.
     case setLogAside = "recovery.setLogAside"
     /// The data file is older than the log beside it.
     case olderThanLog = "recovery.olderThanLog"
@@ -37,7 +39,7 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case noSpaceToRecover = "recovery.noSpace"
     /// A transaction too large for the log.
     case largeTransaction = "commit.largeTransaction"
-    /// A transaction with early nodes was rolled back.
+    /// A transaction that had written nodes to the file before its commit was rolled back.
     case rolledBackPlaced = "commit.rolledBackPlaced"
     /// A compaction at open had no room for a copy.
     case noSpaceToCompact = "compaction.noSpace"
@@ -92,6 +94,7 @@ package enum CoverageMark: String, CaseIterable, Sendable {
     case grantWithdrawn = "processes.grantWithdrawn"
     /// An owner had no room to hand ownership over, and refused.
     case refusedOwnership = "processes.refusedOwnership"
+    /// The owner died during a guest's transaction, and the guest continued it as the owner.
     case guestOutlivedOwner = "processes.guestOutlivedOwner"
 }
 
@@ -102,6 +105,7 @@ func mark(_ mark: CoverageMark) {
     #endif
 }
 
+/// How often this process has hit each mark.
 package enum CoverageMarks {
     /// Whether this build counts hits.
     package static var areCounted: Bool {

@@ -4,8 +4,8 @@ package struct DamagedPlace: Hashable, Sendable {
     package enum Loss: Hashable, Sendable {
         /// Rows of a range of keys, and their number; nil if the node with the count is lost.
         case rows(ClosedRange<Int64>, count: Int?)
-        /// A long value, or elements of a collection, of one row. The row itself is readable. No column if the read was
-        /// of several.
+        /// A long value, or elements of a collection, of one row. The row itself is readable. The column is nil if the
+        /// failed read was of several columns.
         case value(row: Int64, column: UInt16?)
         /// The index or the backlinks of a column. All rows are readable.
         case entries(column: UInt16)
@@ -16,7 +16,7 @@ package struct DamagedPlace: Hashable, Sendable {
     /// Nil if the table is unknown.
     package var table: TableID?
     package var loss: Loss
-    /// 0 for a place outside the file's pages.
+    /// 0 if the error names no page of the data file.
     package var page: PageNumber
     package var reason: StorageError.Corruption
 

@@ -1,11 +1,12 @@
 import CStrataShim
 internal import Synchronization
 
-/// Index from keys to positions in a list, built at the first look-up, so that a list of thousands is not searched for
-/// each. The list's owner makes a new one when it changes the list; copies of the list share it.
+/// Index from keys to positions in a list, such as from column ids to a table's columns. The first look-up builds it,
+/// so that later ones do not search a list of thousands. The list's owner makes a new index when it changes the list;
+/// copies of the list share one index.
 ///
-/// Two values always compare equal, since they are derived from the list. Concurrency: any thread may look up;
-/// concurrent builds give the same result.
+/// Two indexes always compare equal, so that definitions that contain them compare by their lists alone. Concurrency:
+/// any thread may look up; concurrent builds give the same result.
 package final class DefinitionPlaces<Key: Hashable & Sendable>: Sendable, Equatable {
     private final class Found: Sendable {
         let places: [Key: Int]

@@ -12,7 +12,7 @@ package enum Format {
     package static let slotSize = 512
     /// Upper bound of versions, births and LSNs in a file, so that incrementing one never overflows.
     package static let versionLimit: UInt64 = 1 << 62
-    /// Pages of one node: its reference counts them in 16 bits.
+    /// Most pages of one node: its reference counts them in 16 bits.
     package static let maxNodePages = 65535
     /// Set in the page number of a node in a transaction's arena; never on disk.
     package static let arenaBit: UInt32 = 0x8000_0000
@@ -45,7 +45,8 @@ package struct StoreLimits: Sendable, Equatable {
     package var segmentNodes = 40
     /// Patches per column before a segment is folded.
     package var patches = 256
-    /// Consecutive changes of a row group after which further ones are held back and applied column by column.
+    /// Consecutive changes of a row group after which the editor holds further ones back and applies them column by
+    /// column.
     package var changesBeforeHeld = 16
     /// Most changes of a row group that are held back.
     package var changesHeld = 1 << 15

@@ -11,7 +11,7 @@ import CXXHash
 //    crash: a synced write was lost.
 // 4. Of two valid slots, the newer one never has the older checkpoint.
 
-/// The start of a store: the newest durable checkpoint, and the log to replay on top of it.
+/// What an open reads first: where the newest durable checkpoint is, and whether a log has to be replayed on top of it.
 ///
 /// Layout, 512 bytes: magic u64 @0, format version u32 @8, log required u32 (0, 1) @12, store id @16, sequence u64 @32,
 /// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log half u32 @120,
@@ -25,7 +25,7 @@ package struct HeaderSlot: Equatable, Sendable {
     package var checkpoint: TransactionID
     /// Null before the first commit.
     package var root: NodeReference
-    /// Null if there is no free page.
+    /// The free map of the checkpoint: its root, or its only node. Null before the first commit.
     package var freeMap: NodeReference
     /// Pages of the file that the checkpoint uses; the file is at least as long.
     package var pageCount: UInt64
@@ -142,7 +142,7 @@ package struct HeaderSlot: Equatable, Sendable {
         else {
             return false
         }
-        // At a checkpoint the log holds no record behind it.
+        // The reach was noted when the checkpoint began, before the log had a newer record.
         guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
         guard logHalf <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
             pageCount <= UInt64(Format.arenaBit)
@@ -173,8 +173,9 @@ extension HeaderSlot {
 
         /// The other place is unreadable, so it may have held a newer slot.
         ///
-        /// A clean slot is then not conclusive: a log with this store's id that is based on its checkpoint has to be
-        /// replayed, and one with a newer base means corruption; ``LogFile/header(fileSystem:path:)`` reads it.
+        /// A clean slot then does not prove that there is nothing to replay. A log with this store's id that is based
+        /// on the slot's checkpoint has to be replayed, and one with a newer base means corruption;
+        /// ``LogFile/header(fileSystem:path:)`` reads the log's id and base.
         package var isOtherLost: Bool {
             if case .valid = other { return false }
             return true

@@ -21,7 +21,8 @@ package struct PageNumber: Hashable, Comparable, Sendable, CustomStringConvertib
     package var description: String { "page \(rawValue)" }
 }
 
-/// Identity of a table. It survives renaming, and is never reused in a store.
+/// Identity of a table. It survives renaming. A new table gets the id of a removed one only after the store has used
+/// up all ids.
 package struct TableID: Hashable, Comparable, Sendable {
     package var rawValue: UInt32
 
@@ -30,7 +31,8 @@ package struct TableID: Hashable, Comparable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Identity of a column within its table. It survives renaming, and is never reused in a table.
+/// Identity of a column within its table. It survives renaming. A new column gets the id of a removed one only after
+/// the store has used up all ids, and no row group of the table has values under that id any more.
 package struct ColumnID: Hashable, Comparable, Sendable {
     package var rawValue: UInt16
 

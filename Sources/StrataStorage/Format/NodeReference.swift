@@ -1,7 +1,7 @@
 import CStrataShim
 import CXXHash
 
-/// A parent's reference to a child: its place, the checksum of its bytes, and the version that wrote it.
+/// A parent's reference to a child node: the child's pages, the checksum of its bytes, and the version that wrote it.
 ///
 /// Detects a flipped bit, a torn page, a stale page, and a page written to the wrong place.
 /// Layout, 24 bytes: page u32, pages u16, kind u8, zero u8, checksum u64, birth u64.
@@ -66,9 +66,9 @@ package struct NodeReference: Equatable, Sendable {
 /// Mixed into the checksums of one store's nodes, so that a node of another store never verifies in this one, wherever
 /// its bytes turn up.
 ///
-/// It is combined by exclusive or, not passed to the hash. So the same bytes under two seeds always have different
-/// checksums, the faster hash without a seed can be used, and the seed of a file that lost its id can be derived from
-/// its nodes.
+/// The seed is combined with the hash by exclusive or, not passed to the hash function. So the same bytes under two
+/// seeds always have different checksums, the faster hash without a seed can be used, and the seed of a file that lost
+/// its store id can be derived from its nodes.
 package struct NodeSeed: Hashable, Sendable {
     package let rawValue: UInt64
 

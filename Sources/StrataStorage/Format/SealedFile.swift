@@ -177,7 +177,7 @@ final class SealedFile: FileLayer {
 
     func mapPrivately(reserve: Int) throws(FileError) -> MappedRange { try readPrivately(reserve: reserve) }
 
-    /// Shared memory is not sealed.
+    /// Refused: memory that processes share would hold plain bytes.
     func mapShared(count: Int) throws(FileError) -> any SharedMemory { throw FileError(.map, path: path, errno: 0) }
 }
 

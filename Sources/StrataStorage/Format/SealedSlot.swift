@@ -62,7 +62,8 @@ package enum SealedSlot {
             UnsafeRawBufferPointer(start: base + sealed.lowerBound, count: sealed.count), to: base + sealed.lowerBound,
             nonce: Nonce(base, nonce), tag: SealTag(base, tag), context: .slot(index))
         if !isWhole {
-            // The checksum is right, so this is no accident, but the bytes are no slot that this engine wrote.
+            // The checksum is right, so no bit flipped, but no holder of the key wrote these bytes. A wrong checksum
+            // makes them decode as damaged.
             base.put64(checksum, ~base.u64(checksum))
             return .other
         }

@@ -12,9 +12,9 @@ package enum SlotMending {
 
     /// - Parameters:
     ///   - bytes: 512 bytes of the file; they are changed.
-    ///   - index: their place, 0 or 1.
-    ///   - cipher: the caller's, if the file is encrypted.
-    /// - Returns: nil if no bit makes it a slot.
+    ///   - index: which of the two slots they are, 0 or 1.
+    ///   - cipher: the cipher under the caller's key; nil if the caller has none.
+    /// - Returns: nil if the checksum verifies after no flip of a single bit.
     /// - Complexity: 4 032 hashes of 504 bytes.
     package static func decode(
         _ bytes: UnsafeMutableRawBufferPointer, at index: Int, _ cipher: (any Cipher)?

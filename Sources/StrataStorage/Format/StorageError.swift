@@ -36,7 +36,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case beingRead(path: String, by: [Int32])
     /// Another process keeps the store for itself, because the disk had no room for the process table's file.
     case unshared(path: String)
-    /// The path leads to another file by now, or to none: the open file was replaced or deleted.
+    /// The path leads to another file than the open one, or to none: the open file was replaced or deleted.
     case stale(path: String)
     /// Other writers held the write gate for longer than ``StoreOptions/writeTimeout``.
     case busy(path: String)
@@ -63,7 +63,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case closed
     /// The store belongs to the parent of this process, which was forked off after the open: open it again here.
     case forked
-    /// A key, table or column that does not exist, or a value of another type.
+    /// The caller broke a rule of the interface, for example by naming a table or a row that does not exist.
     case misuse(Misuse)
     /// A limit of the format or of the machine was reached.
     case limit(Limit)
@@ -73,12 +73,14 @@ package enum StorageError: Error, Sendable, Equatable {
         .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
     }
 
+    /// What is wrong with bytes on disk.
     package enum Corruption: String, Sendable {
         case checksum, structure, fileTooShort, header, slotsDiffer, seal
         /// The medium did not return the page, or the file was truncated.
         case unreadable
     }
 
+    /// Which rule of the interface the caller broke.
     package enum Misuse: String, Sendable {
         case duplicateKey, noSuchRow, noSuchTable, noSuchColumn, wrongType, notOptional, transactionEnded
         case transactionFailed, noSuchPlace
@@ -88,6 +90,7 @@ package enum StorageError: Error, Sendable, Equatable {
         case notAscending
     }
 
+    /// What there cannot be more of.
     package enum Limit: String, Sendable {
         case pages, addressSpace, valueSize, columns, pins, processes
     }

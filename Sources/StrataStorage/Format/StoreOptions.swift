@@ -4,16 +4,16 @@ package import StrataFiles
 package enum Durability: Sendable, Equatable {
     /// When it is durable: an acknowledged commit is never lost.
     case full
-    /// When it is written; the log is synced every ``StoreOptions/periodicBytes``, and
+    /// When its record is written to the log. The log is synced after ``StoreOptions/periodicBytes``, or
     /// ``StoreOptions/periodicInterval`` after the first commit that is not durable.
     ///
     /// A loss of power loses at most the commits of that interval and of a sync under way: the latest ones, each whole.
     /// The death of the process alone loses none.
     case periodic
-    /// At once; it is durable after a checkpoint.
+    /// At once, without a log; the commit is durable after the next checkpoint.
     case none
 
-    /// As the process table stores it.
+    /// The number that stands for it in the process table.
     var code: UInt32 {
         switch self {
         case .full: 1
@@ -32,7 +32,8 @@ package struct StoreOptions: Sendable {
     package var growth: GrowthPolicy
     package var limits: StoreLimits
     package var compaction = CompactionPolicy.never
-    /// As ``CompactionPolicy/onLaunch(_:)``; it takes precedence.
+    /// Like ``CompactionPolicy/onLaunch(_:)``, for a store that is compacted online, too. If ``compaction`` is
+    /// `onLaunch` itself, that closure is called instead of this one.
     package var compactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// Bytes of the log between two syncs under ``Durability/periodic``.
     package var periodicBytes: Int
@@ -40,14 +41,15 @@ package struct StoreOptions: Sendable {
     package var periodicInterval = 1_000_000
     /// Bytes of the data file that may be written between two checkpoints under ``Durability/none``.
     package var checkpointBytes: Int
-    /// Initial address space for the mapping of the data file, in bytes, if the process may have so much. It grows with
-    /// the file; a write that finds no more throws `limit(.addressSpace)`.
+    /// Bytes of address space that an open reserves for the mapping of the data file, if the process may have so much;
+    /// four times the file's size if that is more. The mapping grows with the file; a write that finds no more address
+    /// space throws `limit(.addressSpace)`. It is also the most that one transaction's nodes may take in memory.
     package var mapReserve: Int
     /// Microseconds for which ``Store/beginWrite()`` waits for other writers before it throws `busy`; nil waits for
     /// ever.
     package var writeTimeout: Int?
     /// Microseconds for which a write waits for a process that has the turn and gives no sign of life, because it is
-    /// stopped; then it throws `silent`. A process in a long transaction gives signs.
+    /// stopped; then the write throws `silent`. A process in a long transaction does give signs of life.
     package var silenceLimit = 20_000_000
     /// Seals the data file and the log; nil for a plain store. The caller manages the key.
     package var cipher: (any Cipher)?
@@ -57,7 +59,8 @@ package struct StoreOptions: Sendable {
     package var logHalfBytes: Int?
     /// A file whose owner and access rights a new store gets; nil for those of a new file.
     package var madeLike: String?
-    /// Recovery from damage accepts the records before a damaged one.
+    /// Whether a recovery replays the records before a damaged or missing one and drops the rest, instead of throwing
+    /// `logCorrupt` or `logOutdated`. Only recovery from damage sets it.
     package var toleratesLogLoss = false
 
     package init(

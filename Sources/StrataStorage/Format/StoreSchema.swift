@@ -37,8 +37,8 @@ package struct ColumnDefinition: Sendable, Equatable {
     /// Value of rows that were written before the column existed: an integer or the bits of a double. If nil, null in
     /// an optional column, else 0, 0.0 or no bytes.
     package var defaultBits: UInt64?
-    /// Nil if values are no collections, and in columns of collections that no version has declared: there a collection
-    /// is a value like any other.
+    /// The kind of collections that the column holds. Nil if its values are no collections, or if the application has
+    /// not declared the kind to storage: storage then treats a collection like any other value.
     package var collection: CollectionColumn?
     /// Belongs to the object layer, stored unchanged.
     package var tag: UInt32
@@ -87,7 +87,7 @@ package struct TableDefinition: Sendable, Equatable {
         self.information = information
     }
 
-    /// Modified in place, since a loop that appends columns would copy them each time.
+    /// Modified in place: otherwise each append in a loop would copy all columns.
     package var columns: [ColumnDefinition] {
         get { storedColumns }
         _modify {
@@ -114,8 +114,9 @@ package struct StoreSchema: Sendable, Equatable {
     private var storedTables: [TableDefinition]
     private var placesByID = DefinitionPlaces<TableID>()
     private var placesByName = DefinitionPlaces<String>()
-    /// The lowest id that was never used.
+    /// The lowest id that no table of the store ever had.
     package var nextTableID: UInt32
+    /// The lowest id that no column of any table ever had; above ``lastColumnID`` once all were used.
     package var nextColumnID: UInt16
 
     package init(userVersion: UInt64 = 0, tables: [TableDefinition] = []) {
@@ -125,7 +126,7 @@ package struct StoreSchema: Sendable, Equatable {
         nextColumnID = max(1, (tables.flatMap(\.columns).map(\.id.rawValue).max() ?? 0) &+ 1)
     }
 
-    /// Modified in place, as a table's columns.
+    /// Modified in place, as ``TableDefinition/columns``.
     package var tables: [TableDefinition] {
         get { storedTables }
         _modify {
@@ -160,10 +161,10 @@ package struct StoreSchema: Sendable, Equatable {
     /// The last id that a column may have: higher ones stand for the creation version and the key in a row group.
     package static let lastColumnID: UInt16 = 0xFFFD
 
-    /// Whether every id was assigned once, so that ids for new columns are searched for table by table.
+    /// Whether every column id was assigned once, so that ids for new columns are searched for table by table.
     package var hasGivenEveryColumnID: Bool { nextColumnID > Self.lastColumnID }
 
-    /// Whether a change may exhaust the ids: the column ids in row groups have to be known then.
+    /// Whether a change may exhaust the column ids: the ids in row groups have to be known then.
     var mayGiveEveryColumnID: Bool { nextColumnID > Self.lastColumnID - (1 << 14) }
 
     /// An id for a new column of a table: unique in the store as long as there are fresh ones, then in its table.

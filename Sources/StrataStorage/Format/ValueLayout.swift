@@ -1,5 +1,5 @@
-/// Checks values of columns of lists, sets or maps against the layout of the object layer's tag, as far as readers rely
-/// on it.
+/// Checks the bytes of a list, set or map against the layout that its column's tag declares, as far as readers rely on
+/// it. The tag is the object layer's code for the type of the collection.
 ///
 /// docs/file-format-objects.md has the tags and the layouts. Invalid UTF-8 is accepted: it reads with replacement
 /// characters. Members of a set of decimals, or of values of any type, are not compared.

@@ -7,6 +7,7 @@
 /// - text 6, data 7: count + 1 offsets (4 bytes each) into the bytes behind them
 /// A null element holds zero, or no bytes. An empty list is no bytes at all.
 package struct ValueList {
+    /// The type of all elements of a list.
     package enum Kind: UInt8, Sendable {
         case integer8 = 1
         case integer16, integer32, integer64, double, text, data

@@ -7,12 +7,12 @@ internal import StrataFiles
 final class Arena {
     private let range: MappedRange
     let base: UnsafeMutableRawPointer
-    /// Pages of the node that starts at this index; 0 for a dropped node, -1 inside a node.
+    /// By page index: the number of pages of the node that starts there; 0 for a dropped node, -1 inside a node.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
-    /// Dropped nodes by their number of pages; large ones apart.
+    /// Indexes of dropped nodes by their number of pages. Nodes of 17 pages and more are in `largeSpare`.
     @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
     @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
-    /// Most pages that it may grow to.
+    /// The most pages that the arena may grow to.
     private let most: Int
     /// Pages of reserved address space.
     @exclusivity(unchecked) private var capacity: Int
@@ -31,7 +31,7 @@ final class Arena {
         self.capacity = found.count / Format.pageSize
     }
 
-    /// For a transaction that is known to be large.
+    /// Asks the kernel for large pages, for a transaction that is known to be large.
     func preferLargePages() { range.preferLargePages() }
 
     /// Reserves address space for this many pages, if there is more.

@@ -38,7 +38,7 @@ final class ByteHeap {
     }
 
     func removeAll() {
-        // Chunks grow, so the last one is the largest.
+        // One chunk is kept for the next use. All chunks but the first have 64 KiB or more.
         guard let last = chunks.last else { return }
         for chunk in chunks.dropLast() { chunk.deallocate() }
         chunks.removeSubrange(..<(chunks.count - 1))

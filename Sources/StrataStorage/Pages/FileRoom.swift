@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// Size of the data file: grows it by its policy, and truncates it.
+/// Knows the size of the data file, grows the file as its ``GrowthPolicy`` says, and truncates it.
 ///
 /// Guarded by the allocator's lock.
 struct FileRoom {
@@ -29,8 +29,9 @@ struct FileRoom {
 
     /// Grows the file if it is too small.
     /// - Parameters:
-    ///   - beyond: pages of free space to have behind `end`.
-    ///   - isOptional: the pages beyond are not worth an error.
+    ///   - end: pages that the file must have.
+    ///   - beyond: pages that the file should have behind `end`.
+    ///   - isOptional: without room for the pages behind `end`, the file grows to `end` only, instead of an error.
     /// - Throws: `noSpace`, `file`.
     mutating func ensure(_ end: Int, beyond: Int, isOptional: Bool) throws(StorageError) {
         let room = end + beyond

@@ -1,6 +1,6 @@
-// The free map on disk holds the pages that are free if only the checkpoint counts. Each of its nodes has two places in
-// the file, used in turn, and so has its root. So a checkpoint needs no space for its map, and can be written on a full
-// disk.
+// The free map on disk lists the pages that its checkpoint does not reach. Some of them are not free in memory, because
+// other versions need them. Each node of the map has two places in the file, used in turn, and so has its root. So a
+// checkpoint needs no space for its map, and can be written on a full disk.
 
 /// Layout of a map node, behind the node header: the other place u32 at 24, zeros, 504 words of bits from 64, lowest
 /// bit first, set when free. Node i covers 32 256 pages from i x 32 256.

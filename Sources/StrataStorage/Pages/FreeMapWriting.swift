@@ -11,7 +11,7 @@ struct FreeMapWriting {
 
     struct Result {
         var nodes: [Node] = []
-        /// Null if one node is enough.
+        /// Null if the map has one node only, and so no root.
         var root = NodeReference.null
     }
 
@@ -19,8 +19,9 @@ struct FreeMapWriting {
     private let reader: PageReader
     private let version: UInt64
 
-    /// - Parameter space: its regions are shared. Only their entries and unreached pages are read here, which change
-    ///   under the write gate alone; their free pages change concurrently.
+    /// - Parameter space: shares its regions with the allocator. The caller holds the write gate but not the
+    ///   allocator's lock. So this type reads only the regions' places and unreached pages, which change under the gate
+    ///   alone: other threads change the free pages concurrently.
     init(_ space: SpaceMap, _ reader: PageReader, _ version: UInt64) {
         self.space = space
         self.reader = reader

@@ -20,7 +20,7 @@ package struct LongValue {
     @inline(__always) package var isTree: Bool { reference.is(.collectionLeaf) || reference.is(.collectionBranch) }
 
     /// Whether it references a node on disk large enough for its bytes, or for its elements.
-    /// - Parameter takesTrees: whether collections may stand in its place.
+    /// - Parameter takesTrees: whether the column has collections, so that the reference may be the root of a tree.
     func isPlausible(takesTrees: Bool) -> Bool {
         if !isTree {
             return reference.isOnDisk(.value) && count <= UInt64(reference.byteCount - Format.nodeHeaderSize)

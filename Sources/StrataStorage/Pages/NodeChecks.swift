@@ -1,13 +1,13 @@
-/// Structural checks of nodes whose checksum is right, so that readers need no bounds checks. A table by kind: each
-/// check stands with the type that reads the kind, on a higher floor than this one.
+/// Structural checks of nodes whose checksum is right, so that readers need no bounds checks. A table has one check per
+/// kind of node. The type that reads a kind implements its check; it is on a higher floor, which Pages may not name.
 package struct NodeChecks: Sendable {
-    /// Whether a node of this size is well-formed. Reads within these bytes, whatever they are.
+    /// Whether a node of this size is well-formed. A check reads nothing outside the node, whatever its bytes are.
     typealias Check = @Sendable (_ node: UnsafeRawPointer, _ bytes: Int) -> Bool
 
-    /// By the code of a kind.
+    /// Indexed by ``NodeReference/kindCode``.
     private let byCode: [Check?]
 
-    /// - Parameter byKind: a kind without a check is checked while it is parsed, at each read.
+    /// - Parameter byKind: without the kinds whose reader checks a node while it parses it, at each read.
     init(_ byKind: [NodeKind: Check]) {
         var byCode = [Check?](repeating: nil, count: Int(UInt8.max) + 1)
         for (kind, check) in byKind { byCode[Int(kind.rawValue)] = check }

@@ -1,4 +1,4 @@
-/// Resolves references for reading.
+/// Resolves references to nodes, for reading.
 protocol NodeReading: AnyObject {
     /// The bytes of a node of this kind, in the file or in the arena. They stay valid while the version is pinned, or
     /// until the arena's node is dropped.
@@ -15,7 +15,8 @@ protocol NodeWriting: NodeReading {
         _ kind: NodeKind, pages: Int, table: UInt32
     ) throws(StorageError) -> (NodeReference, UnsafeMutableRawPointer)
 
-    /// The bytes of a node for changing: in the arena, where a node of an older version is copied to and dropped.
+    /// The bytes of a node in the arena, which the caller may change. A node of an older version is first copied to the
+    /// arena and dropped, and `reference` becomes that of the copy.
     func mutable(_ reference: inout NodeReference) throws(StorageError) -> UnsafeMutableRawPointer
 
     /// Writes a long value to a node of its own.

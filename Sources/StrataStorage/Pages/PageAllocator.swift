@@ -1,6 +1,7 @@
 internal import StrataFiles
 
-/// Allocates pages of the file, by the versions of their birth and death.
+/// Allocates pages of the data file. It knows in which version each page was born and which version freed it, and so
+/// when no reader can need the page any more.
 ///
 /// Invariants
 /// 1. A page that a protected version reaches is never allocated. Protected versions: pinned ones, those from visible
@@ -12,8 +13,8 @@ internal import StrataFiles
 /// 4. Free pages and room at the end of the file are together at least the reserve, unless a transaction that only
 ///    deletes has used it.
 ///
-/// Concurrency: guarded by its lock, which every call takes. The map's places, whether it is open, and the unreached
-/// pages change under the write gate alone.
+/// Concurrency: guarded by its lock, which every call takes. These change only while the caller holds the write gate,
+/// too: the map's places, whether the map is open, and the unreached pages.
 final class PageAllocator {
     private let lock: any Monitor
     private let reader: PageReader
@@ -35,7 +36,7 @@ final class PageAllocator {
     /// Opens the map that the last checkpoint wrote.
     /// - Throws: `corrupt`.
     func openMap(_ reference: NodeReference) throws(StorageError) {
-        // Changes under the write gate alone, which the caller holds.
+        // Read without the lock: it changes only under the write gate, which the caller holds.
         if space.isOpen { return }
         lock.lock()
         defer { lock.unlock() }
@@ -44,7 +45,8 @@ final class PageAllocator {
 
     // MARK: Protection
 
-    /// Protects a version. The caller guarantees that something else protects it at this moment.
+    /// Adds a protection of a version. The caller guarantees that the version is protected already, by a pin or
+    /// otherwise.
     func protect(_ version: UInt64) { lock.withLock { protections.protect(version) } }
 
     func unprotect(_ version: UInt64) { lock.withLock { unprotectLocked(version) } }
@@ -56,7 +58,7 @@ final class PageAllocator {
     /// The oldest protected version, for reports.
     var oldestProtected: UInt64? { lock.withLock { protections.oldest } }
 
-    /// Attaches a dead extent to a version that reaches it; if there is none, the extent is free.
+    /// Attaches a dead extent to a protected version that reaches it, or frees it if there is none.
     private func place(_ extent: Extent) {
         #if Zoo
             if PlantedMistake.pinIgnored.isPlanted { return space.regions.markFree(extent.range) }
@@ -73,7 +75,8 @@ final class PageAllocator {
         defer { lock.unlock() }
         for extent in extents {
             try check(extent)
-            // Two parents reference it, or the map is wrong: it must not be freed twice.
+            // The newest version does not reach these pages any more, so they would be freed twice: two parents
+            // reference them, or the map is wrong.
             if space.regions.isUnreached(Int(extent.page)) {
                 throw .corrupt(page: PageNumber(extent.page), offset: 0, reason: .structure)
             }
@@ -91,7 +94,7 @@ final class PageAllocator {
 
     /// Notes the commit of a transaction: its placed nodes are reached by the newest version now, and the replaced ones
     /// are not. The write gate is held.
-    /// - Parameter protecting: a version to protect, as ``protect(_:)``.
+    /// - Parameter version: a version to protect, as ``protect(_:)`` does.
     func settle(_ nodes: TransactionNodes, protecting version: UInt64? = nil) {
         lock.withLock {
             if let version { protections.protect(version) }
@@ -102,7 +105,7 @@ final class PageAllocator {
         }
     }
 
-    /// Reverts ``settle(_:)``.
+    /// Reverts ``settle(_:protecting:)`` after the commit failed, except for the protection.
     func unsettle(_ nodes: TransactionNodes) {
         lock.withLock {
             space.regions.setUnreached(nodes.placed, to: true)
@@ -111,8 +114,12 @@ final class PageAllocator {
         }
     }
 
-    /// Takes the extents that a committed version no longer reaches.
-    /// - Parameter unprotecting: versions that lose one protection each before that.
+    /// Takes the extents that a committed version no longer reaches: each becomes free once no protected version
+    /// needs it.
+    /// - Parameters:
+    ///   - freed: the first version that does not reach `extents`.
+    ///   - abandoned: extents that no version ever reached; they are free at once.
+    ///   - unprotecting: versions that lose one protection each, before the extents are placed.
     func bury(_ extents: [Extent], freed: UInt64, abandoned: [Extent] = [], unprotecting: SupersededVersions? = nil) {
         lock.withLock {
             unprotecting?.forEach(unprotectLocked)
@@ -133,7 +140,7 @@ final class PageAllocator {
     /// The given pages that are free and within the contents.
     func free(among pages: Set<UInt32>) -> [UInt32] { lock.withLock { space.regions.free(among: pages) } }
 
-    /// Pages of the contents, free pages, and pages that only older versions use.
+    /// Numbers of pages of the contents, of free pages, and of pages that only older versions use.
     var counts: (pages: Int, free: Int, held: Int) {
         lock.withLock { (space.regions.pageCount, space.regions.freeCount, protections.hangingPages) }
     }
@@ -147,7 +154,7 @@ final class PageAllocator {
     // MARK: Taking pages
 
     /// Allocates one run of pages: a free one that fits well, or the end of the file.
-    /// - Parameter usesReserve: the transaction frees more than it takes.
+    /// - Parameter usesReserve: the transaction has added nothing yet, so it may take the reserve.
     /// - Throws: `noSpace` on a full disk, `corrupt`; the state is unchanged then.
     func allocateRun(_ pages: Int, usesReserve: Bool = false) throws(StorageError) -> UInt32 {
         lock.lock()
@@ -229,8 +236,9 @@ final class PageAllocator {
 
     // MARK: The end of the file
 
-    /// Pages for transactions that delete: a bounded delete on a full disk writes this many before the next checkpoint
-    /// frees its pages. The checkpoint itself writes to places that it already has.
+    /// Pages kept for transactions that delete. On a full disk such a transaction still needs pages for the nodes that
+    /// it changes, before the next checkpoint frees the old ones; a bounded delete writes at most this many. The
+    /// checkpoint needs none: its free map goes to places that it already has.
     private var reserve: Int { min(max(8, space.regions.pageCount / 32), 64) }
 
     /// Allocates pages at the end of the contents; grows the file if necessary.
@@ -300,19 +308,20 @@ final class PageAllocator {
     /// Dead extents that older versions still need.
     var held: [Extent] { lock.withLock { protections.hanging } }
 
-    /// Forgets the state, after which the last checkpoint's map is opened. The write gate is held.
-    /// - Parameter versions: to protect, each as often as it is listed.
+    /// Forgets the map and all protections, because another process has allocated meanwhile. The caller, which holds
+    /// the write gate, then opens the last checkpoint's map.
+    /// - Parameter versions: versions to protect, each as often as it is listed.
     func restart(pageCount: Int, fileCapacity: Int, protecting versions: [UInt64]) {
         lock.withLock {
             space = SpaceMap(reader, pageCount: pageCount)
             protections = Protections()
-            // The size may be lower than before: another process may have truncated the file.
+            // The file may be smaller than this process knew it: another process may have truncated it.
             room.follow(fileCapacity)
             for version in versions { protections.protect(version) }
         }
     }
 
-    /// Holds pages that the map counts as free, for the versions that need them. The map is open.
+    /// Withholds pages that the map counts as free until no protected version needs them. The map is open.
     /// - Throws: `corrupt` if they are not part of the contents.
     func hold(_ extents: [Extent]) throws(StorageError) {
         lock.lock()
@@ -324,7 +333,7 @@ final class PageAllocator {
         }
     }
 
-    /// Holds all pages that the last checkpoint does not reach, up to `end`, for processes that may read a version
+    /// Withholds all pages up to `end` that the last checkpoint does not reach, while processes may read a version
     /// older than `freed`. The map is open.
     /// - Parameter end: end of the pages of all versions of the process that died. Allocation continues there.
     /// - Complexity: O(pages up to `end`).

@@ -12,14 +12,15 @@ struct TagKey: Sendable {
     }
 }
 
-/// Pages of the file that may be read. Grows with the file; shrinks only when no version reaches the tail.
+/// How many pages of the file may be read. Grows with the file; shrinks only when no version reaches the tail.
 final class PageLimit: Sendable {
     let pages = Atomic<Int>(0)
 }
 
-/// The mapped data file with its tags. Lives as long as any reader of it.
+/// The mapped data file, and a tag per page that says which node was verified there (``PageReader``). Lives as long as
+/// any reader of it.
 ///
-/// Both mappings are longer than the file, and grow in place when the file outgrows them.
+/// The mapping and the range of tags are longer than the file, and grow in place when the file outgrows them.
 package final class PageMap: Sendable {
     let map: any FileMap
     /// Atomic values in private memory; the pointer is immutable.
@@ -48,7 +49,7 @@ package final class PageMap: Sendable {
             throw .limit(.addressSpace)
         }
         tagRange = range
-        // Bound to the largest count: a user of a tag has checked the limit.
+        // Bound for as many tags as a file can have pages: a reader checks `limit` before it uses a tag.
         tags = range.mutableBase.bindMemory(to: Atomic<UInt32>.self, capacity: Int(Format.arenaBit))
     }
 
@@ -60,12 +61,12 @@ package final class PageMap: Sendable {
         limit.pages.max(min(pages, capacity), ordering: .acquiringAndReleasing)
     }
 
-    /// Has every page verified again at its next read, including those that this process wrote.
+    /// Makes the next read of every page verify it again, including pages that this process wrote.
     func distrust() {
         for page in 0..<limit.pages.load(ordering: .acquiring) { tags[page].store(0, ordering: .relaxed) }
     }
 
-    /// Whether the file has pages beyond the mapping.
+    /// Whether another process grew the file beyond what this process could map.
     var isShort: Bool { short.load(ordering: .relaxed) }
 
     /// Pages that fit the mapping.

@@ -6,20 +6,20 @@ internal import Synchronization
 ///
 /// A node counts as verified under a 32-bit tag for its first page: a hash, never 0, of the checksum, the kind and the
 /// number of pages of its reference. A page that is reused has another tag, so tags need no invalidation. The hash has
-/// a random key, so that no file can be forged in which one reference passes for another. Limit: if the system evicts a
+/// a random key, so that no file can be forged in which one reference passes for another. Limit: if the kernel evicts a
 /// clean page and reads it again, or another program overwrites it, only the checksum in its header is compared again.
 ///
-/// Concurrency: any thread, except that the arena belongs to the thread of the transaction. Tags are atomic and racing
-/// verifications write the same value.
+/// Concurrency: any thread, except that only the open transaction may resolve references to the arena. Tags are atomic,
+/// and threads that verify one node at the same time store the same tag.
 package final class PageReader: NodeReading, Sendable {
     private nonisolated(unsafe) let map: UnsafeRawPointer
     private nonisolated(unsafe) let tags: UnsafeMutablePointer<Atomic<UInt32>>
-    /// Guarded by the write gate: only the transaction's own reader has an arena.
+    /// Guarded by the write gate: only the open transaction's reader has an arena.
     private nonisolated(unsafe) let arena: UnsafeMutableRawPointer?
     /// Pages of the mapping that the file has.
     private let limit: PageLimit
     private let key: TagKey
-    /// Of the file's store.
+    /// The seed of the checksums of the file's store.
     package let seed: NodeSeed
     let damage: MapDamage
     private let owner: PageMap
@@ -103,7 +103,7 @@ package final class PageReader: NodeReading, Sendable {
         return UInt32(truncatingIfNeeded: (reference.checksum &* key.first &+ shape &* key.second) >> 32) | 1
     }
 
-    /// Marks a page as verified: this process just wrote it under `checksum`.
+    /// Marks a node as verified: this process has just verified it, or written it with the checksum of `reference`.
     func trust(_ reference: NodeReference) {
         tags[Int(reference.page)].store(tag(reference), ordering: .relaxed)
     }
@@ -173,7 +173,7 @@ package final class PageReader: NodeReading, Sendable {
         return node
     }
 
-    /// Encrypted pages are read; others are mapped.
+    /// Reads and opens the pages of a sealed file, of which the mapping is only a shadow; other files are mapped.
     private func load(_ page: PageNumber, _ bytes: Int) throws(StorageError) {
         do throws(FileError) {
             try owner.map.load(offset: Int(page.rawValue) * Format.pageSize, count: bytes)

@@ -1,9 +1,8 @@
-/// A set of pages: a bit each, in pieces that are allocated for the first of their pages.
-///
-/// Its size follows the pages written, not the file's length.
+/// A set of page numbers, a bit each. The bits are in pieces of 32 768 pages; the first insert of a page in a piece
+/// allocates it, so that memory follows the pages inserted, not the file's length.
 package struct PageSet {
     private static let pagesPerPiece = 1 << 15
-    /// An empty piece has none of its pages.
+    /// A piece without any page in the set is an empty array.
     private var pieces: [[UInt64]] = []
 
     package init() {}

@@ -4,7 +4,7 @@
 /// Guarded by the allocator's lock.
 struct Protections {
     private struct Protection {
-        /// Pins and other protections.
+        /// How many pins and other uses protect the version.
         var count = 1
         var dead: [Extent] = []
     }

@@ -62,7 +62,7 @@ struct SpaceMap {
 
     // MARK: Growing
 
-    /// Plan for longer contents.
+    /// What longer contents need, before anything is changed for them.
     struct Growth {
         /// Regions of the longer contents.
         var regions: Int
@@ -74,7 +74,7 @@ struct SpaceMap {
 
     /// Plans contents that are longer by this many pages. A new region starts with the two places of its map node.
     mutating func growth(by pages: Int) throws(StorageError) -> Growth {
-        // Changes noted in a region that was not loaded would be lost.
+        // `load` would overwrite changes that were noted before the region was loaded.
         if !regions.isEmpty { try regions.load(regions.count - 1) }
         var extra = 0
         while true {
@@ -184,7 +184,7 @@ struct SpaceMap {
 
     // MARK: The map of a checkpoint
 
-    /// Notes the pages that the map itself frees.
+    /// Begins a checkpoint's map: it marks the places that the new map leaves as unreached.
     /// - Returns: regions whose nodes a checkpoint has to write.
     mutating func beginWriting() -> [Int] {
         regions.setUnreached(retired, to: true)
@@ -194,7 +194,7 @@ struct SpaceMap {
     /// Root of the map.
     var reference: NodeReference { root.pages > 0 ? root.reference : regions.first?.reference ?? .null }
 
-    /// Makes the written nodes the map.
+    /// Makes the nodes that a checkpoint has written the map in force.
     /// - Returns: pages that the map no longer uses.
     mutating func adopt(_ written: FreeMapWriting.Result) -> [Extent] {
         for node in written.nodes {

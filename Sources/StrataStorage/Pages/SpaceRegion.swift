@@ -1,8 +1,9 @@
 /// A region of 126 MiB of the file: its free pages, and those that the newest committed version does not reach.
 ///
-/// A checkpoint writes the second set; the first one is smaller by pages that readers, the last checkpoint or the open
-/// transaction still need. A region whose node was not loaded has summaries only, and is unchanged. Every block of 512
-/// pages has a bound on its longest free run, so that a search skips blocks that cannot fit.
+/// A checkpoint writes the second set, the unreached pages. The free pages are fewer: readers, the last checkpoint or
+/// the open transaction still need some unreached ones. A region whose node was not loaded has summaries only, and is
+/// unchanged. Every block of 512 pages has a bound on its longest free run, so that a search skips blocks that cannot
+/// fit.
 /// Concurrency: guarded by the allocator's lock.
 package final class SpaceRegion {
     static let wordCount = 504
@@ -10,18 +11,19 @@ package final class SpaceRegion {
     static let blockPages = 512
     static let blockCount = pages / blockPages
 
-    /// The node as last written; null before the first checkpoint with the region.
+    /// The region's node as last written; null before the first checkpoint with the region.
     @exclusivity(unchecked) var reference = NodeReference.null
-    /// Place of that node, or its first place.
+    /// Page of that node. Before the first checkpoint the page has no node: the first one goes to `spare`.
     @exclusivity(unchecked) var place: UInt32
-    /// Place of the next node. The two places are used in turn, so that a checkpoint needs no space.
+    /// Page to which the next checkpoint writes the node. The two pages are used in turn, so that a checkpoint
+    /// allocates nothing for its map.
     @exclusivity(unchecked) var spare: UInt32
     /// Whether the region differs from its node on disk.
     @exclusivity(unchecked) var isChanged = true
     /// Summary in the node on disk.
     @exclusivity(unchecked) var written = (free: 0, longest: 0)
     @exclusivity(unchecked) private(set) var freeCount = 0
-    /// Upper bound on the free runs of all blocks.
+    /// Upper bound on the length of a free run within a block.
     @exclusivity(unchecked) private(set) var longest = 0
     @exclusivity(unchecked) private var free: UnsafeMutablePointer<UInt64>?
     @exclusivity(unchecked) private var unreached: UnsafeMutablePointer<UInt64>?
@@ -157,7 +159,7 @@ package final class SpaceRegion {
         longest = max(longest, run)
     }
 
-    /// End of the free run at or after `page`.
+    /// End of the free run that contains `page`; `page` itself if it is not free.
     func end(of page: Int) -> Int {
         guard let free else { return page }
         var index = page
@@ -176,7 +178,7 @@ package final class SpaceRegion {
         return ((page >> 6) + 1..<Self.wordCount).contains { free[$0] != 0 }
     }
 
-    /// Start of the free run that ends at or before `page`.
+    /// Start of the free run that ends with the page before `page`, cut at `floor`; `page` itself if there is none.
     func start(of page: Int, notBelow floor: Int = 0) -> Int {
         guard let free else { return page }
         var index = page

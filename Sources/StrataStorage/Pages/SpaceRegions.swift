@@ -1,7 +1,7 @@
 /// The pages of a file's contents by regions, and the search for free runs.
 ///
-/// A region whose node was not read yet is loaded on first use; its summaries are known before. So functions that may
-/// load a region, or change one, are mutating. Guarded by the allocator's lock.
+/// The node of a region is read on first use; its summaries, which the map's root has, are known before. Functions that
+/// may load or change a region are mutating. Guarded by the allocator's lock.
 struct SpaceRegions {
     private let reader: PageReader
     private var regions: [SpaceRegion] = []
@@ -9,7 +9,7 @@ struct SpaceRegions {
     /// Pages of the file's contents, free ones included.
     var pageCount: Int
 
-    /// Longest run that is searched within blocks; longer ones cross block ends.
+    /// Longest run that is searched for within single blocks; longer ones may cross the ends of blocks.
     private static let blockwise = SpaceRegion.blockPages / 4
     /// Number of long runs that are compared for the best fit.
     private static let candidates = 16
@@ -159,7 +159,7 @@ struct SpaceRegions {
         return nil
     }
 
-    /// A run across block and region ends. At least half of its pages lie in one block.
+    /// A run that may cross the ends of blocks and regions. Half of its pages, or 256, lie in one block.
     private mutating func longRun(_ pages: Int, below limit: Int) throws(StorageError) -> Int? {
         var best: Range<Int>?
         var seen = 0

@@ -1,4 +1,4 @@
-/// Versions that a newer visible one replaces. Each loses one protection.
+/// Versions that were visible, or waited to be, until a newer one became visible. Each loses one protection then.
 struct SupersededVersions: Equatable {
     private(set) var oldest: UInt64?
     /// Ascending. Empty unless several commits share a sync, so that most commits allocate nothing for it.

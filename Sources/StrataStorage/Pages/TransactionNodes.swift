@@ -10,7 +10,7 @@ final class TransactionNodes: NodeWriting {
     let allocator: PageAllocator
     let file: any File
     let limits: StoreLimits
-    /// Buffer for bytes on their way into a node. Its user empties it first.
+    /// Buffer for bytes on their way into a node. A caller empties it before its use.
     let scratch = ByteHeap()
     /// The version that this transaction will commit.
     @exclusivity(unchecked) var version: UInt64
@@ -23,7 +23,8 @@ final class TransactionNodes: NodeWriting {
     private static let kept = 256
     /// Pages that the arena's nodes got at the commit.
     @exclusivity(unchecked) var landed: [Extent] = []
-    /// The transaction has added nothing yet, so it may use the reserve for deletes on a full disk.
+    /// Whether the transaction has added nothing yet. If so, its nodes may take the reserve, so that a program can
+    /// delete rows on a full disk.
     @exclusivity(unchecked) var usesReserve = false
     /// Pages of early nodes that the transaction has replaced again: no version ever reached them.
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
@@ -32,7 +33,7 @@ final class TransactionNodes: NodeWriting {
     /// Set during an online compaction: nodes are placed below this page if there is room.
     @exclusivity(unchecked) var placesBelow: Int?
 
-    /// Called before the first page is allocated before the commit. A guest has to become the owner there.
+    /// Called before a transaction allocates its first page ahead of its commit: a guest becomes the owner there.
     @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
 
     init(
@@ -56,7 +57,7 @@ final class TransactionNodes: NodeWriting {
         placesBelow = nil
         landed = []
         beforeFirstPage = nil
-        // Until the transaction adds something.
+        // This holds until the transaction adds something.
         usesReserve = true
     }
 
@@ -152,7 +153,7 @@ final class TransactionNodes: NodeWriting {
         }
     }
 
-    /// Makes sure that this process may allocate pages.
+    /// Makes sure that this process owns writing, and so may allocate pages.
     func prepareForPages() throws(StorageError) {
         guard let ready = beforeFirstPage else { return }
         try ready()
@@ -172,7 +173,7 @@ final class TransactionNodes: NodeWriting {
         return early.map { Extent(page: $0.key, pages: $0.value, birth: version) }
     }
 
-    /// Notes nodes that were written to their final pages, unless they are dropped later.
+    /// Notes nodes that were written to their final pages before the commit.
     func place(_ extents: some Sequence<Extent>) { for extent in extents { early[extent.page] = extent.pages } }
 
     /// Frees pages of abandoned nodes. The transaction no longer references them.

@@ -7,7 +7,7 @@ package final class RowSet {
     package static let firstUserColumn = 2
 
     let columns: [ColumnBuffer]
-    /// The same columns, unowned: a loop over `columns` would retain and release each one per appended row.
+    /// The buffers of `columns`, unowned: a loop over `columns` would retain and release each one per appended row.
     private let appending: UnsafeMutableBufferPointer<Unmanaged<ColumnBuffer>>
 
     init(_ layout: TableLayout, capacity: Int = 64) {

@@ -6,9 +6,10 @@ package final class TableLayout: Sendable {
     package let table: UInt32
     package let kinds: [SegmentKind]
     package let ids: [UInt16]
-    /// Columns of collections: a long value may be a tree of elements.
+    /// Whether a column holds collections: then a long value may be a tree of elements.
     let isCollection: [Bool]
-    /// Values of columns that a group lacks: null for optional ones, the default for others.
+    /// For each column the value of the rows of a group that lacks it: ``ColumnDefinition/missingCell``. The system
+    /// columns come first here too, and no group lacks them.
     package nonisolated(unsafe) let missing: [Cell]  // immutable, and no cell here has bytes
 
     package init(_ definition: TableDefinition) {
@@ -21,7 +22,8 @@ package final class TableLayout: Sendable {
 }
 
 extension ColumnDefinition {
-    /// The value of a row that lacks the column.
+    /// The value of the column in rows that were written before it existed: for a link null, for links none, for any
+    /// other type the default, or without one null in an optional column, else 0, 0.0 or no bytes.
     package var missingCell: Cell {
         switch type {
         case .link: return .null

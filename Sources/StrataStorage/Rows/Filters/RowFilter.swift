@@ -174,7 +174,7 @@ enum ColumnTest {
         case .doubleMembers(let set):
             !cell.isNull && set.contains(Int64(bitPattern: cell.doubleValue.bitPattern))
         case .bytes(let test): !cell.isNull && test.holds(cell.bytesValue)
-        // A tree cannot be tested without its reader.
+        // Needs the reader of the collection's tree: callers call the matcher themselves.
         case .collection: false
         }
     }

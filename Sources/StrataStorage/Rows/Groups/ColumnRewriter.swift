@@ -17,7 +17,8 @@ struct ColumnRewriter {
     /// - Returns: the new group; nil, with the group unchanged, if it must be rebuilt.
     func rewritten(_ changes: PendingChanges) throws(StorageError) -> BranchEntry? {
         guard !group.isSmall, group.inserted == 0 else { return nil }
-        // Parts of a node from a file may overlap; kept parts are changed in place later.
+        // The new group keeps parts of the old one, which later changes edit in place. In a forged file they may
+        // overlap.
         guard entry.reference.isInArena || GroupDraft.isPacked(group) else { return nil }
         let changed = Set(changes.changed)
         var image = GroupImage()
@@ -58,10 +59,10 @@ struct ColumnRewriter {
         return BranchEntry(key: entry.key, rows: image.liveRows, reference: reference)
     }
 
-    /// Nodes of segments beyond those of a newly built group.
+    /// How many more nodes of segments a rewritten group may have than a newly built one.
     private static let spareNodes = 8
 
-    /// New places of an old node's segments.
+    /// Where the segments of an old node are in the new group.
     private struct KeptNode {
         /// Its index among the references of the new group.
         var node: Int

@@ -145,7 +145,7 @@ extension Group {
     func select(_ ordinal: Int, _ pages: PageReader) throws(StorageError) -> Int32? {
         if ordinal >= liveRows || ordinal < 0 { return nil }
         if deleted == 0 && inserted == 0 { return Int32(truncatingIfNeeded: ordinal) }
-        // Number of inserted rows before it: the smallest i whose position exceeds the ordinal.
+        // `low` becomes the first inserted row whose position is not less than the ordinal.
         var low = 0
         var high = inserted
         while low < high {

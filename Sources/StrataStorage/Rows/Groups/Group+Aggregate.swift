@@ -33,7 +33,7 @@ enum AggregatePart { case sum, extremes }
 /// Totals to which segments and single values are added.
 protocol ColumnTotals {
     static var kind: SegmentKind { get }
-    /// Adds the selected rows of a segment, none of them null or an exception.
+    /// Adds the selected rows of a segment, none of them null. Changes `bits`.
     mutating func add(_ segment: Segment, _ bits: UnsafeMutablePointer<UInt64>, _ part: AggregatePart)
     mutating func add(cell: Cell, _ times: Int)
 }
@@ -148,7 +148,8 @@ extension Group {
     /// The sum of an integer column over all rows, computed over whole segments; rows that must not count are
     /// subtracted.
     ///
-    /// Nil if there are nulls or exceptions, or rows that are both deleted and patched.
+    /// Nil if there are nulls or exceptions, if the group has no segment of the column, or if it has both deleted rows
+    /// and patches of the column.
     func plainSum(_ layout: TableLayout, _ column: Int, _ pages: PageReader) throws(StorageError) -> UInt64? {
         guard let position = position(of: layout.ids[column], near: column), segmentCount(position) > 0 else {
             return nil

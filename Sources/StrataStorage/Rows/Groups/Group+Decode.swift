@@ -145,7 +145,7 @@ extension Group {
         segment.decode(into: output)
     }
 
-    /// Whether every segment in this node has the kind of the layout, given the layout's columns.
+    /// Whether every segment in this node has the kind of its column. The group has exactly the layout's columns.
     func hasKinds(of layout: TableLayout) -> Bool {
         for column in 0..<columns {
             let kind = layout.kinds[column].rawValue

@@ -1,8 +1,8 @@
-/// A row group: up to some thousand rows of a table with adjacent keys.
+/// A row group: up to 4 096 rows of a table with adjacent keys.
 ///
-/// A group is a node with a directory. Its main rows are in segments, in nodes of their own or in this node; a small
-/// group has all of them here. Later changes are kept beside them: patches (slot and value, per column), inserted rows,
-/// deleted slots. Only made for nodes that ``GroupShape`` accepts.
+/// A group is a node with a directory. Its main rows are in segments: a *wide* group has segments in nodes of their
+/// own, a *small* one has all of them in this node. Later changes are kept beside the main rows: patches (slot and
+/// value, per column), inserted rows, deleted slots. Only made for nodes that ``GroupShape`` accepts.
 ///
 /// Layout behind the node header, offsets in bytes from the node's start:
 /// ```
@@ -45,7 +45,7 @@ package struct Group {
     static let patchSize = 8
     package static let inThisNode = 255
     static let maxRows = 4096
-    /// Pages of a group node; offsets are 16 bits.
+    /// Most pages of a group node: offsets are 16 bits.
     static let maxPages = 15
     static let isDenseFlag = 1
 
@@ -180,15 +180,15 @@ package struct Group {
     }
 }
 
-/// Slots of a segment, and its place.
+/// The slots that a segment holds, and where the segment is: an entry of the group's directory.
 package struct SegmentDescriptor {
     package var firstSlot: Int
     package var rows: Int
     /// Index of the group's node reference, or ``Group/inThisNode``.
     package var node: Int
-    /// Its index in that node.
+    /// Index of the segment in that node.
     package var index: Int
-    /// Offset in this node.
+    /// Offset of a segment that is in the group's own node.
     package var offset: Int
 
     @inline(__always)

@@ -1,5 +1,6 @@
-/// Changes of values: patched, written into a segment that the transaction owns, or folded into a segment.
+/// Changes of values: as patches, in place in a segment in the arena, or folded into a segment.
 extension GroupDraft {
+    /// What ``fold(only:)`` has done.
     enum Folding {
         case done
         /// There are no patches to fold.
@@ -38,7 +39,7 @@ extension GroupDraft {
         return nil
     }
 
-    /// Writes into the main rows' segment, if that is in this node or was copied by this transaction.
+    /// Writes into the main rows' segment, if that is in this node or in another node in the arena.
     private func setMain(_ column: Int, _ slot: Int, _ value: CellValue) throws(StorageError) -> Bool {
         let group = group
         if group.segmentCount(column) == 0 { return false }
@@ -127,7 +128,8 @@ extension GroupDraft {
 
     // MARK: Folding
 
-    /// Folds the patches of the segment with the most patch bytes into a copy of it.
+    /// Folds the patches of the segment with the most patch bytes into the segment, in the group's own node or in
+    /// another one, of which the transaction makes a copy first unless it has one.
     func fold(only column: Int? = nil) throws(StorageError) -> Folding {
         guard let best = fullest(column) else { return .nothing }
         let group = group
@@ -184,8 +186,8 @@ extension GroupDraft {
         return best
     }
 
-    /// Writes patched values into a segment in place. If one does not fit, those written before remain patched, too, so
-    /// they do no harm.
+    /// Writes patched values into a segment in place. If one does not fit, the values written before it do no harm:
+    /// their patches stay, and readers take those.
     private func write(
         _ patch: Patch, in range: Range<Int>, to target: UnsafeMutableRawPointer, descriptor: SegmentDescriptor,
         kind: SegmentKind, room: Int
@@ -234,7 +236,7 @@ extension GroupDraft {
             let size = aligned8(patch.segment.size)
             move(patch.slotsOffset + oldSlots + size, by: -(oldSlots + size))
             let entry = group.patchesOffset + number * Group.patchSize
-            // The entry is removed: its own offsets may be shifted below.
+            // The move shifts the offsets in the removed entry as well, which does no harm.
             move(entry + Group.patchSize, by: -Group.patchSize)
             base.put16(Group.Field.patched, group.patched - 1)
             markAll()

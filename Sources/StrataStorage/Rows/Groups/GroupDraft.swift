@@ -9,7 +9,7 @@ struct GroupDraft {
     let base: UnsafeMutableRawPointer
     /// Bytes of the node.
     let capacity: Int
-    // The table's editor keeps both, and outlives the draft: a copy counts no references.
+    // The table's editor keeps both and outlives the draft, so that copying a draft needs no reference counting.
     unowned(unsafe) let layout: TableLayout
     unowned(unsafe) let nodes: TransactionNodes
 

@@ -2,12 +2,12 @@
 ///
 /// Changes are kept beside the main rows, as patches, inserted rows and deleted slots, so that a commit writes this one
 /// node; ``GroupDraft`` makes them in place in the arena. When they no longer fit, the segment with the most patch
-/// bytes is folded; if that is not enough, the group is rebuilt. Every operation returns the groups that replace this
-/// one; nil if it is the same node, changed.
+/// bytes is folded; if that is not enough, the group is rebuilt. An operation that may rebuild the group returns the
+/// groups that replace it; nil if it changed the group's node.
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupEditor {
-    // The table's editor keeps both, and outlives this: a copy counts no references.
+    // The table's editor keeps both and outlives this editor, so that copying it needs no reference counting.
     unowned(unsafe) let layout: TableLayout
     unowned(unsafe) let nodes: TransactionNodes
     /// The group's reference, and its key in the branch above.
@@ -38,7 +38,8 @@ struct GroupEditor {
     var liveRows: Int { group.liveRows }
     var isSmall: Bool { group.isSmall }
 
-    /// Whether its parts can be kept and changed in place later; parts of a node from a file may overlap.
+    /// Whether a draft can change the group in place. In a node from a file parts may overlap; one from the arena was
+    /// written here.
     @inline(__always)
     private static func isAsDrafted(_ group: Group, _ reference: NodeReference, _ layout: TableLayout) -> Bool {
         guard group.hasColumns(of: layout) else { return false }
@@ -156,8 +157,8 @@ struct GroupEditor {
 
     // MARK: Segments that are cut anew
 
-    /// Sets a value although the node takes no more patches, and the segment to fold does not fit its node: folds
-    /// through an image.
+    /// Sets a value although the node takes no more patches, and no segment can be folded in its node: folds in an
+    /// image of the group, and writes a new node.
     /// - Returns: nil if the group has no space for the segments: it must be rebuilt.
     private func refold(
         _ draft: GroupDraft, column: Int, slot: Int, to value: CellValue
@@ -222,7 +223,7 @@ struct GroupEditor {
 
     // MARK: A column of many rows
 
-    /// Sets other values of one column in many rows: the segments with changes are cut anew.
+    /// Sets new values of one column in many rows: the segments with changes are cut anew.
     /// - Parameters:
     ///   - keys: ascending.
     ///   - change: sets the value at an index of the column buffer, for the key at an index.

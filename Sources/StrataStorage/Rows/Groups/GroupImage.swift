@@ -6,14 +6,16 @@ struct Blob {
 
 /// A decomposed group, to be changed and written as a new node.
 ///
-/// Unchanged parts are borrowed from the old node, which must live until ``write(table:to:)`` returns.
+/// Unchanged parts are borrowed from the old node, which must live until ``write(to:)`` returns.
 struct GroupImage {
+    /// A column's entry of the directory: its id, and its range in `segments`.
     struct Column {
         var id: UInt16
         var first: Int
         var count: Int
     }
 
+    /// The patches of one column, which is named by its index in `columns`.
     struct PatchImage {
         var column: Int
         var slots: [UInt16]
@@ -26,7 +28,7 @@ struct GroupImage {
     var references: [NodeReference] = []
     var columns: [Column] = []
     var segments: [SegmentDescriptor] = []
-    /// Bytes of each segment in this node.
+    /// The bytes of each segment that is in the group's own node; nil for a segment in another node.
     var blobs: [Blob?] = []
     var patches: [PatchImage] = []
     var deleted: [UInt16] = []

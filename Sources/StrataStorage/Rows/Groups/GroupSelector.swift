@@ -11,7 +11,7 @@ struct GroupSelector {
         self.filter = filter
         self.layout = layout
         self.reader = reader
-        // One more than the filter needs: `not` inverts with a full selection.
+        // Enough for the filter's parts, and for the full selection with which `not` inverts.
         stack = SelectionStack(depth: filter.depth + 2)
     }
 

@@ -2,7 +2,7 @@
 struct GroupShape {
     private let group: Group
     private let bytes: Int
-    /// A transaction is changing the group: its segments may be in the arena.
+    /// Whether a transaction is changing the group, so that its segments may be in the arena.
     private let isOpen: Bool
 
     init(_ node: UnsafeRawPointer, bytes: Int, isOpen: Bool = false) {

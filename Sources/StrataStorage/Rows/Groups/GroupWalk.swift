@@ -8,14 +8,14 @@ struct GroupWalk {
         let branch: Branch
         /// The child to visit next.
         var next: Int
-        /// Bounds of the keys below, from the branches above: the least one, and an end above all. They are checked, so
-        /// that no node is visited twice, even in a damaged tree.
+        /// Bounds from the branches above: no key below this branch is less than `low`, and each is less than `end`.
+        /// The walk checks them, so that it visits no node twice, even in a damaged tree.
         let low: Int64?
         let end: Int64?
     }
 
     private var path: [Step] = []
-    /// The root of a table that is a single group, or the start of the walk.
+    /// The node to visit next that is not on the path yet: at first the root, then a branch.
     private var pending: NodeReference?
     private var key: Int64
 

@@ -16,7 +16,7 @@ final class ColumnBuffer {
     @exclusivity(unchecked) private(set) var words: UnsafeMutablePointer<UInt64>
     @exclusivity(unchecked) private(set) var lengths: UnsafeMutablePointer<UInt32>
     @exclusivity(unchecked) private(set) var flags: UnsafeMutablePointer<UInt8>
-    /// False as long as every flag is zero.
+    /// False until a value with a flag was added: so far every flag is zero.
     @exclusivity(unchecked) private(set) var hasFlags = false
     @exclusivity(unchecked) private var capacity: Int
     /// Empty until bytes are copied; nil if the kind has none.
@@ -169,8 +169,8 @@ final class ColumnBuffer {
         count = left
     }
 
-    /// Compacts the values whose bit is zero.
-    /// - Returns: their number.
+    /// Moves the values whose bit is zero together, over the others.
+    /// - Returns: the number of values kept.
     private static func close<T: BitwiseCopyable>(
         _ values: UnsafeMutablePointer<T>, _ count: Int, _ bits: UnsafePointer<UInt64>
     ) -> Int {

@@ -1,15 +1,16 @@
 internal import StrataFiles
 package import Synchronization
 
-/// A run of values of one column, addressed by slot: a property read of a held object is a load without a call.
+/// A run of values of one column, addressed by slot. The object layer keeps one, so that reading a property of an
+/// object is a load without a call.
 ///
-/// Invalid once its version is released; in a transaction after its next write. A window contains no nulls, exceptions
-/// or long values, and is made of validated bytes only.
+/// Invalid once its version is released; in a transaction, after the next write. A window contains no nulls, exceptions
+/// or long values, and refers to validated bytes only.
 package struct ColumnWindow {
     package let group: UnsafeRawPointer
-    /// Contiguous values; for bytes see ``lengths``.
+    /// Contiguous values; bytes of different lengths are behind their offsets (``ofOffsets``).
     package let values: UnsafeRawPointer
-    /// Added to each value, wrapping.
+    /// What a reader adds to each value, wrapping.
     package let base: UInt64
     package let firstSlot: Int32
     package let rows: Int32
@@ -48,11 +49,11 @@ package struct ColumnWindow {
         rows = Int32(truncatingIfNeeded: segment.rows)
     }
 
-    /// Whether the mapping has lost no page: checked after values were read, and before they are used.
+    /// Whether the mapping has lost no page. The reader checks it after it has read values, and before it uses them.
     @inline(__always)
     var isIntact: Bool { damage.pointee.load(ordering: .relaxed) == 0 }
 
-    /// An integer of the window, by its index.
+    /// The integer at an index of the window.
     @inline(__always)
     func integer(_ index: Int) -> UInt64 {
         switch width {

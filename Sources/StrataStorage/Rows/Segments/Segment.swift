@@ -15,7 +15,8 @@ package enum SegmentKind: UInt8, Sendable {
 
 /// A segment: values of one column for a run of slots.
 ///
-/// Only made for bytes that ``validatedSize(_:available:)`` accepts, so that reading needs no check except of the slot.
+/// Only made for bytes that ``validatedSize(_:available:takesTrees:)`` accepts, so that reading needs no check except
+/// of the slot.
 ///
 /// Layout: kind u8, flags u8 (1 nulls, 2 exceptions or long values, 4 equal lengths), rows u16, width u8, zero u8,
 /// auxiliary u16 (exceptions; or the equal length). Then, by kind:
@@ -156,13 +157,13 @@ package struct Segment {
         }
         let first = base.u16(start + 2 * slot)
         let last = base.u16(start + 2 * slot + 2)
-        // They descend only if the page was lost meanwhile.
+        // Offsets of a validated segment descend only if the mapping has lost the page since.
         return UnsafeRawBufferPointer(start: base + (start + 2 * (rows + 1) + first), count: max(last - first, 0))
     }
 
     // MARK: Validation
 
-    /// Whether it can hold keys or creation versions.
+    /// Whether the segment can hold keys or creation versions.
     var isSystem: Bool { kindCode == SegmentKind.integer.rawValue && flags & Self.hasNulls == 0 }
 
     /// - Throws: `corrupt` if the values are of another kind.

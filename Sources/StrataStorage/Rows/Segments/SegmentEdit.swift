@@ -104,7 +104,7 @@ enum SegmentEdit {
 
     // MARK: Inserting a value
 
-    /// Size of the segment with one more value, which it takes.
+    /// Size of the segment with one more value, which ``takes(_:_:)`` has accepted.
     @inline(__always)
     static func sizeWith(_ segment: Segment, _ value: CellValue) -> Int {
         switch segment.kindCode {
@@ -114,7 +114,7 @@ enum SegmentEdit {
         }
     }
 
-    /// Inserts a value, which the segment takes, before `index`. There must be space for ``sizeWith(_:_:)``.
+    /// Inserts a value, which ``takes(_:_:)`` has accepted, before `index`. There must be space for ``sizeWith(_:_:)``.
     static func insert(_ base: UnsafeMutableRawPointer, _ index: Int, _ value: CellValue) {
         let segment = Segment(base)
         let rows = segment.rows

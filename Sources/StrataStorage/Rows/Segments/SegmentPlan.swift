@@ -1,4 +1,4 @@
-/// Encoding of a column's rows: decided first, then written.
+/// How a segment will encode some rows of a column: its size is known before it is written.
 ///
 /// Integers get a frame of reference and the narrowest width that fits; if only a few values would widen it, those
 /// become exceptions.
@@ -10,18 +10,18 @@ struct SegmentPlan {
     let flags: Int
     let width: Int
     let base: Int64
-    /// Exceptions, or the equal length.
+    /// Number of exceptions, or the equal length.
     let auxiliary: Int
 
     /// Choice of the frame of reference for integers.
     enum Frame {
-        /// The narrowest.
+        /// The narrowest: it may leave out a few values, which become exceptions.
         case tight
         /// At least one byte wide, with the values in the middle, so that later values fit. No exceptions.
         case roomy
     }
 
-    /// - Complexity: O(rows), one pass; two if exceptions pay.
+    /// - Complexity: O(rows): one pass for bytes, at most four for integers.
     init(_ column: ColumnBuffer, _ rows: Range<Int>, _ frame: Frame = .tight) {
         switch column.kind {
         case .integer: self.init(integers: column, rows, frame)
@@ -108,7 +108,7 @@ struct SegmentPlan {
         return min(overflow ? .min : base, .max - reach)
     }
 
-    /// A narrower plan that excludes at most one row in 64, at the top or at the bottom.
+    /// A plan of half the width, for which at most one row in 64 is an exception: all above the frame, or all below it.
     private static func withExceptions(
         _ column: ColumnBuffer, _ rows: Range<Int>, low: Int64, high: Int64, width: Int, nulls: Int,
         nullSize: Int
@@ -160,8 +160,8 @@ struct SegmentPlan {
         self.init(kind: .bytes, rows: rows, size: size, flags: flags, auxiliary: isEqual ? first : 0)
     }
 
-    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with their plan, if counting
-    /// them made it.
+    /// Number of rows from `start` that fit a segment of `capacity` bytes, at least one; with the plan of these rows,
+    /// if one was made on the way.
     static func fitting(
         _ column: ColumnBuffer, from start: Int, to end: Int, capacity: Int
     ) -> (plan: SegmentPlan?, count: Int) {

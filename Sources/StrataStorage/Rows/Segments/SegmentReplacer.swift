@@ -3,9 +3,9 @@ struct SegmentReplacer {
     let nodes: TransactionNodes
     let table: UInt32
     let heap: ByteHeap
-    /// Nodes that were made, and nodes that the image no longer references. If the image replaces the group, the caller
-    /// drops the latter, else the former.
+    /// New nodes of the image. The caller drops them if the image does not replace the group after all.
     private(set) var made: [NodeReference] = []
+    /// Nodes that the image no longer references. The caller drops them if the image replaces the group.
     private(set) var released: [NodeReference] = []
 
     init(nodes: TransactionNodes, table: UInt32, heap: ByteHeap) {
@@ -14,6 +14,7 @@ struct SegmentReplacer {
         self.heap = heap
     }
 
+    /// Segments up to this size are put in the group's own node.
     private static let embedLimit = 64
 
     /// Replaces segment `number`, of column `column`, by the values of `buffer`; it may become several segments.
@@ -27,7 +28,7 @@ struct SegmentReplacer {
         {
             return
         }
-        // The new nodes are made before the old one is dropped: the values are still in it.
+        // The new nodes are made before the old one is dropped: `buffer` borrows bytes of the old one.
         let packer = SegmentPacker(nodes: nodes, table: table)
         var replacements: [(descriptor: SegmentDescriptor, blob: Blob?)] = []
         for plan in plans {
@@ -104,7 +105,7 @@ struct SegmentReplacer {
         return reference
     }
 
-    /// Removes a segment from its node.
+    /// Removes a segment from its node: writes the node anew without it, or releases the node if it has no other.
     private mutating func release(_ number: Int, _ image: inout GroupImage) throws(StorageError) {
         let nodeIndex = image.segments[number].node
         if nodeIndex == Group.inThisNode { return }

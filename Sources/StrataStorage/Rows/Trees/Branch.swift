@@ -74,7 +74,8 @@ package struct Branch {
 }
 
 extension PageReader {
-    /// Reads a branch on a descent. It must be on a lower level than its parent, so the descent ends.
+    /// Reads a branch on a descent.
+    /// - Parameter level: that of the parent; then that of the branch, which must be lower, so that the descent ends.
     @inline(__always)
     func branch(_ reference: NodeReference, below level: inout Int) throws(StorageError) -> Branch {
         let branch = Branch(try node(reference, .branch))

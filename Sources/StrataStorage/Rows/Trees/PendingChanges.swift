@@ -1,9 +1,9 @@
 /// Changes of one group that are applied together, so that a column that changes in many rows is written once.
 ///
-/// 1. Only short values of main rows of a wide group are held back, in columns without long values: a long value's node
-///    is dropped when it is replaced, which the caller does.
-/// 2. Changes are held back after some consecutive changes of the same group. If rows are read in between, the changes
-///    are applied each time, and soon no more are held back.
+/// 1. Only short values of main rows of a wide group are held back, in columns in which the group has no long value. In
+///    other columns the caller makes the change at once, since it has to drop the node of a replaced long value.
+/// 2. Changes are held back after some consecutive changes of the same group. Each read of a row applies them; if rows
+///    are read every few changes, no more are held back.
 /// 3. Of several changes of a value, the last one counts.
 final class PendingChanges {
     private let layout: TableLayout
@@ -21,7 +21,7 @@ final class PendingChanges {
     /// The changes of one column.
     private struct Column {
         let column: Int
-        /// It has long values.
+        /// Whether the group has long values in the column; nil until that was asked.
         var mayHaveLong: Bool?
         var slots: [Int32] = []
         var keys: [Int64] = []
@@ -34,8 +34,7 @@ final class PendingChanges {
     var low: Int64 { reach?.low ?? .min }
 
     /// Whether a change of a key may be held back with the pending ones: it is of the same group, and there is space.
-    /// One value may be changed any number of times, so pending changes are limited to a part of a transaction's
-    /// memory.
+    /// The space is limited to a part of a transaction's memory, since one value may be changed any number of times.
     @inline(__always)
     func takes(_ key: Int64, _ limits: StoreLimits) -> Bool {
         if count == 0 { return true }
@@ -51,7 +50,7 @@ final class PendingChanges {
     func note(_ reach: TableEditor.KeyReach, _ limits: StoreLimits) {
         if lastLow != reach.low {
             lastLow = reach.low
-            // A walk over all rows continues in the next group.
+            // A long streak goes on in the next group: it is probably a walk over all rows.
             if streak < limits.changesBeforeHeld { streak = 0 }
         }
         streak += 1
@@ -124,7 +123,7 @@ final class PendingChanges {
 
     /// Clears the pending changes after they were applied.
     func removeAll() {
-        // Rows are being read after every few changes, so holding back does not pay.
+        // Few changes were held back before a read, so holding changes back does not pay.
         if count < 4 { streak = 0 }
         count = 0
         bytes = 0

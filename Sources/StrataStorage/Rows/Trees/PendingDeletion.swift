@@ -8,7 +8,7 @@ struct PendingDeletion {
     var inserted: [UInt64] = []
     /// Whether the group may have long values; determined after some rows were deleted.
     var mayHaveLong = true
-    /// Number of rows that are examined one by one before the whole group is.
+    /// Number of deleted rows that are examined one by one for long values before the whole group is.
     static let rowsBeforeGroup = 8
 
     init() {}

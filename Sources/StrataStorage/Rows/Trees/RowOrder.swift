@@ -8,7 +8,7 @@ struct RowOrder {
         self.reader = reader
     }
 
-    /// O(1): the root has the count.
+    /// The number of rows. Complexity: one node, since the root counts the rows below it.
     func count() throws(StorageError) -> Int {
         let rows = root.isNull ? 0 : Branch(try reader.node(root, .branch)).totalRows
         try reader.confirm()

@@ -1,6 +1,7 @@
 /// Merges groups.
 extension TableEditor {
-    /// Merges small neighbours around the group of `key` into a wide group, if their rows fill one.
+    /// Merges the small groups around the group of `key` into wide ones, if their rows fill one, or if there are many
+    /// of them (a third of a branch's children).
     func promote(atKey key: Int64) throws(StorageError) {
         if root.isNull { return }
         _ = try descend(key)

@@ -7,7 +7,7 @@
 final class TableEditor {
     let table: Int
     let layout: TableLayout
-    /// The open transaction's, which owns it. Used only while ``isOpen``.
+    /// Where the open transaction keeps the roots of its trees. Used only while ``isOpen``, when the transaction lives.
     @exclusivity(unchecked) private unowned(unsafe) var roots: (any TreeRoots)?
     @exclusivity(unchecked) private(set) var isOpen = false
     @exclusivity(unchecked) private var tree = NodeReference.null
@@ -19,7 +19,7 @@ final class TableEditor {
         var index: Int
     }
 
-    /// From the root to the branch above the group.
+    /// The branches from the root to the one above the current group, each with the index of the child on the path.
     @exclusivity(unchecked) var path: [Step] = []
     /// Keys of the group at the end of the path; nil if the path is invalid.
     @exclusivity(unchecked) var reach: KeyReach?
@@ -59,7 +59,7 @@ final class TableEditor {
         tree = roots.tree(of: table)
     }
 
-    /// Drops the transaction, and all that was held back.
+    /// Forgets the transaction, and all operations that were held back.
     func end() {
         if !isOpen { return }
         isOpen = false
@@ -83,7 +83,8 @@ final class TableEditor {
 
     @inline(__always) var hasPending: Bool { appended.count > 0 || isDeleting || changes.count > 0 }
 
-    /// True even if no row is held back: the group of the last look-up is known, and must not change meanwhile.
+    /// Whether a group was looked up for a deletion. It must not change before the deletion is applied, even if none of
+    /// its rows is held back yet.
     @inline(__always) private var isDeleting: Bool { deletion.reach != nil }
 
     // MARK: Operations
@@ -129,7 +130,7 @@ final class TableEditor {
     }
 
     /// Changes one column of a row. The node of a replaced long value is dropped.
-    /// - Parameter keepsLong: it is kept: the caller has dropped it, or it is still in use.
+    /// - Parameter keepsLong: that node is not dropped: the caller has dropped it, or it is still in use.
     /// - Throws: `misuse(.noSuchRow)`.
     func set(_ key: Int64, _ column: Int, _ value: CellValue, keepsLong: Bool = false) throws(StorageError) {
         if value.long == nil, changes.mayWait(nodes.limits) {
@@ -251,7 +252,8 @@ final class TableEditor {
                     try setNow(try seek(key), key: key, column: column, to: value, keepsLong: true)
                 }
             } catch {
-                // The row existed. As misuse of another operation the loss would go unnoticed.
+                // The row existed when the change was held back. As `misuse` its loss would look like a mistake of the
+                // operation that caused this flush.
                 if case .misuse = error { throw .structure(root) }
                 throw error
             }
@@ -385,7 +387,7 @@ final class TableEditor {
     private func update(_ editor: GroupEditor) throws(StorageError) {
         guard let leaf = path.last else { return }
         #if DEBUG
-            // Not an assertion: a crafted file can cause it, for example with keys that do not ascend.
+            // Not an assertion: a forged file can cause it, for example with keys that do not ascend.
             if !editor.isSound { throw .structure(editor.entry.reference) }
         #endif
         let branch = Branch(UnsafeRawPointer(leaf.node))
