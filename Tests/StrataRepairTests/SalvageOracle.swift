@@ -15,7 +15,7 @@ struct SalvageOracle {
     }
 
     var rows: [[Int64: Row]] = []
-    /// Nodes above rows without rows of their own: branches, entry trees, root, schema, free map.
+    /// The pages of the file.
     var pageCount = 0
     var root = NodeReference.null
     var schemaNode = NodeReference.null

@@ -100,7 +100,7 @@ import Testing
         }
 
         @Test(
-            "the same with valid slots",
+            "checking, copying and salvaging a sparse file with valid slots takes little memory",
             .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"))
         func sound() async {
             await #expect(processExitsWith: .success) {

@@ -24,7 +24,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
     var rules = CrashRules()
     /// Whether the process also dies at every operation, with a power loss later.
     var kills = true
-    /// One in this many of those disks then loses power.
+    /// After one in this many of these deaths, the recovery from it is interrupted too.
     var killsDeeper = 1
     /// For the crash during a recovery, and during the recovery from that.
     var depths: [Depth]
@@ -281,7 +281,7 @@ struct CrashSimulationReport: CustomStringConvertible {
 
     init(depths: Int) { sweeps = Array(repeating: CrashCoverage(), count: depths) }
 
-    /// Records that time is up.
+    /// Whether to go on: not after three problems, and not after the deadline, which `isCut` records.
     mutating func goesOn(_ deadline: ContinuousClock.Instant) -> Bool {
         if ContinuousClock.now > deadline { isCut = true }
         return problems.count < 3 && !isCut

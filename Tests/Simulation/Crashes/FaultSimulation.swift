@@ -7,7 +7,7 @@ import SimulatedDisk
 /// What must hold, also for failures during recovery:
 /// 1. A transaction whose commit threw may be committed or not, until it is read.
 /// 2. Every transaction that was acknowledged or seen by a reader is there: for the process that saw the failure if it
-///    can read at all, for the next process, and after a loss of power, whatever un-synced work it kept.
+///    can read at all, for the next process, and after a loss of power, whatever un-synced work the disk kept.
 /// 3. Pinned versions do not change.
 /// 4. The next process works once the disk does.
 struct FaultSimulation<Program: SimulatedProgram> {

@@ -155,7 +155,7 @@ struct HistoryModel: Equatable {
         schema.tables == other.schema.tables && schema.tables.indices.allSatisfy { self[$0] == other[$0] }
     }
 
-    /// Whether it has dangling links.
+    /// The links to rows that do not exist, described.
     var danglingLinks: [String] {
         var found: [String] = []
         for (table, definition) in schema.tables.enumerated() {

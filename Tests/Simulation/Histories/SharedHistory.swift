@@ -66,7 +66,7 @@ final class SharedHistory: Sendable {
     func play(transactions: Int) throws -> (made: [Made], prepared: Int) {
         let first = try Store.open(path: Self.path, options: options(shared))
         try prepare(first)
-        // Without a log the rows are durable only after a close.
+        // Under the other classes the rows are durable only after a close.
         if durability != .full { try first.close() }
         let prepared = disk.operations
         let group = DispatchGroup()
@@ -114,7 +114,7 @@ final class SharedHistory: Sendable {
             let counts = try Self.counts(transaction.view)
             try transaction.set(0, RowKey(Int64(process)), column: 0, to: .integer(Int64(counts[process] + 1)))
             try transaction.set(0, RowKey(0), column: 0, to: .integer(Int64(counts[0] + 1)))
-            // Long ones take pages, and checkpoints come often.
+            // Long texts have pages of their own, and make checkpoints frequent.
             let text = [UInt8](repeating: 65, count: random.chance(1, in: 4) ? 9000 : random.below(40))
             try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(process)), column: 1, to: .bytes($0)) }
             let number = counts[0] + 1

@@ -177,7 +177,7 @@ final class ScheduledStore: Sendable {
         }
         if case .rollBack = operation {
             transaction.rollback()
-            // Its base version was read.
+            // The transaction has read its base version, so that version must survive a loss of power.
             expectKept(count)
             return
         }

@@ -91,7 +91,7 @@ struct ProgramHistory {
     init(_ seed: Seed, count: Int, keys: Int = 40, longest: Int = 12, largest: Int = 0) {
         random = RandomStream(seed)
         self.keys = keys
-        // Not the last one, since a small transaction after a large one can be lost.
+        // The large transaction is not the last one: some mistakes show only in the small transaction after it.
         let large = largest > 0 && count > 3 ? 2 + random.below(count - 3) : -1
         for number in 0..<count { append(number == large ? makeLarge(largest) : make(longest)) }
     }
