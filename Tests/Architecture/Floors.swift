@@ -1,6 +1,6 @@
 /// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
-/// A room has floors, and is not several targets, where a module boundary would prevent inlining in every read of the
+/// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
 /// database. The compiler does not enforce floors, so this test does: no file of a lower folder names a top-level
 /// declaration of a higher one (type, function, constant). It does not check members that a higher floor adds to a
 /// lower floor's type by an extension.

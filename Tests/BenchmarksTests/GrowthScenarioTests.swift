@@ -76,7 +76,7 @@ struct GrowthScenarioTests {
         #expect(memory.outcomes[.hung] == 1)
     }
 
-    @Test("references without a version cost nothing, and a doubled size is found")
+    @Test("references and observers that pin no version cost no space")
     func idle() throws {
         for scenario in [UnresolvedReference() as any Scenario, ManyListeners()] {
             // On a busy machine some commits may complete before any observer runs.

@@ -96,7 +96,7 @@ final class Probe: Command {
     }
 }
 
-/// Another program's command line after our own options.
+/// A command that runs another program, whose command line comes after the command's own options.
 struct Runs: Command {
     let name = "runs"
     let summary = "runs a program"

@@ -15,7 +15,7 @@ struct SequentialRatioTests {
         ratios.map { (own: 100 * $0, other: 100) }
     }
 
-    @Test("looks come at 6, 12 and 24 rounds, and together err no more often than one of 95 %")
+    @Test("looks come at 6, 12 and 24 rounds, and together err no more often than one interval of 95 %")
     func division() {
         #expect(Looks(most: 24).rounds == [6, 12, 24])
         #expect(Looks(most: 24).looks.map(\.rank) == [1, 2, 6])
@@ -90,7 +90,7 @@ struct SequentialRatioTests {
         }
         #expect(Double(falseFigures) <= 0.05 * Double(figures))
         #expect(Double(falsePlans) <= 0.05 * Double(plans), "\(falsePlans) of \(plans) plans")
-        // A rule that claims nothing would pass as well.
+        // A rule that claims nothing would never be wrong, so half of the figures have to be decided.
         #expect(Double(decided) >= 0.5 * Double(figures), "\(decided) of \(figures) figures")
     }
 }

@@ -85,7 +85,7 @@ struct DuckDBTests {
         }
     }
 
-    @Test("one thread works, and none beside it", .enabled(if: EnginesUnderTest.duckDB != nil, "no DuckDB"))
+    @Test("DuckDB gets one thread, and declines periodic", .enabled(if: EnginesUnderTest.duckDB != nil, "no DuckDB"))
     func threads() throws {
         let engine = try #require(EnginesUnderTest.duckDB)
         let settings = engine.settings(for: .full).list

@@ -76,7 +76,7 @@ struct ABRunTests {
         #expect(json["format"] == .string(BuildComparison.format))
         #expect(try FileTree.readText(out + "/ab.html").contains("A and B are the same program"))
         let rows = try FileTree.readText(out + "/ab.csv").split(separator: "\r\n")
-        // The figure, and that of the memory beside it.
+        // Each measurement has two rows of this metric: the figure, and the limit of the machine's memory.
         #expect(rows.filter { $0.contains(",rows_per_second,") }.count == 60)
         #expect(!FileTree.exists(out + "/work"))
     }
