@@ -150,7 +150,9 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test("more damage to the batch that proves how far the log reached is refused", arguments: Kind.allCases)
+    @Test(
+        "more damage to the header that proves how far the log reached is refused, and in an encrypted log to its payload",
+        arguments: Kind.allCases)
     func damagedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log
