@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "more damage to the header that proves how far the log reached is refused, and in an encrypted log to its payload",
+        "more damage to the header that proves how far the log reached is refused; to its payload only if encrypted",
         arguments: Kind.allCases)
     func damagedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
