@@ -120,9 +120,9 @@ struct FaultSimulation<Program: SimulatedProgram> {
         /// Transactions that were acknowledged, or seen by a reader.
         var acknowledged = 0
         var attempted = 0
-        /// The number of transactions kept after each number of operations since the failure.
+        /// Since the failure: the number of transactions that must be kept, by the number of requested operations.
         var kept: [(operation: Int, version: Int)] = []
-        /// The problem within the process.
+        /// The wrong contents that the failing process itself read.
         var wrong: [String] = []
     }
 

@@ -31,7 +31,7 @@ enum ModelValue: Hashable {
         }
     }
 
-    /// A list of integers of eight bytes.
+    /// The bytes of a list of integers, eight bytes each, as a row stores them inline.
     private static func encoded(_ numbers: [Int64]) -> [UInt8] {
         if numbers.isEmpty { return [] }
         var bytes: [UInt8] = [4, 0]

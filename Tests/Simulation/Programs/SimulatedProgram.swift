@@ -33,7 +33,7 @@ struct ProgramState: Equatable {
     }
 }
 
-/// A change to one row: a new content, or none.
+/// A change of one row: its new content, or nil to delete it.
 struct ProgramChange {
     var key: Int64
     var row: ProgramRow?
@@ -70,7 +70,7 @@ extension SimulatedProgram {
     static func isDetection(_ error: any Error) -> Bool { false }
     static func leftovers(_ disk: SimulatedDisk) throws -> String? { nil }
 
-    /// With background work ordered by the disk's seed.
+    /// Opens or creates the database; the disk's seed orders its background work.
     static func open(_ disk: SimulatedDisk) throws -> Self {
         try open(disk, CooperativeScheduling(disk.settings.seed.derived(part: "scheduling")))
     }
