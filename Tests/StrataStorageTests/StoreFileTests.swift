@@ -67,7 +67,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// Pages of a file that are in memory.
+        /// How many of a file's first `count` pages are in memory.
         private static func pagesInMemory(_ path: String, of count: Int) throws -> Int {
             let descriptor = open(path, O_RDONLY)
             defer { close(descriptor) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections in stores with production limits, and in sealed or log-free stores.
+/// Collections in stores with default limits, in encrypted stores, and under other durability classes.
 @Suite struct CollectionTrialTests {
     static func mixed(_ history: inout CollectionHistory, _ transaction: WriteTransaction) throws {
         if history.random.below(5) == 0 || history.model.rows.count < 4 {

@@ -32,7 +32,7 @@ import Testing
         print("digest of the contents: \(String(FormatFixture.digest(model), radix: 16))")
     }
 
-    /// Never rewrite the file or change the digest, since users have such files.
+    /// Do not rewrite the file or change the digest once a release writes the format: users then have such files.
     @Test("the file of format 2 opens for reading and writing") func forever() throws {
         let bytes = try FormatFixture.bytes(2)
         let disk = FileImages.Disk()

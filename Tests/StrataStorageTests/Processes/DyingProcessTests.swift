@@ -147,7 +147,8 @@ struct DyingProcessTests {
             return counts([(1, heir), (2, owner), (3, third)])
         }
 
-        /// Opens the store alone and compares.
+        /// Lets one more process commit, then opens the store alone and compares every row with the acknowledged
+        /// commits.
         func check(_ acknowledged: [Int], _ uncertain: [Int]) throws {
             let next = try worker(["once", "7"], "next")
             try next.waitForEnd(seconds: DyingProcessTests.patience)

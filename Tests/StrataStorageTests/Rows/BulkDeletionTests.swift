@@ -69,7 +69,7 @@ import Testing
         try store.close()
     }
 
-    /// Replays the files of a process that dies now, and continues on them.
+    /// Replays the files of a process that dies now, and compares the recovered rows with the model.
     private static func crash(
         _ store: inout Store, _ disk: FileImages.Disk, _ options: StoreOptions, _ model: StoreModel, _ comment: Comment
     ) throws {
