@@ -19,7 +19,7 @@ struct Floors {
         ],
         exceptions: [
             "Versions: WriteTransaction":
-                "a transaction reads what it has made through a view, which has it write down first what it holds back",
+                "a transaction reads its changes through a view, which flushes its pending operations before each read",
             "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
             "Writing: Store": "a transaction ends by handing itself to its store",
             "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Scenarios of growth")
 struct GrowthScenarioTests {
-    /// The sizes over time of an engine with a promised bound.
+    /// The outcomes of judging these sizes, one per round, of an engine with a promised bound.
     private static func judged(_ sizes: [Int], warmUp: Int, percent: Int) throws -> [Outcome: Int] {
         try EnginesUnderTest.withDirectory { directory in
             let context = try CaseUnderTest.context(

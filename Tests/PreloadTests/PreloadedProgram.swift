@@ -178,7 +178,7 @@ final class TestDirectory {
         path = String(cString: real)
     }
 
-    /// Deleted with the directory, too.
+    /// Deletes this file together with the directory.
     func remove(with companion: String) { companions.append(companion) }
 
     deinit {

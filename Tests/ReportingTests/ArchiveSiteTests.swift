@@ -104,7 +104,7 @@ struct ArchiveSiteTests {
         }
     }
 
-    @Test("the index begins with an answer in a sentence: what became worse, most of all what, and how to go on")
+    @Test("the index begins with a sentence: how many figures became worse, and which most; then what to do next")
     func answer() throws {
         let lmdb = Trend.Basis.ratio(reference: "lmdb")
         let (worse, much) = (

@@ -109,7 +109,7 @@ struct BuildComparisonPageTests {
         #expect(try width(0.01) < width(0.03) && width(0.03) < width(0.1))
     }
 
-    @Test("it is self-contained, its elements are closed, and its links resolve")
+    @Test("the page is self-contained, its elements are closed, and its links resolve")
     func sound() throws {
         let html = Reporting.html(
             Self.comparison([try Self.compared("commit", factor: 0.8), try Self.compared("open", factor: 1)]))

@@ -59,7 +59,7 @@ struct SequentialRatioTests {
         #expect(eleven.decision == .open && eleven.rounds == 6)
     }
 
-    @Test("the same is said within 5 %, of twelve rounds at least; a noisy control widens the dead band")
+    @Test("figures within 5 % are the same, from twelve rounds on; a noisy control widens the dead band")
     func same() throws {
         func decision(_ values: [Double], controls: [Double] = []) throws -> Decision {
             try #require(

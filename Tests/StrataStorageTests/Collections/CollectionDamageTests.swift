@@ -75,7 +75,7 @@ import Testing
             ("a branch of another level", { $0.put16(26, 3) }),
             ("a branch with a wrong key", { CollectionBranch.setKey($0, 0, -1 << 60) }),
             (
-                "a child that stands there twice",
+                "a branch with one child twice",
                 {
                     let second = CollectionBranch(UnsafeRawPointer($0)).entry(1)
                     CollectionBranch.set($0, 0, second)
